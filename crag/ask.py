@@ -4,15 +4,12 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
-
-import requests
-from urllib3.exceptions import HTTPError
 
 from agents.common.files import DatasetError
 from agents.settings import load_settings
@@ -21,10 +18,6 @@ from crag.why import explained
 from evaluation.batches import GRAPH_VARIABLE
 from evaluation.graph_server import mock_graph
 
-TIMEOUT = (5.0, 20.0)
-"""Seconds to connect, seconds between bytes."""
-LARGEST_PAGE = 20_000_000
-"""Bytes of a page that are read; the agent parses fewer."""
 TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 """Of `query_time` in CRAG: Pacific time."""
 
@@ -38,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _ask(options: argparse.Namespace, beside: ExitStack) -> None:
     settings = load_settings(options.preset, options.set)
-    pages = [*map(page_of, options.pages), *(fetched_pages(options.url_file) if options.url_file else ())]
+    pages = [page_of(path) for path in options.pages]
     _say(f"loading the models of preset {settings.name} ...")
     from agents.crag_agent import CragAgent
 
@@ -67,36 +60,13 @@ def page_of(path: Path) -> Mapping[str, Any]:
         html = path.read_bytes()
     except OSError as error:
         raise DatasetError(f"--pages {path}: cannot be read: {error.strerror}") from None
-    return _search_result(html, path.resolve().as_uri(), path.stem)
-
-
-def fetched_pages(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The pages of a file with an address on each line; one that cannot be had is told and left out.
-    Raises DatasetError: the file cannot be read.
-    """
-    try:
-        addresses = path.read_text(encoding="utf-8").split()
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"--url-file {path}: cannot be read: {error}") from None
-    for address in addresses:
-        try:
-            with requests.get(address, timeout=TIMEOUT, stream=True) as reply:
-                reply.raise_for_status()
-                html = reply.raw.read(LARGEST_PAGE, decode_content=True)
-        except (requests.RequestException, HTTPError) as error:
-            _say(f"left out: {address}: {type(error).__name__}")
-        else:
-            yield _search_result(html, address, address)
-
-
-def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
     from lxml import etree
 
     root = etree.fromstring(html, etree.HTMLParser(recover=True)) if html.strip() else None
     title = "" if root is None else root.findtext(".//title") or ""
     return {
-        "page_name": " ".join(title.split()) or name,
-        "page_url": address,
+        "page_name": " ".join(title.split()) or path.stem,
+        "page_url": path.resolve().as_uri(),
         "page_snippet": "",
         "page_result": html.decode("utf-8", "replace"),
         "page_last_modified": "",
@@ -109,9 +79,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
     parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
     parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
-    parser.add_argument(
-        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
-    )
     add_graph_arguments(parser)
     parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
     add_preset_arguments(parser)

@@ -116,12 +116,6 @@ def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None
         assert not (tmp_path / "other.jsonl.bz2").exists()
 
 
-def test_a_file_of_another_day_is_fetched_anew(publisher: Publisher, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b"old")
-    assert fetched(tmp_path) == 0
-    assert (tmp_path / NAME).read_bytes() == CONTENT
-
-
 def test_no_network_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,13 +53,6 @@ def test_what_cannot_be_served_is_one_line_on_stderr(tmp_path: Path, capsys: pyt
     assert str(port) in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["--port", "0", "--delay", "-1"], ["--port", "0", "--delay", "nan"]])
-def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(arguments)
-    assert "usage: python -m mock_api" in capsys.readouterr().err
-
-
 def test_it_stops_with_the_program_that_started_it(tmp_path: Path) -> None:
     command = [*COMMAND, "--port", "0", "--data", str(write_graph(tmp_path)), "--stop-with-stdin"]
     pipe = subprocess.PIPE

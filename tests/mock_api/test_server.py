@@ -1,15 +1,10 @@
 import socket
-import time
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import requests
 
-from mock_api import serve
 from mock_api.server import listen
 from tests.mock_api.client import Client
-from tests.mock_api.small_graph import write_graph
 from tests.mock_api.test_answers import FINDS, NBA, PLAYS, RANK
 
 
@@ -77,16 +72,6 @@ def test_a_body_needs_no_content_type_and_accents_stay(small: Client) -> None:
     assert response.json()["result"] == ["Müller Café", "Café_Müller"]
     assert "Müller" in response.content.decode()
     assert small.post("/open/search_entity_by_name", query="muller").text == '{"result":[]}'
-
-
-def test_a_delay_holds_up_each_answer_but_not_the_others(tmp_path: Path) -> None:
-    with serve(write_graph(tmp_path), delay=1.0) as url, ThreadPoolExecutor(8) as pool:
-        begin = time.monotonic()
-        calls = [
-            pool.submit(requests.post, f"{url}/open/get_entity", json={"query": "cafe"}, timeout=60) for _ in range(8)
-        ]
-        assert [call.result().json() for call in calls] == [{"result": {}}] * 8
-        assert 1.0 <= time.monotonic() - begin < 8.0  # one after the other they would take 8 s
 
 
 def test_a_kept_connection_answers_at_once() -> None:

@@ -38,7 +38,7 @@ from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from training.api_pairs.pairs import GRAPH_HELP, check_whole, graph_files, opened
-from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, bench_of, can_be_labelled
+from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
 from training.run_card import card_folder, count_table, file_hash, run_card, write_card
 
 JOURNAL = "attempts.jsonl"
@@ -70,7 +70,7 @@ def _label(options: argparse.Namespace) -> int:
         "attempts": options.attempts,
         "temperature": options.temperature if options.attempts > 1 else 0.0,
         "judge": f"{judge.name}@{judge.version}",
-        "graph": options.kg_url or str(options.graph),
+        "graph": str(options.graph),
         Split.FIELD: str(options.split),
     }
     rows, left_out = _questions(options, identity)
@@ -97,7 +97,7 @@ def _label(options: argparse.Namespace) -> int:
         "left_out": dict(left_out),
         "sha256": file_hash(options.out),
     }
-    data = {"questions": options.questions} | ({} if options.kg_url else graph_files(options.graph))
+    data = {"questions": options.questions, **graph_files(options.graph)}
     card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
     sys.stdout.write(count_table(figures["domains"]) + "\n")
     for reason, count in left_out.items():
@@ -119,8 +119,7 @@ def _labeller(
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
-    graph = options.kg_url or stack.enter_context(opened(options.graph))
-    bench = stack.enter_context(bench_of(graph))
+    bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
     return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
 
 
@@ -128,7 +127,7 @@ def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> 
     for start in range(0, len(rows), size):
         try:
             yield from labeller.label(rows[start : start + size])
-        except (LanguageModelDiedError, GraphDownError) as error:
+        except LanguageModelDiedError as error:
             raise UserError(f"{error}; finished questions are kept: --resume continues") from error
 
 
@@ -179,9 +178,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
     later = "for the attempts after the first (default: %(default)s)"
     parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
-    graph = parser.add_mutually_exclusive_group()
-    graph.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
-    graph.add_argument("--kg-url", metavar="URL", help="a running server instead of a folder")
+    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
     return parser

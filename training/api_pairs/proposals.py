@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,8 @@ BATCH = 64
 SECONDS_PER_BATCH = 120.0
 UNHURRIED_SECONDS = 600.0
 """Per question; ample on any machine."""
-_SMALL = Task(Domain.FINANCE, 'get_stock_info("aapl")["sector"]', None)
-"""A program of two requests."""
 _MOST_VALUES = 8
 """A longer list of values does not answer a question."""
-
-
-class GraphDownError(RuntimeError):
-    """The graph's server does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +79,10 @@ class Bench:
 
 
 @contextmanager
-def bench_of(graph: Path | str) -> Iterator[Bench]:
-    """Use the graph of a folder, served in this process, or that of the server at an address."""
-    with ExitStack() as stack:
-        address = graph if isinstance(graph, str) else stack.enter_context(serve(graph))
-        yield Bench(Executor(stack.enter_context(KgClient(address, CallLimits(seconds=30.0)))))
+def bench_of(graph: Path) -> Iterator[Bench]:
+    """Serve a folder's graph in this process."""
+    with serve(graph) as address, KgClient(address, CallLimits(seconds=30.0)) as client:
+        yield Bench(Executor(client))
 
 
 @dataclass
@@ -138,12 +131,7 @@ class Labeller:
     temperature: float
 
     def label(self, rows: Sequence[dict[str, Any]]) -> list[LabelledQuestion]:
-        """One result per question, in order.
-
-        Raises:
-            LanguageModelDiedError: the engine died.
-            GraphDownError: the graph's server does not answer.
-        """
+        """One result per question, in order; raises LanguageModelDiedError."""
         found = [LabelledQuestion(row) for row in rows]
         for number in range(1, self.attempts + 1):
             if pending := [one for one in found if one.kept is None]:
@@ -171,8 +159,6 @@ class Labeller:
         """What would be kept of the programs that found something, and the answers of their values."""
         tasks = [Task(domain, program, parse_query_time(_time(one.row))) for one, domain, program in proposed]
         executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for too much is a bad label
-        if any(outcome.is_down for outcome in executed) and self.bench.run([_SMALL])[0].is_down:
-            raise GraphDownError("the graph's server does not answer")
         for (one, domain, program), outcome in zip(proposed, executed, strict=True):
             if outcome.found:
                 calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": list(outcome.values)}

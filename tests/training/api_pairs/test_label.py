@@ -11,7 +11,6 @@ from agents.common.deadline import Deadline
 from agents.kg.trainable import Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from mock_api import serve
 from training.api_pairs.__main__ import main as pairs_main
 from training.api_pairs.pairs import OWN_GRAPH, read_pairs
 from training.api_pairs.proposals import Bench, Executed
@@ -69,14 +68,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
     return requests
 
 
-def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None, graph: bool = True) -> int:
+def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None) -> int:
     table = json.dumps(REPLIES if replies is None else replies)[1:-1].replace('": "', '" = "')
     engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
-    where = ["--graph", str(OWN_GRAPH)] if graph else []
-    given = ["label", "--questions", str(questions), "--preset", "scripted", *sets, *where, "--out", str(out)]
-    return pairs_main([*given, *more])
+    paths = ["--questions", str(questions), "--graph", str(OWN_GRAPH), "--out", str(out)]
+    return pairs_main(["label", *paths, "--preset", "scripted", *sets, *more])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -153,21 +151,6 @@ def test_questions_that_the_engine_failed_on_are_asked_again(
     assert len(rows_of(out)) == 1
     assert label(questions, out, *failing, "--resume") == 1
     assert "failed on 4 questions" in capsys.readouterr().err
-
-
-def test_a_running_server_serves_as_well(questions: Path, tmp_path: Path) -> None:
-    with serve() as url:
-        assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 0
-    assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT
-
-
-def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with serve() as url:
-        pass
-    assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 2
-    assert "does not answer; finished questions are kept: --resume continues" in capsys.readouterr().err
 
 
 def test_a_program_that_asks_for_too_much_costs_its_own_question(
