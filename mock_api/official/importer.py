@@ -50,10 +50,7 @@ Pairs = Iterable[tuple[str, Any]]
 def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callable[[str], None] = print) -> None:
     """Make our tables from the folder `cragkg` in `out`, a new folder or that of an earlier import.
 
-    `partial`: import a graph that lacks files; `say` gets a line for each table.
-
-    Raises:
-        GraphError: the folders cannot be used, or the official file that the message names is damaged.
+    `partial`: import a graph that lacks files; `say` gets a line for each table. Raises GraphError.
     """
     missing = _missing(source, out, partial=partial)
     out.mkdir(parents=True, exist_ok=True)

@@ -172,15 +172,14 @@ def check_folder(root: Path) -> None:
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
     manifest = root / IMPORT_FILE
-    if manifest.is_file() and not _is_finished(manifest):
-        raise GraphError(
-            f"{root}: an import into it has not finished: {_command('OFFICIAL_FOLDER', root)} continues it"
-        )
+    command = "python -m mock_api.tables import"
+    if manifest.is_file() and '"finished": true' not in manifest.read_text(encoding="utf-8", errors="replace"):
+        raise GraphError(f"{root}: an import into it has not finished: {command} FOLDER --out {root} continues it")
     for table, lost in only_official(root):
         if not (root / table).is_file() and not store_path(root, table).is_file():
             raise GraphError(
                 f"{root}: holds {lost}, a file of the official server, which cannot be served directly: "
-                f"{_command(root)} makes tables from it; pass that DIR"
+                f"{command} {root} --out DIR makes tables from it; pass that DIR"
             )
 
 
@@ -193,17 +192,6 @@ def only_official(folder: Path) -> list[tuple[str, str]]:
 def store_path(root: Path, name: str) -> Path:
     """The store of a table that is read from disk: ``finance/finance_price.records.sqlite``."""
     return root / (name.removesuffix(".json") + ".records.sqlite")
-
-
-def _command(folder: Path | str, out: Path | str = "DIR") -> str:
-    return f"python -m mock_api.tables import {folder} --out {out}"
-
-
-def _is_finished(manifest: Path) -> bool:
-    try:
-        return json.loads(manifest.read_text(encoding="utf-8"))["finished"] is True
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
@@ -254,11 +242,7 @@ def _entities(path: Path) -> dict[str, Record | None]:
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
-    """The listing names of a CSV and their tickers; incomplete rows are left out.
-
-    Raises:
-        GraphError: it is not a CSV in UTF-8 with these columns.
-    """
+    """The listing names of a CSV and their tickers, without incomplete rows; raises GraphError."""
     try:
         rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
         if content and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
@@ -315,10 +299,7 @@ class RecordStore(Mapping[str, Any]):
 
 @contextmanager
 def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, object], None]]:
-    """Give a function that puts a record by its key into a new store; `about` are facts about all records.
-
-    The caller moves the store into place when it is complete.
-    """
+    """Give a function that puts a record by its key into a new store; `about` are facts about all records."""
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma journal_mode = off")

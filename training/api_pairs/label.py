@@ -37,7 +37,7 @@ from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.pairs import GRAPH_HELP, check_whole, graph_files, opened
+from training.api_pairs.pairs import GRAPH_HELP, graph_files, opened
 from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
 from training.run_card import card_folder, count_table, file_hash, run_card, write_card
 
@@ -58,8 +58,6 @@ def _label(options: argparse.Namespace) -> int:
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
-    if options.graph:
-        check_whole(options.graph)  # before the long work
     settings = load_settings(options.preset, options.set)
     if settings.knowledge_graph is None:
         raise UserError(f"the preset {settings.name} uses no graph: pass --preset cpu, or another with a graph")
@@ -111,6 +109,7 @@ def _label(options: argparse.Namespace) -> int:
 def _labeller(
     options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, judge: Judge, stack: ExitStack
 ) -> Labeller:
+    bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
     engine = settings.language_model
     used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
     model = load_language_model(engine.model_copy(update={"adapters": used}))
@@ -119,7 +118,6 @@ def _labeller(
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
-    bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
     return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
 
 

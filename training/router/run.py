@@ -31,8 +31,7 @@ from agents.questions.trainable import (
     mixed,
 )
 from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
-from training.router.examples import Examples, Positions, fold_of_each
-from training.router.settings import NgramTraining, RouterTraining
+from training.router.examples import Examples, NgramTraining, Positions, RouterTraining, fold_of_each
 
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
 Tensors = dict[str, NDArray[np.float32]]

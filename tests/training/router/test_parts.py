@@ -10,9 +10,8 @@ from agents.questions.calibration import log_softmax
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
 from tests.training.router.toy import toy_rows, write_toy
-from training.router.examples import fold_of_each, read_examples
+from training.router.examples import available_configs, fold_of_each, load_training, read_examples
 from training.router.run import OutOfFold
-from training.router.settings import available_configs, load_training
 
 
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:
