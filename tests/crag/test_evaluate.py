@@ -140,8 +140,6 @@ def test_runs_are_neither_overwritten_nor_mixed(tmp_path: Path, capsys: pytest.C
     assert "already holds answers" in capsys.readouterr().err
     assert main(arguments(tmp_path, data, "SilentAgent", "--resume")) == 2
     assert "agent was tests.evaluation.fake_agents:EchoAgent, now" in capsys.readouterr().err
-    assert main(arguments(tmp_path, data, "EchoAgent", "--resume", "--seconds-per-query", "5")) == 2
-    assert "seconds_per_query was 30, now 5" in capsys.readouterr().err
     dataset(tmp_path, count=7)
     assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 2
     assert "data was questions.jsonl.bz2@" in capsys.readouterr().err

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agents.common.deadline import Deadline
 from agents.kg.trainable import Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -27,18 +26,13 @@ REPLIES = {
     "how does it feel": "it feels (((",
 }
 ROWS: Sequence[dict[str, Any]] = (
-    {"query": "who directed the shawshank redemption?", "answer": "frank darabont", "split": 0},
-    {
-        "query": "when was the shawshank redemption released?",
-        "answer": "1999-01-01",
-        "alt_ans": ["1994-09-23"],
-        "split": 0,
-    },
-    {"query": "who wrote the shawshank redemption?", "answer": "stephen king", "split": 0},
-    {"query": "who directed nothing at all?", "answer": "nobody", "split": 0},
-    {"query": "what is a film?", "answer": "a work of art", "split": 0},
-    {"query": "how does it feel?", "answer": "good", "split": 0},
-    {"query": "who directed the shawshank redemption 2?", "answer": "invalid question", "split": 0},
+    {"query": "who directed the shawshank redemption?", "answer": "frank darabont"},
+    {"query": "when was the shawshank redemption released?", "answer": "1999-01-01", "alt_ans": ["1994-09-23"]},
+    {"query": "who wrote the shawshank redemption?", "answer": "stephen king"},
+    {"query": "who directed nothing at all?", "answer": "nobody"},
+    {"query": "what is a film?", "answer": "a work of art"},
+    {"query": "how does it feel?", "answer": "good"},
+    {"query": "who directed the shawshank redemption 2?", "answer": "invalid question"},
     {"query": "who directed the shawshank redemption (of the test set)?", "answer": "frank darabont", "split": 1},
 )
 KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemption released?"]
@@ -47,7 +41,8 @@ KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemp
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
-    rows = [{"interaction_id": str(n), "query_time": ASKED, "domain": "movie", **row} for n, row in enumerate(ROWS)]
+    common = {"query_time": ASKED, "domain": "movie", "split": 0}
+    rows = [{"interaction_id": str(number), **common, **row} for number, row in enumerate(ROWS)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -58,9 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
     requests: list[GenerationRequest] = []
     answer = ScriptedLanguageModel.generate
 
-    def generate(
-        self: ScriptedLanguageModel, batch: Sequence[GenerationRequest], deadline: Deadline
-    ) -> list[Generation]:
+    def generate(self: ScriptedLanguageModel, batch: Sequence[GenerationRequest], deadline: Any) -> list[Generation]:
         requests.extend(batch)
         return answer(self, batch, deadline)
 
@@ -81,7 +74,9 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path, tmp_path: Path) -> None:
+def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_attempt(
+    questions: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "calls.jsonl"
     assert label(questions, out) == 0
     first, second = rows_of(out)
@@ -92,10 +87,6 @@ def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path
     pairs = tmp_path / "pairs.jsonl"
     assert pairs_main(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
     assert [pair.query for pair in read_pairs(pairs)] == KEPT
-
-
-def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path: Path) -> None:
-    label(questions, tmp_path / "calls.jsonl")
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
         "questions": 6, "questions kept": 2, "attempts": 6, "kept": 2, "other answer": 1, "not found": 1, "no reply": 0,
@@ -180,11 +171,7 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
     ],
 )
 def test_what_cannot_be_used_is_one_line(
-    questions: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    more: list[str],
-    complaint: str,
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
 ) -> None:
     arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
     assert pairs_main([*arguments, *more]) == 2
