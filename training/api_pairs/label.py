@@ -90,17 +90,14 @@ def _label(options: argparse.Namespace) -> int:
     domains = {"all": entries}
     for entry in entries:
         domains.setdefault(entry["domain"], []).append(entry)
-    figures = {
-        "domains": {name: _counts(found) for name, found in domains.items()},
-        "left_out": dict(left_out),
-        "sha256": file_hash(options.out),
-    }
+    counts = {name: _counts(found) for name, found in domains.items()}
+    figures = {"domains": counts, "left_out": dict(left_out), "sha256": file_hash(options.out)}
     data = {"questions": options.questions, **graph_files(options.graph)}
     card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
-    sys.stdout.write(count_table(figures["domains"]) + "\n")
+    sys.stdout.write(count_table(counts) + "\n")
     for reason, count in left_out.items():
         sys.stdout.write(f"left out: {count:,} {reason}\n")
-    sys.stdout.write(f"wrote {options.out} ({figures['domains']['all']['questions kept']} questions) and {card}\n")
+    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card}\n")
     if failed := sum(entry["failed"] for entry in entries):
         sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
     return int(failed > 0)
