@@ -8,23 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import requests
-from urllib3.exceptions import HTTPError
-
+from agents.common.contracts import Passage, Trace
 from agents.common.files import DatasetError
 from agents.settings import load_settings
 from crag.command import add_graph_arguments, add_preset_arguments, exit_code, parser_of
-from crag.why import explained
 from evaluation.batches import GRAPH_VARIABLE
 from evaluation.graph_server import mock_graph
 
-TIMEOUT = (5.0, 20.0)
-"""Seconds to connect, seconds between bytes."""
-LARGEST_PAGE = 20_000_000
-"""Bytes of a page that are read; the agent parses fewer."""
+WIDTH = 110
+LEAST_SECONDS = 0.05
+"""Stages that took less are not listed by --why."""
 TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 """Of `query_time` in CRAG: Pacific time."""
 
@@ -38,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _ask(options: argparse.Namespace, beside: ExitStack) -> None:
     settings = load_settings(options.preset, options.set)
-    pages = [*map(page_of, options.pages), *(fetched_pages(options.url_file) if options.url_file else ())]
+    pages = [page_of(path) for path in options.pages]
     _say(f"loading the models of preset {settings.name} ...")
     from agents.crag_agent import CragAgent
 
@@ -67,36 +64,13 @@ def page_of(path: Path) -> Mapping[str, Any]:
         html = path.read_bytes()
     except OSError as error:
         raise DatasetError(f"--pages {path}: cannot be read: {error.strerror}") from None
-    return _search_result(html, path.resolve().as_uri(), path.stem)
-
-
-def fetched_pages(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The pages of a file with an address on each line; one that cannot be had is told and left out.
-    Raises DatasetError: the file cannot be read.
-    """
-    try:
-        addresses = path.read_text(encoding="utf-8").split()
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"--url-file {path}: cannot be read: {error}") from None
-    for address in addresses:
-        try:
-            with requests.get(address, timeout=TIMEOUT, stream=True) as reply:
-                reply.raise_for_status()
-                html = reply.raw.read(LARGEST_PAGE, decode_content=True)
-        except (requests.RequestException, HTTPError) as error:
-            _say(f"left out: {address}: {type(error).__name__}")
-        else:
-            yield _search_result(html, address, address)
-
-
-def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
     from lxml import etree
 
     root = etree.fromstring(html, etree.HTMLParser(recover=True)) if html.strip() else None
     title = "" if root is None else root.findtext(".//title") or ""
     return {
-        "page_name": " ".join(title.split()) or name,
-        "page_url": address,
+        "page_name": " ".join(title.split()) or path.stem,
+        "page_url": path.resolve().as_uri(),
         "page_snippet": "",
         "page_result": html.decode("utf-8", "replace"),
         "page_last_modified": "",
@@ -109,9 +83,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
     parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
     parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
-    parser.add_argument(
-        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
-    )
     add_graph_arguments(parser)
     parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
     add_preset_arguments(parser)
@@ -121,3 +92,60 @@ def _parser() -> argparse.ArgumentParser:
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
+
+
+def explained(trace: Trace) -> str:
+    """The question, its classes, calls, facts, passages, candidates, gates and events, and last the answer."""
+    return "\n".join(f"{name:11}{text}" for name, text in _steps(trace))
+
+
+def _steps(trace: Trace) -> Iterator[tuple[str, str]]:
+    yield "question", f"{trace.query}  ({trace.query_time})"
+    if trace.route:
+        yield "classes", ", ".join(f"{name}: {_class(entry)}" for name, entry in trace.route.items())
+    if trace.graph_state is not None:
+        yield "graph", trace.graph_state
+    yield from _listed("calls", trace.calls)
+    yield from _listed("facts", [f"{_short(fact.text)}  [{fact.source.partition(':')[0]}]" for fact in trace.facts])
+    if trace.pages_read:
+        yield "pages", f"{trace.pages_read} read, {len(trace.passages)} passages kept"
+    yield from _listed("passages", [_passage(passage) for passage in trace.passages])
+    candidates = [
+        f"{_short(one.text)!r} from {one.source}"
+        + ("" if one.probability is None else f", P(correct) {one.probability:.2f}")
+        for one in trace.candidates
+    ]
+    yield from _listed("candidates", candidates)
+    withheld = [
+        f"{gate.name}: {gate.reason}" + ("" if gate.withheld is None else f"; withheld {_short(gate.withheld)!r}")
+        for gate in trace.gates
+    ]
+    yield from _listed("gates", withheld)
+    yield from _listed("events", [_short(event) for event in trace.events])
+    slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
+    yield "seconds", ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "next to none"
+    if trace.lost is not None:
+        yield "lost to", trace.lost.value
+    if trace.answer is not None:
+        yield "answer", trace.answer.text
+        yield "because", f"{trace.answer.source}: {trace.answer.reason}"
+
+
+def _listed(name: str, texts: list[str]) -> Iterator[tuple[str, str]]:
+    for number, text in enumerate(texts):
+        yield "" if number else name, text
+
+
+def _class(entry: Mapping[str, Any]) -> str:
+    shares = entry.get("probabilities")
+    label = str(entry.get("label"))
+    return f"{label} {shares[label]:.2f}" if isinstance(shares, Mapping) and label in shares else label
+
+
+def _passage(passage: Passage) -> str:
+    score = "" if passage.score is None else f"{passage.score:.2f} "
+    return f"{score}{_short(passage.page_name, 30)}: {_short(passage.text)}"
+
+
+def _short(text: str, width: int = WIDTH) -> str:
+    return shorten(text, width, placeholder=" ...")

@@ -28,6 +28,7 @@ from evaluation.datasets import Split
 from models.manifest import UnknownModelError, WeightsMissingError
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
 """The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
 FAULTS: tuple[type[Exception], ...] = (UserError, UnknownModelError, WeightsMissingError, OSError)
@@ -86,9 +87,14 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
 
 
 def chosen_settings(options: argparse.Namespace) -> Settings:
-    """The preset with the changes of the environment, then those of --set; raises `SettingsError`."""
-    inherited = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
-    return load_settings(options.preset, [*inherited, *options.set])
+    """The preset with the changes of `overrides_of`; raises `SettingsError`."""
+    return load_settings(options.preset, overrides_of(options))
+
+
+def overrides_of(options: argparse.Namespace) -> list[str]:
+    """Changes to the preset: from the environment, then from --set, which takes precedence."""
+    inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
+    return [*filter(None, inherited), *options.set]
 
 
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
@@ -131,26 +137,20 @@ def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     """A whole number within bounds."""
-
-    def parse(text: str) -> int:
-        value = int(text)
-        if value < least or (most is not None and value > most):
-            raise ValueError(text)
-        return value
-
-    return form(parse, f"a whole number of at least {least}" if most is None else f"a whole number, {least} to {most}")
+    name = f"a whole number of at least {least}" if most is None else f"a whole number, {least} to {most}"
+    return form(lambda text: _within(int(text), least, most), name)
 
 
 def number(least: float, most: float = sys.float_info.max) -> Callable[[str], float]:
     """A finite number within bounds."""
+    name = f"a number of at least {least:g}" if most == sys.float_info.max else f"{least:g} to {most:g}"
+    return form(lambda text: _within(float(text), least, most), name)
 
-    def parse(text: str) -> float:
-        value = float(text)
-        if not least <= value <= most:
-            raise ValueError(text)
-        return value
 
-    return form(parse, f"a number of at least {least:g}" if most == sys.float_info.max else f"{least:g} to {most:g}")
+def _within(value: N, least: float, most: float | None) -> N:
+    if not least <= value <= (value if most is None else most):
+        raise ValueError(value)
+    return value
 
 
 def override(text: str) -> str:

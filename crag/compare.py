@@ -32,15 +32,15 @@ def _compare(options: argparse.Namespace) -> None:
             raise StoreError(f"--by {field}: no common question has that field; fields with one value: {known}")
     for path in filter(None, (options.out, options.html)):
         check_target(path)
-    print("\n".join(_lines(comparison, flips=not options.no_flips)))
+    print("\n".join(_lines(comparison)))
     if options.out:
         write_json(options.out, comparison.to_dict())
     if options.html:
         print(f"\npage  {write_comparison(comparison, first, second, options.html)}")
 
 
-def _lines(comparison: Comparison, *, flips: bool) -> Iterator[str]:
-    """The differences in signature, numbers and slices and, if `flips`, every question that flipped."""
+def _lines(comparison: Comparison) -> Iterator[str]:
+    """The differences in signature, numbers and slices, and every question that flipped."""
     if comparison.signature_changes:
         yield "The signatures differ in"
     else:
@@ -63,7 +63,7 @@ def _lines(comparison: Comparison, *, flips: bool) -> Iterator[str]:
     yield from ("", f"{sum(map(len, comparison.flips.values()))} of {comparison.common} questions flipped")
     for kind, pairs in comparison.flips.items():
         yield f"{len(pairs):>6}  {verdicts_title(kind, ' -> ')}"
-    for kind, pairs in comparison.flips.items() if flips else ():
+    for kind, pairs in comparison.flips.items():
         yield from ("", verdicts_title(kind, " -> "))
         for pair in pairs:
             yield from _flip(pair)
@@ -126,7 +126,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
     by = f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})"
     parser.add_argument("--by", metavar="FIELD", action="append", help=by)
-    parser.add_argument("--no-flips", action="store_true", help="count the questions that flipped without listing them")
     html = "a page with both runs side by side and the traces of the questions that flipped"
     parser.add_argument("--html", metavar="FILE.html", type=Path, help=html)
     parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")

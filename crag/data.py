@@ -64,9 +64,7 @@ def _fetch(task: int, folder: Path) -> None:
 
 def unpack(parts: Sequence[Path], questions: Path) -> None:
     """Write the question files of an archive in parts as one: bz2 streams one after another are a bz2 file.
-
-    Raises:
-        DatasetError: the archive is damaged.
+    Raises DatasetError: the archive is damaged.
     """
     with joined_files(questions, parts) as stream, whole_file(questions) as unfinished, unfinished.open("wb") as target:
         try:

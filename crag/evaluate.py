@@ -16,7 +16,17 @@ from typing import Any
 
 from agents.common.files import DatasetError
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
-from crag.command import add_graph_arguments, add_preset_arguments, exit_code, folder, form, number, parser_of, whole
+from crag.command import (
+    add_graph_arguments,
+    add_preset_arguments,
+    exit_code,
+    folder,
+    form,
+    number,
+    overrides_of,
+    parser_of,
+    whole,
+)
 from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from evaluation.graph_server import mock_graph, silent_graph
@@ -121,8 +131,8 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
     if preset is None and options.agent == DEFAULT_AGENT:
         preset = usual_preset()  # another agent may have none, so there only a named preset counts
     return {
-        **preset_signature(load_settings(preset, _overrides(options)) if preset else None),
-        "set": "; ".join(_overrides(options)) or None,
+        **preset_signature(load_settings(preset, overrides_of(options)) if preset else None),
+        "set": "; ".join(overrides_of(options)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
@@ -143,18 +153,12 @@ def _graph_signature(options: argparse.Namespace) -> str:
     return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
-def _overrides(options: argparse.Namespace) -> list[str]:
-    """Changes to the preset: from the environment, then from the command line, which take precedence."""
-    inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
-    return [*filter(None, inherited), *options.set]
-
-
 def _environment(options: argparse.Namespace) -> dict[str, str]:
     """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
     additions = {
         PRESET_VARIABLE: options.preset or usual_preset(),
         GRAPH_VARIABLE: options.kg_url,
-        OVERRIDES_VARIABLE: "\n".join(_overrides(options)),
+        OVERRIDES_VARIABLE: "\n".join(overrides_of(options)),
     }
     return {name: value for name, value in additions.items() if value}
 
@@ -167,7 +171,7 @@ def default_folder(options: argparse.Namespace) -> Path:
         named = [options.agent.replace(":", "."), *(named if options.preset else [])]
     graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
     graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
-    changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # without quotes and brackets
+    changes = [re.sub(r"[^\w.=,-]", "", line) for line in overrides_of(options)]  # without quotes and brackets
     name = "-".join([stem, *named, *graphs, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -197,8 +201,6 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options; ends the process where they cannot be."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.ray and options.in_process:
-        parser.error("--in-process runs one agent here, --ray several elsewhere")
     if options.workers and not options.ray:
         parser.error("--workers needs --ray")
     return options
@@ -243,7 +245,6 @@ def _parser() -> argparse.ArgumentParser:
         default=SECONDS_PER_QUERY,
         help="a batch of N questions gets N times this (default: %(default)g)",
     )
-    limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
 
     files = parser.add_argument_group("files")
     files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
@@ -252,8 +253,10 @@ def _parser() -> argparse.ArgumentParser:
     going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
     files.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    cluster = parser.add_argument_group("more processes or machines")
-    cluster.add_argument(
+    cluster = parser.add_argument_group("where it runs")
+    place = cluster.add_mutually_exclusive_group()
+    place.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
+    place.add_argument(
         "--ray",
         metavar="HOST:PORT|auto",
         nargs="?",

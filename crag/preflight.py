@@ -12,7 +12,6 @@ from crag.command import EXIT_UNUSABLE, parser_of
 from evaluation.preflight import CHALLENGES, agent, description, repository
 from evaluation.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line, some
 
-REPOSITORY = Path(__file__).parents[1]
 Check = Callable[[Subject], Iterable[Finding]]
 """Its docstring states the requirement."""
 CHECKS: dict[str, Check] = {
@@ -108,7 +107,7 @@ def parser() -> argparse.ArgumentParser:
     wanted = parser_of("python -m evaluation.preflight", __doc__, exit_codes)
     wanted.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
     wanted.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")
-    wanted.add_argument("--root", metavar="DIR", type=Path, default=REPOSITORY, help="default: this repository")
+    wanted.add_argument("--root", metavar="DIR", type=Path, default=Path(), help="default: this folder")
     wanted.add_argument("--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="skip these checks")
     wanted.add_argument("--list", action="store_true", help="list what each check requires")
     return wanted

@@ -19,11 +19,10 @@ from agents.common.files import write_rows
 from agents.common.queries import parse_row
 from agents.llm import LanguageModel, load_language_model
 from agents.questions import QuestionRouter, open_router
-from agents.settings import EncoderRouter, SettingsError, load_settings
-from crag.command import exit_code, parser_of, whole
+from agents.settings import Settings, SettingsError, load_settings
+from crag.command import add_preset_arguments, exit_code, parser_of, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
-SHIPPED_CLASSIFIER = "cpu"
 BATCH_SIZE = 16
 SECONDS_PER_BATCH = 600.0
 
@@ -36,18 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
     given("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     given("--limit", type=whole(1), help="maximum number of rows")
-    router = classify.add_mutually_exclusive_group()
-    router.add_argument("--preset", help="the router of this preset, by name or as a TOML file")
-    router.add_argument(
-        "--classifiers", nargs="+", default=[SHIPPED_CLASSIFIER], metavar="NAME", help="default: the shipped one"
-    )
+    add_preset_arguments(classify, "cpu")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _classify(options))
 
 
 def _classify(options: argparse.Namespace) -> None:
     records = read_records(options.source, options.limit)
-    router, model = _router(options)
+    router, model = _router(load_settings(options.preset, options.set))
     try:
         router.check_weights()
         if model is not None:
@@ -82,23 +77,14 @@ def _query(record: Record) -> Query:
     return query
 
 
-def _router(options: argparse.Namespace) -> tuple[QuestionRouter, LanguageModel | None]:
-    """The requested router, and the language model that it needs, if any."""
-    if options.preset is None:
-        _use_one_thread()
-        return open_router(EncoderRouter(engine="encoder", classifiers=tuple(options.classifiers))), None
-    preset = load_settings(options.preset)
-    if preset.router is None:
-        raise SettingsError(f"preset {options.preset} has no router")
-    if preset.router.engine == "encoder":
-        _use_one_thread()
-        return open_router(preset.router), None
-    model = load_language_model(preset.language_model)
-    return open_router(preset.router, model), model
+def _router(settings: Settings) -> tuple[QuestionRouter, LanguageModel | None]:
+    """The preset's router, and the language model that it needs, if any."""
+    if settings.router is None:
+        raise SettingsError(f"preset {settings.name} has no router")
+    if settings.router.engine == "encoder":
+        import torch
 
-
-def _use_one_thread() -> None:
-    """On two busy cores two threads of a small encoder took 80 ms a question, one took 12."""
-    import torch
-
-    torch.set_num_threads(1)
+        torch.set_num_threads(1)  # on two busy cores two threads took 80 ms a question, one took 12
+        return open_router(settings.router), None
+    model = load_language_model(settings.language_model)
+    return open_router(settings.router, model), model

@@ -26,7 +26,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="DIR",
         help="directory of the graph (default: the shipped one)",
     )
-    parser.add_argument("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="wait before each answer")
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     with listening:
         try:
-            Server(create_app(tables, options.delay), listening, announce).serve_until_stopped()
+            Server(create_app(tables), listening, announce).serve_until_stopped()
         except KeyboardInterrupt:
             return 0
     return 0
@@ -59,13 +58,6 @@ def _stop_after_stdin() -> None:
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
-    return seconds
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The HTTP server: its endpoints, and how to run it in this thread or in the background."""
 
-import asyncio
 import inspect
 import json
 import socket
@@ -45,8 +44,8 @@ def _body(path: str, answer: Callable[..., Any]) -> type[BaseModel] | None:
     return create_model(path.strip("/").replace("/", "_"), **fields) if fields else None
 
 
-def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
-    """The application. Each answer waits `delay` seconds, without blocking other requests."""
+def create_app(tables: Tables) -> FastAPI:
+    """The application."""
     # The official server also reads bodies that come without a content type as JSON.
     app = FastAPI(title="CRAG mock API", strict_content_type=False)
     app.add_exception_handler(RequestValidationError, _refuse)
@@ -61,14 +60,12 @@ def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
             name=endpoint.path.strip("/").replace("/", "_"),
             description=endpoint.answer.__doc__ or "",
             response_class=Response,
-        )(_route(endpoint, delay))
+        )(_route(endpoint))
     return app
 
 
-def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
-    async def respond(arguments: dict[str, Any]) -> Response:
-        if delay:
-            await asyncio.sleep(delay)
+def _route(endpoint: Endpoint) -> Callable[..., Any]:
+    def respond(arguments: dict[str, Any]) -> Response:
         try:
             answer = {"result": endpoint.answer(**arguments)}
             # FastAPI's own JSON encoding walks through large answers twice.
@@ -78,10 +75,10 @@ def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
         return Response(content.encode(), media_type="application/json")
 
     async def without_body() -> Response:
-        return await respond({})
+        return respond({})
 
     async def with_body(body: BaseModel) -> Response:
-        return await respond(dict(body))
+        return respond(dict(body))
 
     if endpoint.body is None:
         return without_body
@@ -135,13 +132,12 @@ def url_of(listening: socket.socket) -> str:
 
 
 @contextmanager
-def serve(data: Path | None = None, delay: float = 0.0) -> Iterator[str]:
+def serve(data: Path | None = None) -> Iterator[str]:
     """Serve a graph from a thread of this process and yield the base URL, without a trailing slash.
 
-    `data` is the directory of the graph (default: the shipped one), `delay` the seconds before each answer. Raises
-    GraphError for an unreadable graph.
+    `data` is the directory of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
     """
-    app = create_app(load_tables(data), delay)
+    app = create_app(load_tables(data))
     started = threading.Event()
     with listen() as listening:
         server = Server(app, listening, started.set)

@@ -28,11 +28,11 @@ from mock_api.tables import (
     TYPES,
     GraphError,
     listings,
-    looks_official,
+    only_official,
     store_path,
     validated,
+    writing,
 )
-from mock_api.tables.store import writing
 
 LONGEST_LINE = 1 << 28
 """Most bytes of an article, far more than any has. Without a limit, a few bytes of bz2 could fill the memory."""
@@ -50,10 +50,7 @@ Pairs = Iterable[tuple[str, Any]]
 def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callable[[str], None] = print) -> None:
     """Make our tables from the folder `cragkg` in `out`, a new folder or that of an earlier import.
 
-    `partial`: import a graph that lacks files; `say` gets a line for each table.
-
-    Raises:
-        GraphError: the folders cannot be used, or the official file that the message names is damaged.
+    `partial`: import a graph that lacks files; `say` gets a line for each table. Raises GraphError.
     """
     missing = _missing(source, out, partial=partial)
     out.mkdir(parents=True, exist_ok=True)
@@ -73,7 +70,7 @@ def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callabl
 
 def _missing(source: Path, out: Path, *, partial: bool) -> list[str]:
     """The official files that are not there; raises GraphError if the folders cannot be used."""
-    if not looks_official(source):
+    if not only_official(source):
         raise GraphError(f"{source}: holds no official file: pass the folder mock_api/cragkg of the CRAG repository")
     files = list(dict.fromkeys(name for names in OFFICIAL_FILES.values() for name in names))
     missing = [name for name in files if not (source / name).is_file()]

@@ -78,9 +78,7 @@ def _empty_array(*_arguments: object) -> "np.ndarray[Any, Any]":
 
 def read_plain(content: bytes | IO[bytes], size: int) -> Any:  # noqa: ANN401 - what it holds
     """The first object of a pickle of `size` bytes as JSON values, NaN included; a frame becomes the list of its rows.
-
-    Raises:
-        PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
+    Raises PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
     """
     try:
         value = _Unpickler(io.BytesIO(content) if isinstance(content, bytes) else content).load()

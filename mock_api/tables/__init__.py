@@ -1,9 +1,12 @@
 """Tables of a graph: JSON files named after those of the official server, see `Tables`.
 
 `open/kg.jsonl` has one [title, entity or null] pair per line, `company_name.dict` is CSV with columns Name and Symbol.
-Prices and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which is read record by record. A
-missing table counts as empty; unconverted official files and an unfinished import are errors. Keys of records that
+A missing table counts as empty; unconverted official files and an unfinished import are errors. Keys of records that
 begin with an underscore are notes of the graph's authors; they are not served.
+
+The official graph has 13 million events of NBA games and a price for each minute of 6,000 shares; as JSON in memory
+they would take tens of gigabytes. So prices and plays may be in a SQLite file instead (`.records.sqlite`), which is
+read record by record. Its tables: `records` (key, value: zlib of UTF-8 JSON) and `about` (name, value: JSON).
 
 `python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables from the official files.
 """
@@ -11,15 +14,17 @@ begin with an underscore are notes of the graph's authors; they are not served.
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
-
-from mock_api.tables.store import SUFFIX, RecordStore, StoreError
 
 SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
 IMPORT_FILE = "import.json"
@@ -38,6 +43,8 @@ ARTICLE: TypeAdapter[tuple[str, Record | None]] = TypeAdapter(tuple[str, Record 
 """A line of the encyclopedia: title and article."""
 T = TypeVar("T")
 EXTRA = ConfigDict(extra="allow")
+_LEVEL = 1
+"""zlib's fastest level: five times smaller, and ten times faster than its best level."""
 
 
 class GraphError(ValueError):
@@ -165,43 +172,34 @@ def check_folder(root: Path) -> None:
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
     manifest = root / IMPORT_FILE
-    if manifest.is_file() and not _is_finished(manifest):
-        raise GraphError(
-            f"{root}: an import into it has not finished: {_command('OFFICIAL_FOLDER', root)} continues it"
-        )
-    for table, names in OFFICIAL_FILES.items():
-        lost = [name for name in names if name != table and (root / name).is_file()]
-        if lost and not (root / table).is_file() and not store_path(root, table).is_file():
+    command = "python -m mock_api.tables import"
+    if manifest.is_file() and '"finished": true' not in manifest.read_text(encoding="utf-8", errors="replace"):
+        raise GraphError(f"{root}: an import into it has not finished: {command} FOLDER --out {root} continues it")
+    for table, lost in only_official(root):
+        if not (root / table).is_file() and not store_path(root, table).is_file():
             raise GraphError(
-                f"{root}: holds {lost[0]}, a file of the official server, which cannot be served directly: "
-                f"{_command(root)} makes tables from it; pass that DIR"
+                f"{root}: holds {lost}, a file of the official server, which cannot be served directly: "
+                f"{command} {root} --out DIR makes tables from it; pass that DIR"
             )
 
 
-def looks_official(folder: Path) -> bool:
-    """Whether a folder holds a file that only the official graph has."""
-    return any((folder / name).is_file() for table, names in OFFICIAL_FILES.items() for name in names if name != table)
+def only_official(folder: Path) -> list[tuple[str, str]]:
+    """Files of a folder that only the official graph has, after the tables that are made from them."""
+    files = [(table, name) for table, names in OFFICIAL_FILES.items() for name in names if name != table]
+    return [(table, name) for table, name in files if (folder / name).is_file()]
 
 
 def store_path(root: Path, name: str) -> Path:
     """The store of a table that is read from disk: ``finance/finance_price.records.sqlite``."""
-    return root / (name.removesuffix(".json") + SUFFIX)
-
-
-def _command(folder: Path | str, out: Path | str = "DIR") -> str:
-    return f"python -m mock_api.tables import {folder} --out {out}"
-
-
-def _is_finished(manifest: Path) -> bool:
-    try:
-        return json.loads(manifest.read_text(encoding="utf-8"))["finished"] is True
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    return root / (name.removesuffix(".json") + ".records.sqlite")
 
 
 def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
     path, kind = root / name, TYPES[name]
-    if name in STORED and (stored := _stored(path, store_path(root, name))) is not None:
+    if name in STORED and (store := store_path(root, name)).is_file():
+        if path.is_file():
+            raise GraphError(f"{store}: {path.name} exists as well: remove one of them")
+        stored = RecordStore(store)
         return (list(stored.about.get("columns", ())), stored) if kind == Plays else stored
     try:
         if name.endswith(".jsonl"):
@@ -217,17 +215,6 @@ def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
         return _plays(path, content)
     table = validated(TypeAdapter(kind).validate_json, content, path)
     return {key: _public(record) for key, record in table.items()} if kind == Records else table
-
-
-def _stored(path: Path, store: Path) -> RecordStore | None:
-    if not store.is_file():
-        return None
-    if path.is_file():
-        raise GraphError(f"{store}: {path.name} exists as well: remove one of them")
-    try:
-        return RecordStore(store)
-    except StoreError as error:
-        raise GraphError(f"{store}: {error}") from error
 
 
 def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
@@ -255,11 +242,7 @@ def _entities(path: Path) -> dict[str, Record | None]:
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
-    """The listing names of a CSV and their tickers; incomplete rows are left out.
-
-    Raises:
-        GraphError: it is not a CSV in UTF-8 with these columns.
-    """
+    """The listing names of a CSV and their tickers, without incomplete rows; raises GraphError."""
     try:
         rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
         if content and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
@@ -281,3 +264,56 @@ def validated(validate: Callable[[Any], T], content: object, path: Path, *place:
 
 def _public(record: Record) -> Record:
     return {key: value for key, value in record.items() if not key.startswith("_")}
+
+
+class RecordStore(Mapping[str, Any]):
+    """The records of a file, read on demand. Each look-up opens the file: there is nothing to close."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._asking("select name, value from about") as rows:
+            self.about: dict[str, Any] = {name: json.loads(value) for name, value in rows}
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - what JSON holds
+        with self._asking("select value from records where key = ?", key) as rows:
+            for (value,) in rows:
+                return json.loads(zlib.decompress(value))
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        with self._asking("select key from records order by rowid") as rows:
+            yield from (key for (key,) in rows)
+
+    def __len__(self) -> int:
+        with self._asking("select count(*) from records") as rows:
+            return int(next(rows)[0])
+
+    @contextmanager
+    def _asking(self, question: str, *values: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+        try:
+            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+                yield connection.execute(question, values)
+        except (sqlite3.Error, zlib.error) as error:
+            raise GraphError(f"{self._path}: not a store of records, or damaged ({error}): make it again") from error
+
+
+@contextmanager
+def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, object], None]]:
+    """Give a function that puts a record by its key into a new store; `about` are facts about all records."""
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = off")
+        connection.execute("pragma synchronous = off")
+        connection.execute("create table records (key text primary key, value blob not null)")
+        connection.execute("create table about (name text primary key, value text not null)")
+        facts = [(name, json.dumps(value)) for name, value in about.items()]
+        connection.executemany("insert into about values (?, ?)", facts)
+
+        def put(key: str, value: object) -> None:
+            content = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), _LEVEL)
+            connection.execute("insert or replace into records values (?, ?)", (key, content))
+
+        yield put
+        connection.commit()
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())

@@ -14,14 +14,9 @@ from mock_api.tables import GraphError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m mock_api.tables", description="Tables of a graph.")
-    verbatim = argparse.RawDescriptionHelpFormatter
-    command = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
-        "import", help="make tables from the official server's files", description=__doc__, formatter_class=verbatim
-    )
-    command.add_argument(
-        "folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/, movie/ ..."
-    )
+    parser = argparse.ArgumentParser(prog="python -m mock_api.tables", description=__doc__)
+    command = parser.add_subparsers(required=True).add_parser("import", help="make tables from official files")
+    command.add_argument("folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/ ...")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
     command.add_argument("--partial", action="store_true", help="import although files are missing")
     options = parser.parse_args(arguments)

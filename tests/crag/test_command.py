@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from crag.command import EXIT_INTERRUPTED, EXIT_READER_GONE
 
 
@@ -16,12 +14,6 @@ def started(body: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
     )
-
-
-@pytest.mark.parametrize("code", [0, 1, 2])
-def test_the_exit_code_is_the_commands(code: int) -> None:
-    with started(f"return {code}") as process:
-        assert process.wait(60) == code
 
 
 def test_ctrl_c_is_one_line() -> None:

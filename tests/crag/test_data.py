@@ -7,6 +7,7 @@ import json
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -72,24 +73,21 @@ def test_a_broken_download_is_continued(publisher: Publisher, tmp_path: Path, co
     assert (tmp_path / NAME).read_bytes() == CONTENT
 
 
-def test_a_download_that_ends_early_keeps_what_came(
-    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("change", "told", "kept"),
+    [
+        ({"content": CONTENT[:1_000]}, "ended after 1,000 of 10,240,000 bytes; the command continues it", [1_000]),
+        ({"content": b"x" * len(CONTENT)}, f"not those of sha256 {SHA256[:12]}", []),
+        ({"pointer": "<html>moved</html>"}, "is no Git LFS pointer any more", []),
+    ],
+)
+def test_what_is_not_the_file_is_refused_and_only_a_beginning_is_kept(
+    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, told: str, kept: list[int]
 ) -> None:
-    publisher.content = CONTENT[:1_000]
+    vars(publisher).update(change)
     assert fetched(tmp_path) == 2
-    assert "ended after 1,000 of 10,240,000 bytes; the command continues it" in capsys.readouterr().err
-    publisher.content = CONTENT
-    assert fetched(tmp_path) == 0
-    assert publisher.ranges == [None, "bytes=1000-"]
-
-
-def test_wrong_bytes_are_refused_and_not_kept(
-    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    publisher.content = b"x" * len(CONTENT)
-    assert fetched(tmp_path) == 2
-    assert f"not those of sha256 {SHA256[:12]}" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert told in capsys.readouterr().err
+    assert [path.stat().st_size for path in tmp_path.iterdir()] == kept
 
 
 def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None:
@@ -116,12 +114,6 @@ def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None
         assert not (tmp_path / "other.jsonl.bz2").exists()
 
 
-def test_a_file_of_another_day_is_fetched_anew(publisher: Publisher, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b"old")
-    assert fetched(tmp_path) == 0
-    assert (tmp_path / NAME).read_bytes() == CONTENT
-
-
 def test_no_network_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,12 +122,6 @@ def test_no_network_is_one_clear_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert "is not reachable (ConnectionError)" in line
     assert f"put the files of {data.HOME} into data/crag by hand" in line
-
-
-def test_what_is_no_pointer_is_said(publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    publisher.pointer = "<html>moved</html>"
-    assert fetched(tmp_path) == 2
-    assert "is no Git LFS pointer any more" in capsys.readouterr().err
 
 
 def test_the_list_names_size_hash_and_place(

@@ -26,22 +26,17 @@ FAULTS = [
     ("crag aks", "there is no command 'aks': evaluate, ask,"),
     # wrong arguments
     ("crag evaluate --limit 0", "argument --limit: must be a whole number of at least 1, found '0'"),
-    ("crag evaluate --limit x", "argument --limit: must be a whole number of at least 1, found 'x'"),
     ("crag evaluate --batch-size 17", "argument --batch-size: must be a whole number, 1 to 16, found '17'"),
-    ("crag evaluate --seconds-per-query -1", "argument --seconds-per-query: must be a number"),
     ("crag evaluate --seconds-per-query inf", "argument --seconds-per-query: must be a number"),
-    ("crag evaluate --judge magic", "argument --judge: invalid choice: 'magic'"),
     ("crag evaluate --set answering.audit", "argument --set: must be KEY=VALUE in one line, found 'answering.audit'"),
     ("crag evaluate --set a=[1", "argument --set: the override 'a=[1' is not a line of TOML"),
     ("crag evaluate --kg-url foo", "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'foo'"),
     ("crag evaluate --kg-url http://host:port", "argument --kg-url: must be http://HOST:PORT"),
     ("crag evaluate --split two", "argument --split: a split is a number such as 0, or any; found 'two'"),
-    ("crag evaluate --datset x", "unrecognized arguments: --datset x"),
     # what is not there, or not what it should be
     ("crag evaluate --dataset nowhere.jsonl", "nowhere.jsonl: there is no such file"),
     (f"{EVALUATE} --preset nobody", "there is no preset 'nobody'; shipped presets:"),
     (f"{EVALUATE} --set answering.nonesuch=1", 'key "answering.nonesuch": unknown key; allowed keys: '),
-    (f"{EVALUATE} --set answering.word_limit=many", "answering.word_limit"),
     (f"{EVALUATE} --set answering.word_limit=0", "greater than or equal to 1 (found 0)"),
     (f"{EVALUATE} --output {{file}}", "{file}: cannot be written"),
     (f"{EVALUATE} --judge llm", "set OPENAI_API_KEY"),
@@ -52,11 +47,7 @@ FAULTS = [
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoEngineAgent", "cannot start: pip install -r requirements.txt"),
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoSuchModelAgent --in-process", "no model named 'x'; known: y"),
     ("crag ask who? --preset scripted --pages nowhere.html", "--pages nowhere.html: cannot be read: No such file"),
-    ("crag ask who? --preset scripted --url-file nowhere.txt", "--url-file nowhere.txt: cannot be read"),
     ("crag ask who? --preset scripted --mock-kg {new}", "the mock knowledge graph did not start: "),
-    ("crag ask who? --preset nobody", "there is no preset 'nobody'"),
-    ("crag ask who? --preset scripted --set answering.speed=3", "answering.speed"),
-    ("crag data fetch crag --task 4", "argument --task: invalid choice: 4"),
     ("crag data fetch crag --to {file}/x", "crag_task_1_and_2_dev_v4.jsonl.bz2"),
     ("crag compare nowhere {new}", "nowhere: there is no such folder"),
     ("crag report nowhere", "nowhere: there is no such folder"),
@@ -66,7 +57,9 @@ FAULTS = [
     ("agents.web context --dataset nowhere.jsonl --preset scripted --out {new}", "nowhere.jsonl: there is no such"),
     ("agents.questions classify --in nowhere.jsonl --out {new}", "nowhere.jsonl: there is no such file"),
     ("agents.kg write --in nowhere.jsonl --out {new} --preset scripted", "nowhere.jsonl: there is no such file"),
-    ("agents.kg run x --domain movie --kg-url foo", "argument --kg-url: must be http://HOST:PORT"),
+    ("agents.kg run x --domain movie --kg-url ftp://x", "argument --kg-url: must be http://HOST:PORT"),
+    ("agents.kg run x --domain movie", "--kg-url is missing, and CRAG_MOCK_API_URL is not set"),
+    ("agents.kg run x --domain movie --query-time noon", "'noon' is not like \"03/05/2024, 23:18:31 PT\""),
     ("training.calibrate nowhere --out {new}", "nowhere: there is no such folder"),
 ]
 
@@ -75,7 +68,7 @@ FAULTS = [
 def test_a_fault_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, named: str
 ) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "CRAG_MOCK_API_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("crag.data.POINTERS", "http://127.0.0.1:9")
     (tmp_path / "file").write_text("mine", encoding="utf-8")
@@ -96,8 +89,3 @@ def test_a_fault_is_one_line(
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert called("crag", name, "--help") == 0
     assert "usage:" in capsys.readouterr().out
-
-
-def test_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert called("crag") == 0
-    assert all(f"  {name} " in capsys.readouterr().out for name in ["ask"])

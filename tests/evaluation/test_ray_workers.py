@@ -152,7 +152,7 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
         (["--ray", "10.0.0.1:0"], "must be HOST:PORT or auto, found '10.0.0.1:0'"),
         (["--ray", "--worker-cpus", "1.5"], "must be whole above 1, found 1.5"),
         (["--workers", "2"], "--workers needs --ray"),
-        (["--ray", "--in-process"], "--in-process runs one agent here"),
+        (["--ray", "--in-process"], "not allowed with argument"),
     ],
 )
 def test_a_wrong_argument_is_named(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

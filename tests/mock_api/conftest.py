@@ -1,16 +1,36 @@
-"""Servers of the hand-made graph and of the large one that does not ship with the project."""
+"""Servers of the hand-made graph and of the large one that does not ship with the project, and their client."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 
 from mock_api import serve
-from tests.mock_api.client import Client
 from tests.mock_api.small_graph import write_graph
 
 KG_DATA = Path(__file__).parents[2] / "../shared/data/kg"
+
+
+class Client:
+    """Posts JSON to a server over one connection."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.session = requests.Session()
+
+    def post(self, path: str, **body: object) -> requests.Response:
+        return self.session.post(self.url + path, json=body, timeout=10)
+
+    def ask(self, path: str, **body: object) -> Any:
+        """The result of a call that succeeds."""
+        response = self.post(path, **body)
+        assert response.status_code == 200, response.text
+        answer = response.json()
+        assert set(answer) == {"result"}
+        return answer["result"]
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mock_api.answers import SOCCER_COLUMNS
-from tests.mock_api.client import Client
+from tests.mock_api.conftest import Client
 
 SOCCER = "/sports/soccer/get_games_on_date"
 NBA = "/sports/nba/get_games_on_date"

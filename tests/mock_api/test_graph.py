@@ -22,16 +22,6 @@ def table(name: str) -> Any:
     return json.loads((GRAPH / name).read_text(encoding="utf-8"))
 
 
-def movies() -> dict[str, Record]:
-    found: dict[str, Record] = table("movie/movie_db.json")
-    return found
-
-
-def persons() -> dict[str, Record]:
-    found: dict[str, Record] = table("movie/person_db.json")
-    return found
-
-
 @cache
 def entities() -> dict[str, Record]:
     lines = (GRAPH / "open/kg.jsonl").read_text(encoding="utf-8").splitlines()
@@ -56,16 +46,16 @@ def test_readme_tells_the_number_of_records() -> None:
 
 
 def test_movie_keys_are_normalised_names_and_ids_are_unique() -> None:
-    for records, name in ((movies(), "title"), (persons(), "name")):
+    for records, name in ((table("movie/movie_db.json"), "title"), (table("movie/person_db.json"), "name")):
         assert [normalise(record[name]) for record in records.values()] == list(records)
         assert len({record["id"] for record in records.values()}) == len(records)
 
 
 def dates() -> Iterator[tuple[str, str]]:
     """Every full or partial date of the graph with its place."""
-    for film in movies().values():
+    for film in table("movie/movie_db.json").values():
         yield film["title"], film.get("release_date", "2000")
-    for person in persons().values():
+    for person in table("movie/person_db.json").values():
         yield person["name"], person.get("birthday", "2000")
     for name, artist in table("music/artist_dict_simplified.json").items():
         yield name, artist["birth_date"]
@@ -105,6 +95,8 @@ def test_tickers_of_all_tables_are_listed_and_days_are_trading_days() -> None:
 
 def test_no_record_bears_out_a_false_premise_of_the_sample() -> None:
     assert not any("SpaceX" in name for name in tickers().values())
-    assert not any(award["winner"] for award in movies()["the shawshank redemption"]["oscar_awards"])
+    assert not any(
+        award["winner"] for award in table("movie/movie_db.json")["the shawshank redemption"]["oscar_awards"]
+    )
     assert table("music/artist_dict_simplified.json")["Led Zeppelin"]["end_date"] < "1984"
     assert not {"Marie Curie", "Cristiano Ronaldo"} & set(entities())

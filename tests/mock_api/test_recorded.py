@@ -11,8 +11,7 @@ import pytest
 
 from mock_api.server import endpoints
 from mock_api.tables import load_tables
-from tests.mock_api.client import Client
-from tests.mock_api.conftest import KG_DATA
+from tests.mock_api.conftest import KG_DATA, Client
 
 RECORDED = KG_DATA / "example_call_responses.json"
 ENDPOINTS = {endpoint.path.strip("/").replace("/", "_"): endpoint for endpoint in endpoints(load_tables())}

@@ -37,9 +37,8 @@ from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.execution import bench_at, bench_of
-from training.api_pairs.graph import GRAPH_HELP, check_whole, graph_files, opened
-from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, can_be_labelled
+from training.api_pairs.pairs import GRAPH_HELP, graph_files, opened
+from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
 from training.run_card import card_folder, count_table, file_hash, run_card, write_card
 
 JOURNAL = "attempts.jsonl"
@@ -59,8 +58,6 @@ def _label(options: argparse.Namespace) -> int:
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
-    if options.graph:
-        check_whole(options.graph)  # before the long work
     settings = load_settings(options.preset, options.set)
     if settings.knowledge_graph is None:
         raise UserError(f"the preset {settings.name} uses no graph: pass --preset cpu, or another with a graph")
@@ -71,7 +68,7 @@ def _label(options: argparse.Namespace) -> int:
         "attempts": options.attempts,
         "temperature": options.temperature if options.attempts > 1 else 0.0,
         "judge": f"{judge.name}@{judge.version}",
-        "graph": options.kg_url or str(options.graph),
+        "graph": str(options.graph),
         Split.FIELD: str(options.split),
     }
     rows, left_out = _questions(options, identity)
@@ -90,13 +87,17 @@ def _label(options: argparse.Namespace) -> int:
                 bar.update()
         entries = [done[key] for key in rows]
         write_rows(options.out, (entry["kept"] for entry in entries if entry["kept"]))
-    figures = _figures(entries) | {"left_out": dict(left_out), "sha256": file_hash(options.out)}
-    data = {"questions": options.questions} | ({} if options.kg_url else graph_files(options.graph))
+    domains = {"all": entries}
+    for entry in entries:
+        domains.setdefault(entry["domain"], []).append(entry)
+    counts = {name: _counts(found) for name, found in domains.items()}
+    figures = {"domains": counts, "left_out": dict(left_out), "sha256": file_hash(options.out)}
+    data = {"questions": options.questions, **graph_files(options.graph)}
     card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
-    sys.stdout.write(count_table(figures["domains"]) + "\n")
+    sys.stdout.write(count_table(counts) + "\n")
     for reason, count in left_out.items():
         sys.stdout.write(f"left out: {count:,} {reason}\n")
-    sys.stdout.write(f"wrote {options.out} ({figures['domains']['all']['questions kept']} questions) and {card}\n")
+    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card}\n")
     if failed := sum(entry["failed"] for entry in entries):
         sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
     return int(failed > 0)
@@ -105,6 +106,7 @@ def _label(options: argparse.Namespace) -> int:
 def _labeller(
     options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, judge: Judge, stack: ExitStack
 ) -> Labeller:
+    bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
     engine = settings.language_model
     used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
     model = load_language_model(engine.model_copy(update={"adapters": used}))
@@ -113,10 +115,6 @@ def _labeller(
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
-    if options.kg_url:
-        bench = stack.enter_context(bench_at(options.kg_url))
-    else:
-        bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
     return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
 
 
@@ -124,7 +122,7 @@ def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> 
     for start in range(0, len(rows), size):
         try:
             yield from labeller.label(rows[start : start + size])
-        except (LanguageModelDiedError, GraphDownError) as error:
+        except LanguageModelDiedError as error:
             raise UserError(f"{error}; finished questions are kept: --resume continues") from error
 
 
@@ -154,15 +152,8 @@ def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 
 
-def _figures(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts over all and per domain: questions asked and kept, attempts and their outcomes."""
-    domains: dict[str, list[Mapping[str, Any]]] = {"all": list(entries)}
-    for entry in entries:
-        domains.setdefault(entry["domain"], []).append(entry)
-    return {"domains": {name: _counts(found) for name, found in domains.items()}}
-
-
 def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Questions asked and kept, attempts and their outcomes."""
     outcomes: Counter[str] = Counter()
     for entry in entries:
         outcomes.update(entry["outcomes"])
@@ -182,9 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
     later = "for the attempts after the first (default: %(default)s)"
     parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
-    graph = parser.add_mutually_exclusive_group()
-    graph.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
-    graph.add_argument("--kg-url", metavar="URL", help="a running server instead of a folder")
+    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
     return parser

@@ -15,9 +15,8 @@ from crag.command import add_split_argument, end_with, exit_code, parser_of
 from models.manifest import cache_folder, locate
 from training.examples import check_data_file
 from training.router.encoder_model import check_device
-from training.router.examples import read_examples
+from training.router.examples import available_configs, load_training, read_examples
 from training.router.run import RouterRun
-from training.router.settings import available_configs, load_training
 from training.run_card import run_card, write_card
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"

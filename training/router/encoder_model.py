@@ -20,8 +20,7 @@ from agents.questions.trainable import (
     log_softmax,
     tuned_linear_layers,
 )
-from training.router.examples import Examples, Positions
-from training.router.settings import EncoderTraining
+from training.router.examples import EncoderTraining, Examples, Positions
 
 if TYPE_CHECKING:
     from torch import Tensor

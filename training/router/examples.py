@@ -1,17 +1,84 @@
-"""Labelled questions for classifiers, and their folds for cross-validation."""
+"""Settings of a training run, read from `training/router/configs/*.toml`; labelled questions and their folds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from agents.questions import FIELD_CLASSES
+from agents.questions.trainable import Pooling
+from agents.settings import StrictModel
 from evaluation.datasets import DatasetError, Split, read_records
+from training.examples import config_names, read_config
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""
+FOLDER = Path(__file__).parent
+
+
+class EncoderTraining(StrictModel):
+    """Fine-tuning of an encoder with one linear head per field, all fields at once."""
+
+    base: str
+    """Name in `models/manifest.toml`."""
+    tuning: Literal["full", "lora"]
+    rank: PositiveInt = 16
+    """Rank of the update of every linear layer (tuning ``lora``)."""
+    pooling: Pooling = "mean"
+    epochs: PositiveInt
+    batch_size: PositiveInt = 16
+    learning_rate: PositiveFloat
+    head_learning_rate: PositiveFloat
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    warm_up_share: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of the steps in which the learning rate rises from 0; then it falls to 0, both linearly."""
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class NgramTraining(StrictModel):
+    """Logistic regression on hashed n-grams."""
+
+    buckets: Annotated[int, Field(ge=16, le=1 << 20)] = 1 << 15
+    inverse_regularisation: PositiveFloat = 10.0
+    """C of scikit-learn's LogisticRegression."""
+
+
+class RouterTraining(StrictModel):
+    """One classifier: its fields and its parts."""
+
+    description: str
+    trained_on: str
+    licence: str
+    fields: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    folds: Annotated[int, Field(ge=0, le=50)] = 5
+    """Folds of the cross-validation that measures and calibrates; 0: none, probabilities stay the encoder's."""
+    encoder: EncoderTraining
+    ngrams: NgramTraining | None = None
+
+    @model_validator(mode="after")
+    def _can_be_trained(self) -> "RouterTraining":
+        if self.folds == 1:
+            raise ValueError("folds: a cross-validation has at least 2 parts")
+        unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
+        if unknown:
+            raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
+        if self.ngrams is not None and not self.folds:
+            raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
+        return self
+
+
+def available_configs() -> list[str]:
+    """Names of the shipped configurations."""
+    return config_names(FOLDER)
+
+
+def load_training(config: str, changes: Sequence[str] = ()) -> RouterTraining:
+    """A configuration by name or path, with changes such as ``folds=5``; see `training.examples.read_config`."""
+    return read_config(RouterTraining, FOLDER, config, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +95,7 @@ class Examples:
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
     """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
-
-    Raises:
-        DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
+    Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
     """
     identifiers, texts = [], []
     classes: dict[str, list[int]] = {field: [] for field in fields}

@@ -1,7 +1,12 @@
-"""One training run: cross-validation measures and calibrates, then the classifier learns from everything."""
+"""One training run: cross-validation measures and calibrates, then the classifier learns from everything.
 
+No question is predicted out of its fold by models that were trained on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +23,52 @@ from agents.questions.trainable import (
     Logs,
     MixingWeights,
     bucket_rarity,
+    expected_calibration_error,
+    field_entry,
+    fit_mixing_weights,
     hashed_rows,
     log_softmax,
+    mixed,
 )
 from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
-from training.router.examples import Examples, Positions, fold_of_each
-from training.router.out_of_fold import OutOfFold, out_of_fold_rows, report_field
-from training.router.settings import NgramTraining, RouterTraining
+from training.router.examples import Examples, NgramTraining, Positions, RouterTraining, fold_of_each
 
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
+Tensors = dict[str, NDArray[np.float32]]
 MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
 
 
-class Parts(NamedTuple):
-    """The result of one fit; without n-grams the second is empty."""
+@dataclass(frozen=True, slots=True)
+class OutOfFold:
+    """The fold of each question, and the predictions of both parts: field -> (questions, classes)."""
 
-    encoder: TunedEncoder
-    ngrams: dict[str, NDArray[np.float32]]
+    fold: NDArray[np.int64]
+    encoder: dict[str, Logs] = field(default_factory=dict)
+    ngrams: dict[str, Logs] = field(default_factory=dict)
+
+    def put(self, number: int, encoder: Mapping[str, Logs], ngrams: Mapping[str, Logs]) -> None:
+        """Store the predictions for the questions of a fold."""
+        for table, found in ((self.encoder, encoder), (self.ngrams, ngrams)):
+            for name, logs in found.items():
+                table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
+
+    def weights(self, name: str, classes: NDArray[np.int64], left_out: int | None = None) -> MixingWeights:
+        """The mixing weights that fit the field best, on all questions or those of the other folds."""
+        chosen = self.fold != (-1 if left_out is None else left_out)
+        return fit_mixing_weights(*self._parts(name, chosen), classes[chosen])
+
+    def probabilities(self, name: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Mixed predictions of a field; the weights of each fold are fitted on the other folds."""
+        found = np.zeros((len(classes), len(FIELD_CLASSES[name])))
+        for number in np.unique(self.fold):
+            held_out = self.fold == number
+            found[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
+        return found
+
+    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs | None, Logs | None]:
+        encoder, ngrams = (table[name][chosen] if name in table else None for table in (self.encoder, self.ngrams))
+        return encoder, ngrams
 
 
 class RouterRun:
@@ -61,56 +94,52 @@ class RouterRun:
 
     def train(self) -> dict[str, dict[str, Any]]:
         """Train and write the classifier's files; return the cross-validated figures."""
-        out_of_fold = self._cross_validate() if self._settings.folds else None
-        parts = self._fit("all", np.arange(len(self._examples)))
+        examples = self._examples
+        held_out = self._cross_validate() if self._settings.folds else None
+        encoder, ngrams = self._fit("all", np.arange(len(examples)))
         self._bar.close()
         reports = {}
-        if out_of_fold is not None:
-            probabilities = out_of_fold.probabilities(self._examples)
-            for name, classes in self._examples.classes.items():
-                reports[name] = report_field(FIELD_CLASSES[name], probabilities[name], classes)
-            rows = out_of_fold_rows(self._examples, out_of_fold.fold, probabilities)
+        if held_out is not None:
+            found = {name: held_out.probabilities(name, classes) for name, classes in examples.classes.items()}
+            reports = {name: report_field(name, found[name], classes) for name, classes in examples.classes.items()}
+            rows = (
+                {
+                    "interaction_id": identifier,
+                    "fold": int(held_out.fold[place]),
+                    "classes": {name: FIELD_CLASSES[name][own[place]] for name, own in examples.classes.items()},
+                    "route": {name: field_entry(FIELD_CLASSES[name], table[place]) for name, table in found.items()},
+                }
+                for place, identifier in enumerate(examples.identifiers)
+            )
             write_rows(self._out / OUT_OF_FOLD_FILE, rows)
-        self._write(parts, out_of_fold)
+        self._write(encoder, ngrams, held_out)
         return reports
 
     def _cross_validate(self) -> OutOfFold:
         found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
         for number in range(self._settings.folds):
-            parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
-            for name, logs in self._predict(parts, np.flatnonzero(found.fold == number)).items():
-                part, _, field = name.partition(".")
-                found.put(number, part, field, logs)
+            encoder, ngrams = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
+            held_out = np.flatnonzero(found.fold == number)
+            texts = [self._examples.texts[position] for position in held_out]
+            found.put(number, self._trainer.predict(encoder, held_out), predict_ngrams(ngrams, texts))
         return found
 
-    def _fit(self, name: str, positions: Positions) -> Parts:
+    def _fit(self, name: str, positions: Positions) -> tuple[TunedEncoder, Tensors]:
         def epoch_done(loss: float) -> None:
             self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
             self._bar.update()
 
-        encoder = self._trainer.fit(positions, epoch_done)
-        ngrams = self._settings.ngrams
-        return Parts(encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {})
+        encoder, ngrams = self._trainer.fit(positions, epoch_done), self._settings.ngrams
+        return encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {}
 
-    def _predict(self, parts: Parts, positions: Positions) -> dict[str, Logs]:
-        """Log-probabilities by ``encoder.<field>`` and ``ngrams.<field>``, shape (positions, classes)."""
-        found = {f"encoder.{name}": logs for name, logs in self._trainer.predict(parts.encoder, positions).items()}
-        if parts.ngrams:
-            rows = hashed_rows([self._examples.texts[position] for position in positions], parts.ngrams["rarity"])
-            for name in self._settings.fields:
-                logits = rows.times(parts.ngrams[f"{name}.weight"]) + parts.ngrams[f"{name}.bias"]
-                found[f"ngrams.{name}"] = log_softmax(logits)
-        return found
-
-    def _write(self, parts: Parts, out_of_fold: OutOfFold | None) -> None:
-        tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in parts.ngrams.items()}
-        tensors |= {f"0.{name}": values for name, values in parts.encoder.tensors().items()}
+    def _write(self, encoder: TunedEncoder, ngrams: Tensors, held_out: OutOfFold | None) -> None:
+        tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
+        tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
         contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
         write_whole(self._out / WEIGHTS_FILE, save(contiguous))
         settings, fields = self._settings, {}
         for name, classes in self._examples.classes.items():
-            plain = MixingWeights(1.0, float(settings.ngrams is not None))
-            weights = out_of_fold.weights(name, classes) if out_of_fold else plain
+            weights = held_out.weights(name, classes) if held_out else MixingWeights(1.0, float(bool(ngrams)))
             fields[name] = FieldConfig(
                 labels=FIELD_CLASSES[name],
                 encoder_weight=round(weights.encoder, 4),
@@ -130,7 +159,7 @@ class RouterRun:
         (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
-def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> dict[str, NDArray[np.float32]]:
+def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> Tensors:
     """Logistic regression on hashed n-grams, one per field: ``rarity``, ``<field>.weight``, ``<field>.bias``.
 
     A class without examples gets a bias so low that it is never chosen.
@@ -143,16 +172,47 @@ def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions
     rows = hashed_rows(texts, rarity)
     matrix = csr_matrix((rows.values, (rows.rows, rows.columns)), shape=rows.shape)
     tensors = {"rarity": rarity}
-    for field, classes in examples.classes.items():
+    for name, classes in examples.classes.items():
         model = LogisticRegression(C=settings.inverse_regularisation, max_iter=MAX_ITERATIONS)
         model.fit(matrix, classes[positions])
-        weight = np.zeros((settings.buckets, len(FIELD_CLASSES[field])), dtype=np.float32)
-        bias = np.full(len(FIELD_CLASSES[field]), -20.0, dtype=np.float32)
+        weight = np.zeros((settings.buckets, len(FIELD_CLASSES[name])), dtype=np.float32)
+        bias = np.full(len(FIELD_CLASSES[name]), -20.0, dtype=np.float32)
         coefficients, intercepts = model.coef_, model.intercept_
         if len(model.classes_) == 2:  # scikit-learn keeps one row for two classes: the log-odds of the second
             coefficients = np.vstack([np.zeros_like(coefficients), coefficients])
             intercepts = np.concatenate([[0.0], intercepts])
         weight[:, model.classes_] = coefficients.T
         bias[model.classes_] = intercepts
-        tensors |= {f"{field}.weight": weight, f"{field}.bias": bias}
+        tensors |= {f"{name}.weight": weight, f"{name}.bias": bias}
     return tensors
+
+
+def predict_ngrams(tensors: Tensors, texts: Sequence[str]) -> dict[str, Logs]:
+    """Log-probabilities of each field that `fit_ngrams` learnt, shape (texts, classes)."""
+    if not tensors:
+        return {}
+    rows = hashed_rows(texts, tensors["rarity"])
+    fields = [name.removesuffix(".weight") for name in tensors if name.endswith(".weight")]
+    return {name: log_softmax(rows.times(tensors[f"{name}.weight"]) + tensors[f"{name}.bias"]) for name in fields}
+
+
+def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
+    """Figures of a field, JSON-ready, rounded to four places.
+
+    `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
+    predicted as class j.
+    """
+    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+
+    predicted = probabilities.argmax(axis=1)
+    figures = {
+        "accuracy": accuracy_score(classes, predicted),
+        "macro_f1": f1_score(classes, predicted, labels=np.unique(classes), average="macro"),
+        "expected_calibration_error": expected_calibration_error(probabilities, classes),
+    }
+    return {
+        "questions": len(classes),
+        **{figure: round(float(value), 4) for figure, value in figures.items()},
+        "labels": list(FIELD_CLASSES[name]),
+        "confusion": confusion_matrix(classes, predicted, labels=range(len(FIELD_CLASSES[name]))).tolist(),
+    }

@@ -16,6 +16,7 @@ ROWS = [
     {"query": "who sang the song ?", "extra": [1]},
     {"query": "what is acme ?", "query_time": "03/05/2024, 23:18:31 PT"},
 ]
+TINY = ("--set", 'router.classifiers=["tiny"]')
 
 
 @pytest.fixture(autouse=True)
@@ -28,14 +29,14 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_classifier(tmp_path / "routers" / "tiny")
 
 
-def classify(folder: Path, *lines: str, by: tuple[str, ...] = ("--classifiers", "tiny")) -> int:
+def classify(folder: Path, *lines: str, by: tuple[str, ...] = TINY) -> int:
     (folder / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return main(["classify", "--in", str(folder / "in.jsonl"), "--out", str(folder / "out.jsonl.bz2"), *by])
 
 
 def test_rows_keep_what_they_have_and_get_a_route(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ROWS * BATCH_SIZE
-    assert classify(tmp_path, *map(json.dumps, rows), by=("--classifiers", "tiny", "--limit", "17")) == 0
+    assert classify(tmp_path, *map(json.dumps, rows), by=(*TINY, "--limit", "17")) == 0
     routed = [json.loads(line) for line in bz2.decompress((tmp_path / "out.jsonl.bz2").read_bytes()).splitlines()]
     assert all(label(row.pop("route"), "question_type") for row in routed)
     assert routed == rows[:17]
@@ -45,10 +46,10 @@ def test_rows_keep_what_they_have_and_get_a_route(tmp_path: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("lines", "by", "message"),
     [
-        (['{"query": "who ?"}', "{"], ("--classifiers", "tiny"), "line 2: not valid JSON"),
-        (['{"query": 7}'], ("--classifiers", "tiny"), 'line 1, field "query"'),
-        (['{"question": "who ?"}'], ("--classifiers", "tiny"), 'line 1, field "query"'),
-        (['{"query": "who ?"}'], ("--classifiers", "nobody"), "training.router --config nobody"),
+        (['{"query": "who ?"}', "{"], TINY, "line 2: not valid JSON"),
+        (['{"query": 7}'], TINY, 'line 1, field "query"'),
+        (['{"question": "who ?"}'], TINY, 'line 1, field "query"'),
+        (['{"query": "who ?"}'], ("--set", 'router.classifiers=["nobody"]'), "training.router --config nobody"),
         (['{"query": "who ?"}'], ("--preset", "nothing"), "nothing"),
         (['{"query": "who ?"}'], ("--preset", "scripted"), "has no router"),
     ],

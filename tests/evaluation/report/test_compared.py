@@ -25,7 +25,7 @@ def two_runs(folder: Path, questions: int = 24) -> list[str]:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compared")
     path = folder / "new" / "page.html"
-    assert main([*two_runs(folder), "--no-flips", "--html", str(path)]) == 0
+    assert main([*two_runs(folder), "--html", str(path)]) == 0
     return path
 
 

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from agents.common.deadline import Deadline
 from agents.kg.trainable import Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from mock_api import serve
 from training.api_pairs.__main__ import main as pairs_main
-from training.api_pairs.execution import Bench, Executed
-from training.api_pairs.graph import OWN_GRAPH
-from training.api_pairs.pairs import read_pairs
+from training.api_pairs.pairs import OWN_GRAPH, read_pairs
+from training.api_pairs.proposals import Bench, Executed
 from training.run_card import CARD_FILE
 
 ASKED = "03/19/2024, 23:10:00 PT"
@@ -29,18 +26,13 @@ REPLIES = {
     "how does it feel": "it feels (((",
 }
 ROWS: Sequence[dict[str, Any]] = (
-    {"query": "who directed the shawshank redemption?", "answer": "frank darabont", "split": 0},
-    {
-        "query": "when was the shawshank redemption released?",
-        "answer": "1999-01-01",
-        "alt_ans": ["1994-09-23"],
-        "split": 0,
-    },
-    {"query": "who wrote the shawshank redemption?", "answer": "stephen king", "split": 0},
-    {"query": "who directed nothing at all?", "answer": "nobody", "split": 0},
-    {"query": "what is a film?", "answer": "a work of art", "split": 0},
-    {"query": "how does it feel?", "answer": "good", "split": 0},
-    {"query": "who directed the shawshank redemption 2?", "answer": "invalid question", "split": 0},
+    {"query": "who directed the shawshank redemption?", "answer": "frank darabont"},
+    {"query": "when was the shawshank redemption released?", "answer": "1999-01-01", "alt_ans": ["1994-09-23"]},
+    {"query": "who wrote the shawshank redemption?", "answer": "stephen king"},
+    {"query": "who directed nothing at all?", "answer": "nobody"},
+    {"query": "what is a film?", "answer": "a work of art"},
+    {"query": "how does it feel?", "answer": "good"},
+    {"query": "who directed the shawshank redemption 2?", "answer": "invalid question"},
     {"query": "who directed the shawshank redemption (of the test set)?", "answer": "frank darabont", "split": 1},
 )
 KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemption released?"]
@@ -49,7 +41,8 @@ KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemp
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
-    rows = [{"interaction_id": str(n), "query_time": ASKED, "domain": "movie", **row} for n, row in enumerate(ROWS)]
+    common = {"query_time": ASKED, "domain": "movie", "split": 0}
+    rows = [{"interaction_id": str(number), **common, **row} for number, row in enumerate(ROWS)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -60,9 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
     requests: list[GenerationRequest] = []
     answer = ScriptedLanguageModel.generate
 
-    def generate(
-        self: ScriptedLanguageModel, batch: Sequence[GenerationRequest], deadline: Deadline
-    ) -> list[Generation]:
+    def generate(self: ScriptedLanguageModel, batch: Sequence[GenerationRequest], deadline: Any) -> list[Generation]:
         requests.extend(batch)
         return answer(self, batch, deadline)
 
@@ -70,21 +61,22 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
     return requests
 
 
-def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None, graph: bool = True) -> int:
+def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None) -> int:
     table = json.dumps(REPLIES if replies is None else replies)[1:-1].replace('": "', '" = "')
     engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
-    where = ["--graph", str(OWN_GRAPH)] if graph else []
-    given = ["label", "--questions", str(questions), "--preset", "scripted", *sets, *where, "--out", str(out)]
-    return pairs_main([*given, *more])
+    paths = ["--questions", str(questions), "--graph", str(OWN_GRAPH), "--out", str(out)]
+    return pairs_main(["label", *paths, "--preset", "scripted", *sets, *more])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path, tmp_path: Path) -> None:
+def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_attempt(
+    questions: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "calls.jsonl"
     assert label(questions, out) == 0
     first, second = rows_of(out)
@@ -95,10 +87,6 @@ def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path
     pairs = tmp_path / "pairs.jsonl"
     assert pairs_main(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
     assert [pair.query for pair in read_pairs(pairs)] == KEPT
-
-
-def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path: Path) -> None:
-    label(questions, tmp_path / "calls.jsonl")
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
         "questions": 6, "questions kept": 2, "attempts": 6, "kept": 2, "other answer": 1, "not found": 1, "no reply": 0,
@@ -156,21 +144,6 @@ def test_questions_that_the_engine_failed_on_are_asked_again(
     assert "failed on 4 questions" in capsys.readouterr().err
 
 
-def test_a_running_server_serves_as_well(questions: Path, tmp_path: Path) -> None:
-    with serve() as url:
-        assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 0
-    assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT
-
-
-def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with serve() as url:
-        pass
-    assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 2
-    assert "does not answer; finished questions are kept: --resume continues" in capsys.readouterr().err
-
-
 def test_a_program_that_asks_for_too_much_costs_its_own_question(
     questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,11 +171,7 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
     ],
 )
 def test_what_cannot_be_used_is_one_line(
-    questions: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    more: list[str],
-    complaint: str,
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
 ) -> None:
     arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
     assert pairs_main([*arguments, *more]) == 2

@@ -8,8 +8,7 @@ import pytest
 
 from agents.kg.trainable import Domain, parse
 from training.api_pairs.__main__ import main
-from training.api_pairs.graph import OWN_GRAPH, company_names, groups_of
-from training.api_pairs.pairs import read_pairs
+from training.api_pairs.pairs import OWN_GRAPH, company_names, groups_of, read_pairs
 from training.run_card import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"

@@ -10,9 +10,8 @@ from agents.questions.calibration import log_softmax
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
 from tests.training.router.toy import toy_rows, write_toy
-from training.router.examples import Examples, fold_of_each, read_examples
-from training.router.out_of_fold import OutOfFold
-from training.router.settings import available_configs, load_training
+from training.router.examples import available_configs, fold_of_each, load_training, read_examples
+from training.router.run import OutOfFold
 
 
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:
@@ -62,9 +61,8 @@ def test_a_fold_does_not_see_its_own_answers() -> None:
     found = OutOfFold(fold)
     for number in range(3):
         logits = 6.0 * np.eye(5)[(classes + 1) % 5 if number == 0 else classes]
-        found.put(number, "encoder", "domain", log_softmax(logits[fold == number]))
-    examples = Examples(("",) * count, ("?",) * count, {"domain": classes})
-    probabilities = found.probabilities(examples)["domain"]
+        found.put(number, {"domain": log_softmax(logits[fold == number])}, {})
+    probabilities = found.probabilities("domain", classes)
     assert probabilities[fold == 0].max(axis=1).min() > 0.99
     assert probabilities[fold == 1].max(axis=1).max() < 0.9, "their weights know that fold 0 was wrong"
     assert found.weights("domain", classes).ngrams == 0.0

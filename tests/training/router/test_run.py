@@ -13,9 +13,8 @@ from evaluation.datasets import read_records
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
 from training.router.encoder_model import EncoderTrainer, TunedEncoder
-from training.router.examples import Examples, read_examples
+from training.router.examples import Examples, RouterTraining, read_examples
 from training.router.run import OUT_OF_FOLD_FILE, RouterRun
-from training.router.settings import RouterTraining
 
 
 @pytest.fixture(scope="module", autouse=True)
