@@ -12,6 +12,9 @@ from textwrap import shorten
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import requests
+from urllib3.exceptions import HTTPError
+
 from agents.common.contracts import Passage, Trace
 from agents.common.files import DatasetError
 from agents.settings import load_settings
@@ -19,6 +22,10 @@ from crag.command import add_graph_arguments, add_preset_arguments, exit_code, p
 from evaluation.batches import GRAPH_VARIABLE
 from evaluation.graph_server import mock_graph
 
+TIMEOUT = (5.0, 20.0)
+"""Seconds to connect, seconds between bytes."""
+LARGEST_PAGE = 20_000_000
+"""Bytes of a page that are read; the agent parses fewer."""
 WIDTH = 110
 LEAST_SECONDS = 0.05
 """Stages that took less are not listed by --why."""
@@ -35,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _ask(options: argparse.Namespace, beside: ExitStack) -> None:
     settings = load_settings(options.preset, options.set)
-    pages = [page_of(path) for path in options.pages]
+    pages = [*map(page_of, options.pages), *(fetched_pages(options.url_file) if options.url_file else ())]
     _say(f"loading the models of preset {settings.name} ...")
     from agents.crag_agent import CragAgent
 
@@ -64,13 +71,36 @@ def page_of(path: Path) -> Mapping[str, Any]:
         html = path.read_bytes()
     except OSError as error:
         raise DatasetError(f"--pages {path}: cannot be read: {error.strerror}") from None
+    return _search_result(html, path.resolve().as_uri(), path.stem)
+
+
+def fetched_pages(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The pages of a file with an address on each line; one that cannot be had is told and left out.
+    Raises DatasetError: the file cannot be read.
+    """
+    try:
+        addresses = path.read_text(encoding="utf-8").split()
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"--url-file {path}: cannot be read: {error}") from None
+    for address in addresses:
+        try:
+            with requests.get(address, timeout=TIMEOUT, stream=True) as reply:
+                reply.raise_for_status()
+                html = reply.raw.read(LARGEST_PAGE, decode_content=True)
+        except (requests.RequestException, HTTPError) as error:
+            _say(f"left out: {address}: {type(error).__name__}")
+        else:
+            yield _search_result(html, address, address)
+
+
+def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
     from lxml import etree
 
     root = etree.fromstring(html, etree.HTMLParser(recover=True)) if html.strip() else None
     title = "" if root is None else root.findtext(".//title") or ""
     return {
-        "page_name": " ".join(title.split()) or path.stem,
-        "page_url": path.resolve().as_uri(),
+        "page_name": " ".join(title.split()) or name,
+        "page_url": address,
         "page_snippet": "",
         "page_result": html.decode("utf-8", "replace"),
         "page_last_modified": "",
@@ -83,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
     parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
     parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
+    parser.add_argument(
+        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
+    )
     add_graph_arguments(parser)
     parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
     add_preset_arguments(parser)

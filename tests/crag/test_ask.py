@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from crag.__main__ import main
 from evaluation.datasets import DEFAULT_DATASET
@@ -36,6 +37,18 @@ def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixtur
     assert any("'Barry Levinson' from web" in line for line in lines)
     assert "answer     Barry Levinson" in lines
     assert lines[-1].startswith("because    web: ")
+
+
+def test_pages_may_come_from_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with HTTPServer() as server:
+        server.expect_request("/rain").respond_with_data(PAGE, content_type="text/html")
+        addresses = tmp_path / "addresses.txt"
+        addresses.write_text(f"{server.url_for('/rain')}\n{server.url_for('/gone')}\n", encoding="utf-8")
+        assert main(["ask", QUESTION, "--url-file", str(addresses), "--why", *SAYS]) == 0
+        said = capsys.readouterr()
+        assert f"left out: {server.url_for('/gone')}: HTTPError" in said.err
+    assert "pages      1 read, " in said.out
+    assert "answer     Barry Levinson" in said.out
 
 
 def test_without_page_and_graph_the_shipped_graph_is_asked(
