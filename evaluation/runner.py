@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,7 +27,6 @@ from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.results import COUNTS, judged_firings, summarise
 from evaluation.store import RunStore, StoreError
-from evaluation.trim import Trim
 from evaluation.worker import BatchResult, Worker
 
 COUNTED_SIZE = 1 << 30
@@ -48,7 +47,7 @@ class Evaluation:
     store: RunStore
     worker: Worker
     judge: Judge
-    trim: Trim
+    trim: Callable[[str], str]
     signature: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     split: Split = field(default_factory=lambda: Split(None))
@@ -145,7 +144,7 @@ class Evaluation:
         if measured != self.store.run.measured:
             self.store.update(measured=measured)
         judgements = self._judgements(questions, result)
-        firings = judged_firings(self.judge, self.trim.cut, questions, result.traces)
+        firings = judged_firings(self.judge, self.trim, questions, result.traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
         rows = [
@@ -160,7 +159,7 @@ class Evaluation:
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         pairs = zip(questions, result.answers, strict=True)
         claims = [Claim(question.row["query"], question.golds, answer) for question, answer in pairs]
-        return judge_claims(self.judge, claims, self.trim.cut)
+        return judge_claims(self.judge, claims, self.trim)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:

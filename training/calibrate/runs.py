@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering import gated_answer, question_features
+from agents.answering import gated_answer, question_features, trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Route, Trace
 from agents.kg.trainable import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
@@ -14,7 +14,6 @@ from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.store import PREDICTIONS, TRACES, SavedRun
-from evaluation.trim import official_trim
 from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 
 QUESTION_SOURCE = "question"
@@ -124,7 +123,7 @@ def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[
         for entry in _candidates(question)
         if entry["text"] not in own
     ]
-    judged = judge_claims(judge, [claim for _, claim in open_claims], official_trim().cut)
+    judged = judge_claims(judge, [claim for _, claim in open_claims], trim_to_tokens)
     for (own, claim), judgement in zip(open_claims, judged, strict=True):
         own[claim.prediction] = judgement.verdict
     return verdicts

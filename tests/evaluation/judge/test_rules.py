@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agents.matching import position_of, tokens
-from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES
+from evaluation.metrics import agreement, cohens_kappa
 
 PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
