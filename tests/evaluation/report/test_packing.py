@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.report import packing
-from evaluation.report.packing import BLOCK_QUESTIONS, cut, longest_allowed, pack
+from evaluation.report.packing import BLOCK_QUESTIONS, longest_allowed, pack
 from tests.evaluation.report.example import HOSTILE, record, trace
 
 
@@ -55,8 +55,3 @@ def test_the_longest_allowed_length_is_the_largest_that_fits(lengths: list[int],
     assert sum(min(length, longest) for length in lengths) <= budget
     if longest < max(lengths, default=0):
         assert sum(min(length, longest + 1) for length in lengths) > budget
-
-
-def test_cutting_keeps_head_and_tail_of_texts_at_any_depth() -> None:
-    assert cut({"a": [1, None, "abcdefghij"]}, 6) == {"a": [1, None, "abcd [... 4 characters left out ...] ij"]}
-    assert cut("abcdef", 6) == "abcdef"

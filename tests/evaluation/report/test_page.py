@@ -152,22 +152,6 @@ def test_what_the_page_says(tmp_path: Path, options: dict[str, Any], present: li
 
 
 @pytest.mark.parametrize(
-    ("signature", "verdicts", "title"),
-    [
-        ({"preset": "cpu@1", "kg": "mock:shipped"}, ["correct"] * 12, "cpu, CRAG task 2, +1.00 [+1.00, +1.00]"),
-        ({"preset": "cpu@1", "kg": "no", "set": "a=1"}, ["incorrect"] * 9, "cpu, changed, CRAG task 1, -1.00"),
-        ({"preset": "a/b.toml@1", "kg": "yes", "data": "crag_task_3_dev@1"}, [], "b, CRAG task 3, nothing scored"),
-        ({"agent": "my.own:Agent", "preset": None}, ["missing"], "Agent, CRAG task 1, +0.00"),
-    ],
-)
-def test_the_title_says_what_came_of_what(
-    tmp_path: Path, signature: dict[str, Any], verdicts: list[str], title: str
-) -> None:
-    records = [record(n, verdict, batch_size=1) for n, verdict in enumerate(verdicts)]
-    assert page_of(tmp_path, records=records, traces=[], signature=signature).text.startswith(f"{title} Skip to")
-
-
-@pytest.mark.parametrize(
     ("right", "wrong", "verdict"),
     [
         (10, 0, "better than always being silent"),
