@@ -46,7 +46,7 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     """
     path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
-    return _written(path, lambda: render(run))
+    return _written(path, render, run)
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
@@ -55,12 +55,12 @@ def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, 
     Raises:
         StoreError: a trace is unreadable, or the file cannot be written.
     """
-    return _written(path, lambda: render_comparison(comparison, first, second))
+    return _written(path, render_comparison, comparison, first, second)
 
 
-def _written(path: Path, made: Callable[[], str]) -> Path:
+def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
     try:
-        page = made()
+        page = made(*parts)
     except REPORT_FAULTS as error:
         raise StoreError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
     try:
