@@ -23,7 +23,7 @@ from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from evaluation.graph_server import mock_graph, silent_graph
 from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from evaluation.ray_workers import LOCAL, RayWorkers
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
 from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, trim_name, versions

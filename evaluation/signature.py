@@ -31,7 +31,6 @@ _PROMPT_SOURCES = {
     "route": ("agents/questions/prompt_router.py",),
 }
 """Prompts built by code, and their source files: any change there is another prompt."""
-_ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
 def preset_signature(settings: Settings | None) -> dict[str, str | None]:
@@ -102,11 +101,9 @@ def _joined(marks: Mapping[str, str]) -> str | None:
 
 
 def _adapter_files(place: str) -> list[Path]:
-    try:
-        folder = adapter_folder(place)
-    except WeightsMissingError:
-        return []
-    return [folder / name for name in _ADAPTER_FILES]
+    with suppress(WeightsMissingError):
+        return [adapter_folder(place) / name for name in ("adapter_config.json", "adapter_model.safetensors")]
+    return []
 
 
 def _hash_of(files: Sequence[Path]) -> str:

@@ -343,28 +343,22 @@ class StageSeconds(NamedTuple):
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     """Each stage in the traces, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
-    stages: dict[str, dict[int, float]] = {}
-    whole: dict[int, float] = {}
-    sums: Counter[str] = Counter()
+    found: dict[str, list[tuple[int, float]]] = {}
     for record in run.records:
-        batch = record["batch"]
-        whole[batch] = float(record["seconds"])
-        sums[WHOLE_BATCH] += record["seconds"]
-        trace = run.trace(record)
-        size, seconds = trace.get("batch_size"), trace.get("seconds")
+        size, seconds = (run.trace(record).get(name) for name in ("batch_size", "seconds"))
         if isinstance(seconds, Mapping) and isinstance(size, int) and size > 0:
             for stage, value in seconds.items():
                 if _is_number(value):
-                    stages.setdefault(stage, {})[batch] = value / size
-                    sums[stage] += value / size
+                    found.setdefault(stage, []).append((record["batch"], value / size))
+    if run.records:
+        found[WHOLE_BATCH] = [(record["batch"], float(record["seconds"])) for record in run.records]
     budgets, rows = stage_budgets(run), []
-    for stage, by_batch in {**stages, WHOLE_BATCH: whole}.items():
-        if by_batch:
-            values, budget = list(by_batch.values()), budgets.get(stage)
-            over = 0 if budget is None else sum(value > budget for value in values)
-            median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
-            mean = sums[stage] / len(run.records)
-            rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
+    for stage, of_questions in found.items():
+        values, budget = list(dict(of_questions).values()), budgets.get(stage)
+        over = 0 if budget is None else sum(value > budget for value in values)
+        median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
+        mean = sum(value for _, value in of_questions) / len(run.records)
+        rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
     return rows
 
 

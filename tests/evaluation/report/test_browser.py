@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 
 MANY = 150

@@ -15,7 +15,7 @@ import pytest
 from agents.settings import load_settings
 from crag.evaluate import main as evaluate
 from crag.report import main
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from evaluation.signature import settings_hash
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run
 from tests.test_local_evaluation import arguments, dataset
@@ -180,8 +180,8 @@ def test_where_the_points_went(tmp_path: Path) -> None:
 def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.report.packing.PACKED_LIMIT", 0)
     text = page_of(tmp_path, traces=[trace(0, context="word " * 2000)]).text
-    assert "keeps 1,500 characters of text per question" in text
-    assert "in 1 of 6 questions the longest texts are cut" in text
+    assert "keeps 80 characters of each text" in text
+    assert " of 6 questions long texts are cut" in text
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
