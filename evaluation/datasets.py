@@ -70,11 +70,7 @@ class Split:
         return cls(None if text == cls.ANY else int(text))
 
     def holds(self, record: Record) -> bool:
-        """Whether to read the row; other rows are counted.
-
-        Raises:
-            DatasetError: the row does not name its split.
-        """
+        """Whether to read the row; other rows are counted; raises DatasetError: the row does not name its split."""
         found = record.data.get(self.FIELD, "")
         if self.wanted is None or found is None:
             return True
@@ -148,11 +144,7 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
 
 
 def dataset_files(path: str | Path) -> list[Path]:
-    """The file, or its parts in order.
-
-    Raises:
-        DatasetError: the file or a part is missing, or it is an archive.
-    """
+    """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
     path = Path(path)
     match = _PART.fullmatch(path.name)
     stem = match["stem"] if match else path.name
@@ -191,11 +183,7 @@ class _JoinedFiles(io.RawIOBase):
 
 @contextmanager
 def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
-    """The parts as one stream of bytes.
-
-    Raises:
-        DatasetError: inside, where `source` cannot be read or ends too early.
-    """
+    """The parts as one stream of bytes; raises DatasetError."""
     try:
         with io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20) as stream:
             yield cast("IO[bytes]", stream)

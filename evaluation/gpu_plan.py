@@ -249,11 +249,7 @@ class Writer:
 
 
 def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
-    """The engine's cards, and the number of prompts of this length that it takes at once.
-
-    Raises:
-        UserError: the preset has no language model of a known shape on a GPU.
-    """
+    """The engine's cards, and the number of prompts of this length that it takes at once; raises UserError."""
     engine = settings.language_model
     if not isinstance(engine, TransformersEngine | VllmEngine) or engine.model not in made.shapes:
         raise UserError(f"the preset {settings.name} does not run a model of models/manifest.toml on a GPU of its own")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.contracts import Lost
-from evaluation.batches import Question
+from evaluation.batches import Question, golds_of
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.metrics import FEWEST, VALUE, bootstrap_interval, field_title, measure, slices
 from evaluation.signature import signature_line
@@ -182,7 +182,7 @@ def judged_firings(
     """
     firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
     asked = [
-        (firing, Claim(question.row["query"], question.golds, firing["withheld"]))
+        (firing, Claim(question.row["query"], golds_of(question.row), firing["withheld"]))
         for question, closed in zip(questions, firings, strict=True)
         for firing in closed
         if firing["withheld"] is not None

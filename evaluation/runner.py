@@ -21,12 +21,13 @@ from typing import Any, NoReturn
 from tqdm import tqdm
 
 from agents.common.contracts import Lost
-from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
+from agents.common.files import write_json
+from evaluation.batches import SECONDS_PER_QUERY, Question, golds_of, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.results import COUNTS, judged_firings, summarise
-from evaluation.store import RunStore, StoreError
+from evaluation.store import RESULTS, RunStore, StoreError
 from evaluation.worker import BatchResult, Worker
 
 COUNTED_SIZE = 1 << 30
@@ -90,7 +91,7 @@ class Evaluation:
             self.worker.stop()
         self.store.finish(self._read)
         results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
-        self.store.write_results(results)
+        write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
     def _start(self) -> None:
@@ -158,7 +159,7 @@ class Evaluation:
             why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         pairs = zip(questions, result.answers, strict=True)
-        claims = [Claim(question.row["query"], question.golds, answer) for question, answer in pairs]
+        claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
         return judge_claims(self.judge, claims, self.trim)
 
 

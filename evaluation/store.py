@@ -71,11 +71,7 @@ class RunFile(BaseModel):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the file of a folder.
-
-        Raises:
-            StoreError: the file is missing or unreadable.
-        """
+        """Read the file of a folder; raises StoreError: the file is missing or unreadable."""
         try:
             return cls.model_validate_json((folder / RUN).read_bytes())
         except (OSError, ValidationError):
@@ -175,10 +171,6 @@ class RunStore:
             self.records = {row_key(row): row for row in ordered}
         self.update(questions=questions)
 
-    def write_results(self, results: Mapping[str, Any]) -> None:
-        """Write results.json atomically."""
-        write_json(self.folder / RESULTS, results, indent=2)
-
     def discard_if_new(self) -> None:
         """Remove the folder if it was made for this run and has no answers: the run could not start."""
         if self._is_new and not self.records:
@@ -232,20 +224,11 @@ class SavedRun:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read a folder.
-
-        Raises:
-            StoreError: the folder is not of a run, or one of its files is unusable.
-        """
+        """Read a folder; raises StoreError: the folder is not of a run, or one of its files is unusable."""
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
         rows = [row.data for row in _whole_batches(folder / PREDICTIONS)]
         return cls(folder, RunFile.read(folder), {row_key(row): row for row in rows})
-
-    @property
-    def origin(self) -> dict[str, Any]:
-        """That of the last start: see `evaluation.runner.origin_of`."""
-        return self.run.measured
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:

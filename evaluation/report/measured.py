@@ -145,11 +145,7 @@ class FinishedRun:
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read the folder of a finished run.
-
-    Raises:
-        StoreError: the run is unfinished, or a file is unreadable.
-    """
+    """Read the folder of a finished run; raises StoreError: the run is unfinished, or a file is unreadable."""
     saved, path = SavedRun.read(folder), folder / RESULTS
     if not path.is_file():
         raise StoreError(f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume")
@@ -160,7 +156,7 @@ def read_run(folder: Path) -> FinishedRun:
         raise StoreError(f"{path}: {error}") from None
     if missing:
         raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
-    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.origin)
+    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.run.measured)
 
 
 # --- rows of the table of questions -----------------------------------------------------------------------------------

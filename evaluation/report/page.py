@@ -50,11 +50,7 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
-    """Write the page of two runs side by side; returns its path.
-
-    Raises:
-        StoreError: a trace is unreadable, or the file cannot be written.
-    """
+    """Write the page of two runs side by side; returns its path; raises StoreError."""
     return _written(path, render_comparison, comparison, first, second)
 
 
@@ -90,7 +86,7 @@ def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun)
 
 
 def _side(saved: SavedRun, metrics: Metrics) -> FinishedRun:
-    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.origin)
+    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.run.measured)
 
 
 def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:
