@@ -10,7 +10,7 @@ from crag.command import exit_code, parser_of
 from evaluation.batches import SLICE_FIELDS, golds_of
 from evaluation.compare import Comparison, Difference, RunPair, compare_runs, verdicts_title
 from evaluation.metrics import FEWEST, Metrics, fields_of
-from evaluation.report import write_comparison
+from evaluation.report.page import write_comparison
 from evaluation.results import interval_text
 from evaluation.store import SavedRun, StoreError
 

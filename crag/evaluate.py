@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from agents.answering import trim_to_tokens
 from agents.common.files import DatasetError
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 from crag.command import (
@@ -32,12 +33,11 @@ from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from evaluation.graph_server import mock_graph, silent_graph
 from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from evaluation.ray_workers import LOCAL, RayWorkers
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
-from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, versions
+from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, trim_name, versions
 from evaluation.store import RunStore
-from evaluation.trim import Trim, official_trim
 from evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
 
 EXIT_FAILED_BATCHES, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
@@ -85,8 +85,8 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
 
 
 def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
-    judge, trim = judge_from(options), official_trim()
-    signature = _signature(options, judge, trim)
+    judge = judge_from(options)
+    signature = _signature(options, judge)
     store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     if not options.quiet:
         named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
@@ -99,7 +99,7 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
             store=store,
             worker=_worker(options),
             judge=judge,
-            trim=trim,
+            trim=trim_to_tokens,
             signature=signature,
             limit=options.limit,
             split=options.split,
@@ -125,7 +125,7 @@ def _worker(options: argparse.Namespace) -> Worker:
     return InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
 
 
-def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
+def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
     preset = options.preset
     if preset is None and options.agent == DEFAULT_AGENT:
@@ -136,7 +136,7 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
-        "trim": trim.name,
+        "trim": trim_name(),
         "seconds_per_query": f"{options.seconds_per_query:g}",
         "batch_size": options.batch_size,
         "kg": _graph_signature(options),

@@ -4,17 +4,25 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from agents.answering import trim_to_tokens
 from agents.common.files import DatasetError, Record, check_target, write_rows
 from crag.command import exit_code, parser_of
-from evaluation.agreement import JudgedPair, agreement_report, reference_verdict
 from evaluation.datasets import alternative_answers, read_records
-from evaluation.judge import Claim, add_judge_arguments, cost_line, judge_claims, judge_from
-from evaluation.metrics import fields_of
-from evaluation.trim import official_trim
+from evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
+from evaluation.metrics import agreement, cohens_kappa, fields_of
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
+
+
+class JudgedPair(NamedTuple):
+    """A row's reference verdict and ours; `group` is the label of its slice."""
+
+    reference: str
+    verdict: str
+    group: str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +47,7 @@ def _judge(options: argparse.Namespace) -> None:
     if options.target is not None:
         check_target(options.target)
     judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
-    judged = judge_claims(judge, claims, str if options.whole else official_trim().cut)
+    judged = judge_claims(judge, claims, str if options.whole else trim_to_tokens)
     rows = [
         {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
         for record, judgement in zip(records, judged, strict=True)
@@ -74,13 +82,47 @@ def claim_of(record: Record) -> Claim:
 
 
 def _reference(record: Record, against: str | None) -> str | None:
-    try:
-        reference = reference_verdict(record.data, against or DEFAULT_REFERENCE)
-    except ValueError as error:
-        raise DatasetError(f"{record.place}, {error}") from None
-    if reference is None and against is not None:
-        raise DatasetError(f'{record.place}, field "{against}": --against needs it in every row')
-    return reference
+    """The verdict that the row has, if any; true and false mean correct and incorrect."""
+    name = against or DEFAULT_REFERENCE
+    value = record.data.get(name)
+    if value is None:
+        if against is not None:
+            raise DatasetError(f'{record.place}, field "{name}": --against needs it in every row')
+        return None
+    plain = "correct" if value is True else "incorrect" if value is False else str(value).strip().lower()
+    if plain not in set(Verdict):
+        known = ", ".join(Verdict)
+        raise DatasetError(f'{record.place}, field "{name}": expected true, false or one of {known}, found {value!r}')
+    return plain
+
+
+def agreement_report(pairs: Sequence[JudgedPair]) -> str:
+    """Agreement, kappa and what differs, over all pairs and in each group, as text.
+
+    Pairs with an unscored side are left out and counted. If no reference verdict is "missing", the reference only
+    distinguishes right and wrong, and "missing" counts as incorrect.
+    """
+    scored = [pair for pair in pairs if Verdict.UNSCORED not in (pair.reference, pair.verdict)]
+    two_classes = all(pair.reference != Verdict.MISSING for pair in scored)
+    if two_classes:
+        wrong = Verdict.INCORRECT.value
+        scored = [pair._replace(verdict=wrong) if pair.verdict == Verdict.MISSING else pair for pair in scored]
+    groups = {"all": scored}
+    for pair in sorted(scored, key=lambda pair: pair.group):
+        groups.setdefault(f"{pair.group} ", []).append(pair)
+    width = max(map(len, groups)) + 1
+    lines = [f"{'':{width}}{'n':>6}{'agree':>8}{'kappa':>8}   reference->verdict where they differ"]
+    for name, some in groups.items():
+        reference, verdicts = [pair.reference for pair in some], [pair.verdict for pair in some]
+        figures = f"{len(some):>6}{agreement(reference, verdicts):>8.3f}{cohens_kappa(reference, verdicts):>8.3f}"
+        differing = Counter(f"{one}->{other}" for one, other in zip(reference, verdicts, strict=True) if one != other)
+        listed = ", ".join(f"{change} {count}" for change, count in sorted(differing.items()))
+        lines.append(f"{name:{width}}{figures}   {listed or 'none'}")
+    if len(pairs) > len(scored):
+        lines.append(f"{len(pairs) - len(scored)} more are unscored and left out")
+    if two_classes and scored:
+        lines.append("the reference never says missing, so missing counts as incorrect")
+    return "\n".join(lines)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.command import exit_code, parser_of
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from evaluation.store import REPORT
 
 

@@ -44,11 +44,6 @@ class Question:
     row: Mapping[str, Any]
 
     @property
-    def golds(self) -> tuple[str, ...]:
-        """The official answer and its alternatives; empty without an answer."""
-        return golds_of(self.row)
-
-    @property
     def labels(self) -> dict[str, str]:
         """The labels of the row."""
         return {name: self.row[name] for name in SLICE_FIELDS if isinstance(self.row.get(name), str)}

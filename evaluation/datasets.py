@@ -12,10 +12,10 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from agents.common.files import DatasetError, Record, as_object, lines_of, parse_json, shown
 from agents.common.text import clean, encodable
@@ -41,6 +41,7 @@ LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 
 _REQUIRED_FIELDS = ("interaction_id", "query")
 _TEXT_FIELDS = (*_REQUIRED_FIELDS, "query_time", "answer", *LABEL_FIELDS)
+_Kind = TypeVar("_Kind")
 _PART = re.compile(r"(?P<stem>.+)\.part(?P<number>\d+)")
 
 
@@ -48,10 +49,7 @@ class Split:
     """Selects the rows of one split of CRAG and counts the others.
 
     The public files hold both splits: 0 for training, 1 the public test set. The row's field `split` names it; null
-    marks an artificial row.
-
-    Args:
-        wanted: The split; None: all rows, without checking the field.
+    marks an artificial row. `wanted` None takes all rows without checking the field; `left_out` is by split.
     """
 
     FIELD = "split"
@@ -60,52 +58,40 @@ class Split:
     def __init__(self, wanted: int | None = 0) -> None:
         self.wanted = wanted
         self.left_out: Counter[int] = Counter()
-        """Number of rows of other splits, by split."""
 
     def __str__(self) -> str:
         return self.ANY if self.wanted is None else str(self.wanted)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse ``0``, ``1`` or ``any``.
-
-        Raises:
-            ValueError: the text has another form.
-        """
-        if text == cls.ANY:
-            return cls(None)
-        if not text.isdecimal():
+        """Parse ``0``, ``1`` or ``any``; raises ValueError."""
+        if text != cls.ANY and not text.isdecimal():
             raise ValueError(f"a split is a number such as 0, or {cls.ANY}; found {text!r}")
-        return cls(int(text))
+        return cls(None if text == cls.ANY else int(text))
 
     def holds(self, record: Record) -> bool:
-        """Whether to read the row; other rows are counted.
-
-        Raises:
-            DatasetError: the row does not name its split.
-        """
+        """Whether to read the row; other rows are counted; raises DatasetError: the row does not name its split."""
         found = record.data.get(self.FIELD, "")
         if self.wanted is None or found is None:
             return True
         if not isinstance(found, int):
             what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
-            raise DatasetError(
-                f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
-                f"(--split {self.ANY} reads all rows)"
-            )
-        if found != self.wanted:
-            self.left_out[found] += 1
+            raise DatasetError(f'{record.place}, field "{self.FIELD}": {what}; --split {self.ANY} reads all rows')
+        self.left_out[found] += found != self.wanted
         return found == self.wanted
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""
-        if self.left_out:
-            parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
+        if self.left_out.total():
+            parts = [f"{count:,} of split {split}" for split, count in sorted((+self.left_out).items())]
             sys.stdout.write(f"left out, because only split {self} is read: {', '.join(parts)}\n")
 
     def to_card(self) -> dict[str, Any]:
         """The same for a run card."""
-        return {"split": str(self), "rows_of_other_splits": {str(key): self.left_out[key] for key in self.left_out}}
+        return {
+            "split": str(self),
+            "rows_of_other_splits": {str(key): count for key, count in (+self.left_out).items()},
+        }
 
 
 def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
@@ -136,23 +122,19 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
     Raises:
         DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
     """
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit must not be negative, found {limit}")
-    return _chosen_records(Path(path), dataset_files(path), limit, split or Split(None))
+    return islice(_records_of(Path(path), dataset_files(path), split or Split(None)), limit)
 
 
-def _chosen_records(source: Path, files: Sequence[Path], limit: int | None, split: Split) -> Iterator[Record]:
-    number = others = 0
-    for place, line in () if limit == 0 else _lines(source, files):
+def _records_of(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
+    chosen = others = 0
+    for place, line in _lines(source, files):
         record = Record(place, as_object(place, parse_json(place, line)))
-        if not split.holds(record):
+        if split.holds(record):
+            chosen += 1
+            yield record
+        else:
             others += 1
-            continue
-        yield record
-        number += 1
-        if number == limit:
-            return
-    if others and not number:
+    if others and not chosen:
         raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
 
 
@@ -162,11 +144,7 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
 
 
 def dataset_files(path: str | Path) -> list[Path]:
-    """The file, or its parts in order.
-
-    Raises:
-        DatasetError: the file or a part is missing, or it is an archive.
-    """
+    """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
     path = Path(path)
     match = _PART.fullmatch(path.name)
     stem = match["stem"] if match else path.name
@@ -195,11 +173,7 @@ class _JoinedFiles(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Fill the buffer from the first file that has something left; 0 at the end."""
-        while self._files:
-            if count := self._files[0].readinto(buffer):
-                return count
-            self._files.pop(0).close()
-        return 0
+        return next((count for file in self._files if (count := file.readinto(buffer))), 0)
 
     def close(self) -> None:
         for file in self._files:
@@ -209,11 +183,7 @@ class _JoinedFiles(io.RawIOBase):
 
 @contextmanager
 def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
-    """The parts as one stream of bytes.
-
-    Raises:
-        DatasetError: inside, where `source` cannot be read or ends too early.
-    """
+    """The parts as one stream of bytes; raises DatasetError."""
     try:
         with io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20) as stream:
             yield cast("IO[bytes]", stream)
@@ -238,20 +208,24 @@ def _lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
 def _normalised(record: Record, folder: Path) -> dict[str, Any]:
     place, row = record.place, dict(record.data)
     for name in _TEXT_FIELDS:
-        value = row.get(name)
-        if name in _REQUIRED_FIELDS and name not in row:
-            raise DatasetError(f'{place}, field "{name}": missing')
-        if value is None and name not in _REQUIRED_FIELDS:
+        if row.get(name) is None and name not in _REQUIRED_FIELDS:
             row.pop(name, None)
-        elif not isinstance(value, str):
-            raise DatasetError(f'{place}, field "{name}": expected text, found {shown(value)}')
         else:
-            row[name] = clean(value)
+            row[name] = clean(_checked(place, name, row.get(name), str, "text"))
     row["alt_ans"] = alternative_answers(record)
     row.pop("alternative_answers", None)
     if "search_results" in row:
-        row["search_results"] = _search_results(place, row["search_results"], folder)
+        results = _checked(place, "search_results", row["search_results"], list, "a list")
+        row["search_results"] = [
+            _search_result(place, f"search_results[{index}]", item, folder) for index, item in enumerate(results)
+        ]
     return row
+
+
+def _checked(place: str, field: str, value: object, kind: type[_Kind], what: str) -> _Kind:
+    if not isinstance(value, kind):
+        raise DatasetError(f'{place}, field "{field}": expected {what}, found {shown(value)}')
+    return value
 
 
 def alternative_answers(record: Record) -> list[str]:
@@ -263,45 +237,29 @@ def alternative_answers(record: Record) -> list[str]:
         DatasetError: the field has another type.
     """
     name = "alt_ans" if "alt_ans" in record.data else "alternative_answers"
-    found = value = record.data.get(name)
+    found = value = record.data.get(name) or []
     if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else []
-        except json.JSONDecodeError:
-            value = None
-    elif value is None:
-        value = []
+        with suppress(json.JSONDecodeError):
+            value = json.loads(value.strip() or "[]")
     if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
         raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {shown(found)}')
     return [clean(str(answer)) for answer in value]
 
 
-def _search_results(place: str, value: object, folder: Path) -> list[dict[str, Any]]:
-    field = f'{place}, field "search_results'
-    if not isinstance(value, list):
-        raise DatasetError(f'{field}": expected a list, found {shown(value)}')
-    results = []
-    for index, item in enumerate(value):
-        if not isinstance(item, dict):
-            raise DatasetError(f'{field}[{index}]": expected a JSON object, found {shown(item)}')
-        result = dict(item)
-        if "page_result_file" in result:
-            where = f'{field}[{index}].page_result_file"'
-            result["page_result"] = _page_text(where, result.pop("page_result_file"), folder)
-        for name in PAGE_FIELDS:
-            text = result.get(name)
-            if text is not None and not isinstance(text, str):
-                raise DatasetError(f'{field}[{index}].{name}": expected text, found {shown(text)}')
-            result[name] = encodable(text or "") if name == "page_result" else clean(text)
-        results.append(result)
-    return results
+def _search_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
+    result = dict(_checked(place, field, value, dict, "a JSON object"))
+    if "page_result_file" in result:
+        name = f"{field}.page_result_file"
+        result["page_result"] = _page_text(place, name, result.pop("page_result_file"), folder)
+    for name in PAGE_FIELDS:
+        text = _checked(place, f"{field}.{name}", "" if result.get(name) is None else result[name], str, "text")
+        result[name] = encodable(text) if name == "page_result" else clean(text)
+    return result
 
 
-def _page_text(where: str, name: object, folder: Path) -> str:
-    if not isinstance(name, str) or not name:
-        raise DatasetError(f"{where}: expected a relative path, found {shown(name)}")
+def _page_text(place: str, field: str, value: object, folder: Path) -> str:
+    name, root = _checked(place, field, value, str, "a relative path"), folder.resolve()
     try:
-        root = folder.resolve()
         page = (root / name).resolve()
         if not page.is_relative_to(root):
             fault = "leaves the folder of the question file"
@@ -309,8 +267,6 @@ def _page_text(where: str, name: object, folder: Path) -> str:
             fault = "cannot be read: it is no file"
         else:
             return page.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        fault = "is not UTF-8 text"
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
         fault = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
-    raise DatasetError(f"{where}: {name!r} {fault}")
+    raise DatasetError(f'{place}, field "{field}": {name!r} {fault}')

@@ -36,11 +36,9 @@ ROUTER_TOKENS, ROUTE_PROMPT_TOKENS = 64, 400
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
 HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
-"""Half-precision tensor operations and memory bandwidth of a T4 (NVIDIA's data sheet)."""
-COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.70
-"""Conservative assumptions: a 70 W card lowers its clock under load."""
-AWQ_COMPUTE_SHARE = 0.5
-"""Assumed: the share of the reading speed that remains if 4-bit weights are unpacked for each use."""
+"""Of a T4 (NVIDIA's data sheet)."""
+COMPUTE_SHARE, AWQ_COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.5, 0.70
+"""Assumed: a 70 W card lowers its clock under load; 4-bit weights are unpacked for each use."""
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
@@ -60,8 +58,8 @@ class Part:
 class GpuPlan:
     """The memory use of each card.
 
-    `shapes` are those of the manifest. `cached_tokens` is how many tokens' keys and values vLLM's share holds;
-    `unknown` are models without a shape; `problems` holds (key of the preset, problem, remedy).
+    `cached_tokens` is how many tokens' keys and values vLLM's share holds; `unknown` are models without a shape;
+    `problems` holds (key of the preset, problem, remedy).
     """
 
     cards: int
@@ -111,7 +109,7 @@ def plan(
     own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
     made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
     for card in sorted({part.card for part in made.parts}):
-        _check(settings, card, made)
+        _check(card, made)
     return made
 
 
@@ -130,47 +128,40 @@ def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
 
 
 def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
-    cards = engine.tensor_parallel_size
-    share = engine.gpu_memory_utilization * made.memory_gib
+    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * made.memory_gib
     for card in range(cards):
         made.add(card, "language_model", {f"vLLM's share, {engine.gpu_memory_utilization:g} of the card": share})
-    shape = made.shape(engine.model)
-    if shape is None:
-        return
-    weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
-    token = shape.key_value_bytes(_bytes(engine.dtype)) / cards / GIB
-    adapters = ADAPTER_GIB * len(engine.adapters)
-    room = share - weights - adapters - VLLM_WORKSPACE_GIB
-    made.cached_tokens = max(0, int(room / token))
-    if made.cached_tokens < engine.max_model_tokens:
-        wanted = math.ceil((share - room + engine.max_model_tokens * token) / made.memory_gib * 100) / 100
-        higher = f"raise it to {wanted:g} (of {made.memory_gib:g} GiB), or raise " if wanted <= 1 else "raise "
-        problem = (
-            f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
-            f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
-        )
-        remedy = f"{higher}language_model.tensor_parallel_size, or lower language_model.max_model_tokens"
-        made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
+    if shape := made.shape(engine.model):
+        weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
+        token = shape.key_value_bytes(_bytes(engine.dtype)) / cards / GIB
+        room = share - weights - ADAPTER_GIB * len(engine.adapters) - VLLM_WORKSPACE_GIB
+        made.cached_tokens = max(0, int(room / token))
+        if made.cached_tokens < engine.max_model_tokens:
+            problem = (
+                f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
+                f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
+            )
+            wanted = math.ceil((share - room + engine.max_model_tokens * token) / made.memory_gib * 100) / 100
+            remedy = f"raise it to {wanted:g}, raise tensor_parallel_size, or lower max_model_tokens"
+            made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
 
 def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
-    shape = made.shape(engine.model)
-    if shape is None:
-        return
-    cards = range(made.cards) if engine.device == "auto" else [_card(engine.device) or 0]
-    value = _bytes(engine.dtype)
-    longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
-    tokens = engine.batch_size * longest
-    spread = "weights, a part of the layers" if len(cards) > 1 else "weights"
-    cached = tokens * shape.key_value_bytes(value) / len(cards) / GIB
-    sizes = {
-        f"{engine.model}: {spread}": shape.weight_bytes(value) / len(cards) / GIB,
-        f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": cached,
-        "activations of these": _activations(shape, tokens, value),
-    }
-    for card in cards:
-        made.add(card, "language_model", sizes)
+    if shape := made.shape(engine.model):
+        cards = range(made.cards) if engine.device == "auto" else [_card(engine.device) or 0]
+        value = _bytes(engine.dtype)
+        longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
+        tokens = engine.batch_size * longest
+        spread = "weights, a part of the layers" if len(cards) > 1 else "weights"
+        cached = tokens * shape.key_value_bytes(value) / len(cards) / GIB
+        sizes = {
+            f"{engine.model}: {spread}": shape.weight_bytes(value) / len(cards) / GIB,
+            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": cached,
+            "activations of these": _activations(shape, tokens, value),
+        }
+        for card in cards:
+            made.add(card, "language_model", sizes)
 
 
 def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) -> None:
@@ -192,23 +183,21 @@ def _classifiers(settings: Settings, batch_size: int, card: int, made: GpuPlan) 
             made.add(card, "router", {name: weights, f"activations of {folder.name}": work})
 
 
-def _check(settings: Settings, card: int, made: GpuPlan) -> None:
+def _check(card: int, made: GpuPlan) -> None:
     parts = made.on(card)
     if card >= made.cards:
-        users = ", ".join(sorted({part.key for part in parts if part.key != "agent"}))
-        problem = f"{users} is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
-        remedy = "choose an existing device, or raise gpu_count in aicrowd.json"
-        made.problems.append((parts[0].key, problem, remedy))
+        problem = f"is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
+        made.problems.append((parts[0].key, problem, "choose an existing device, or raise gpu_count in aicrowd.json"))
     elif made.total(card) > made.memory_gib:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
         problem = f"GPU {card} would hold {made.total(card):.1f} GiB of {made.memory_gib:g}: {listed}"
-        others = [part for part in parts if part.key != "language_model"]
-        if isinstance(settings.language_model, VllmEngine) and len(others) < len(parts):
-            share = math.floor((1 - sum(part.gib for part in others) / made.memory_gib) * 100) / 100
-            made.problems.append(("language_model.gpu_memory_utilization", problem, f"lower it to {share:g}"))
-        else:
-            largest = max(parts, key=lambda part: part.gib).key
-            made.problems.append((f"{largest}.device", problem, "another GPU, a smaller batch_size, or fewer tokens"))
+        largest = max(parts, key=lambda part: part.gib)
+        key, remedy = f"{largest.key}.device", "another GPU, a smaller batch_size, or fewer tokens"
+        if largest.what.startswith("vLLM"):
+            left = made.memory_gib - (made.total(card) - largest.gib)
+            key = "language_model.gpu_memory_utilization"
+            remedy = f"lower it to {math.floor(left / made.memory_gib * 100) / 100:g}"
+        made.problems.append((key, problem, remedy))
 
 
 # --- seconds ----------------------------------------------------------------------------------------------------------
@@ -229,12 +218,6 @@ class Workload:
     """Extraction and chunking, which stay on the evaluator's CPU."""
 
 
-def reading_seconds(shape: Shape, tokens: float, cards: int = 1) -> float:
-    """Two operations per active parameter and token, over the assumed share of the cards' peak."""
-    share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if shape.awq_group else 1.0)
-    return 2 * shape.active_parameters * tokens / (cards * HALF_TFLOPS * 1e12 * share)
-
-
 @dataclass(frozen=True, slots=True)
 class Writer:
     """The language model: `together` prompts are answered at once.
@@ -243,17 +226,21 @@ class Writer:
     """
 
     shape: Shape
-    cards: int
-    together: int
+    cards: int = 1
+    together: int = 1
+
+    def compute(self, tokens: float) -> float:
+        """Seconds of two operations per active parameter and token, over the assumed share of the cards' peak."""
+        share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if self.shape.awq_group else 1.0)
+        return 2 * self.shape.active_parameters * tokens / (self.cards * HALF_TFLOPS * 1e12 * share)
 
     def exchange(self, tokens: float) -> float:
         """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
-        many = self.cards > 1
-        return self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND if many else 0.0
+        return (self.cards > 1) * self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
 
     def read(self, tokens: float) -> float:
         """Seconds to read the prompts of a batch."""
-        return reading_seconds(self.shape, tokens, self.cards) + self.exchange(tokens)
+        return self.compute(tokens) + self.exchange(tokens)
 
     def write(self, prompts: int, tokens: int) -> float:
         """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
@@ -262,18 +249,12 @@ class Writer:
 
 
 def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
-    """The engine's cards, and the number of prompts of this length that it takes at once.
-
-    Raises:
-        UserError: the preset has no language model of a known shape on a GPU.
-    """
+    """The engine's cards, and the number of prompts of this length that it takes at once; raises UserError."""
     engine = settings.language_model
-    if not isinstance(engine, TransformersEngine | VllmEngine):
-        raise UserError(f"the preset {settings.name} does not run its language model on a GPU of its own")
-    if engine.model not in made.shapes:
-        raise UserError(f"models/manifest.toml has no shape of {engine.model} (the numbers of its config.json)")
+    if not isinstance(engine, TransformersEngine | VllmEngine) or engine.model not in made.shapes:
+        raise UserError(f"the preset {settings.name} does not run a model of models/manifest.toml on a GPU of its own")
     if isinstance(engine, TransformersEngine):
-        return Writer(made.shapes[engine.model], 1, engine.batch_size)
+        return Writer(made.shapes[engine.model], together=engine.batch_size)
     tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
     fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
     return Writer(made.shapes[engine.model], engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
@@ -281,9 +262,9 @@ def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer
 
 def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool) -> list[tuple[str, float]]:
     """(what, seconds) for a batch. `graph` adds what tasks 2 and 3 spend on the knowledge graph."""
-    batch, answering = settings.batch_size, settings.answering
+    batch, new_tokens = settings.batch_size, settings.answering.max_new_tokens
     scale = batch / load.questions
-    new_tokens, tokens = answering.max_new_tokens, load.prompt_tokens * scale
+    tokens = load.prompt_tokens * scale
     writer = writer_of(settings, made, load.prompt_tokens / load.questions)
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
     if isinstance(settings.router, PromptRouter):
@@ -294,14 +275,14 @@ def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool)
         ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
     ):
         if encoder is not None and (shape := made.shapes.get(encoder.model)):
-            rows.append((name, reading_seconds(shape, read * scale)))
+            rows.append((name, Writer(shape).compute(read * scale)))
     rows += [
-        ("read the prompts", reading_seconds(writer.shape, tokens, writer.cards)),
+        ("read the prompts", writer.compute(tokens)),
         ("exchange between the cards while reading", writer.exchange(tokens)),
         (f"write {new_tokens} tokens, {writer.together} of {batch} at once", writer.write(batch, new_tokens)),
     ]
-    if answering.refine is not None:
-        seconds = writer.read(tokens) + writer.write(batch, answering.refine.max_new_tokens)
+    if refine := settings.answering.refine:
+        seconds = writer.read(tokens) + writer.write(batch, refine.max_new_tokens)
         rows.append(("second look: read all again, write", seconds))
     if graph and settings.knowledge_graph is not None:
         rows += [

@@ -1,5 +1,6 @@
-"""The CRAG metrics with bootstrap intervals, over all questions and by label."""
+"""The CRAG metrics with bootstrap intervals, over all questions and by label; agreement of two sets of verdicts."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -126,3 +127,17 @@ def label_of(row: Mapping[str, Any], field: str) -> str:
 def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The fields that can define slices: those with a single value in some row, in alphabetical order."""
     return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
+
+
+def agreement(first: Sequence[str], second: Sequence[str]) -> float:
+    """The share of positions with the same verdict; 0 for none."""
+    return sum(one == other for one, other in zip(first, second, strict=True)) / max(len(first), 1)
+
+
+def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
+    """Agreement beyond chance (Cohen 1960): 1 is perfect, also if both always give the same single verdict."""
+    if not first:
+        return 0.0
+    shares, others = Counter(first), Counter(second)
+    chance = sum(shares[verdict] * others[verdict] for verdict in shares) / len(first) ** 2
+    return 1.0 if chance == 1 else (agreement(first, second) - chance) / (1 - chance)

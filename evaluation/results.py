@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.contracts import Lost
-from evaluation.batches import Question
+from evaluation.batches import Question, golds_of
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.metrics import FEWEST, VALUE, bootstrap_interval, field_title, measure, slices
 from evaluation.signature import signature_line
@@ -79,29 +79,34 @@ def table(results: Mapping[str, Any]) -> str:
     A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block
     about them follows.
     """
-    labels = [label for groups in results["slices"].values() for label in groups]
-    width = max(len(label) + 2 for label in [*labels, "all questions"])
-    numbers = f"{'score':>7}  {'95 % interval':^17}  {'accuracy':>8}  {'hallucin.':>9}  {'missing':>8}  {'n':>5}"
-    lines = [f"{'':{width}}  {numbers}", _line("all questions", results, width)]
+    rows: list[tuple[str, ...]] = [("", "score", f"{'95 % interval':^17}", "accuracy", "hallucin.", "missing", "    n")]
+    rows.append(_cells("all questions", results))
     for field, groups in results["slices"].items():
-        lines.append(field_title(field))
-        lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
-    if results["unscored"]:
-        lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    if lost := lost_line(results["lost"]):
-        lines.append(f'{lost} ("lost" in predictions.jsonl)')
-    if late := out_of_time_line(results):
-        lines.append(late)
-    return "\n".join([*lines, *_gates_block(results["gates"])])
+        rows.append((field_title(field),))
+        rows.extend(_cells(f"  {label}", metrics) for label, metrics in groups.items())
+    notes = [
+        f"{results['unscored']} more could not be scored and count neither way" if results["unscored"] else "",
+        f'{lost} ("lost" in predictions.jsonl)' if (lost := lost_line(results["lost"])) else "",
+        out_of_time_line(results),
+    ]
+    return "\n".join([*_aligned(rows), *filter(None, notes), *_gates_block(results["gates"])])
 
 
-def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
+def _cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
     if not metrics["n"]:
-        return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
-    return (
-        f"{label:{width}}  {metrics['score']:>+7.3f}  {interval_text(metrics['ci'], metrics['n'])}  "
-        f"{metrics['accuracy']:>8.3f}  {metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
-    )
+        return (label, "-", f"{'-':^17}", *"---", "0")
+    shares = (f"{metrics[name]:.3f}" for name in ("accuracy", "hallucination", "missing"))
+    interval = interval_text(metrics["ci"], metrics["n"])
+    return (label, f"{metrics['score']:+.3f}", interval, *shares, str(metrics["n"]))
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """The rows as lines, the first column to the left, the others to the right; a row of one cell is a title."""
+    widths = [max(map(len, column)) for column in zip(*(row for row in rows if len(row) > 1), strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) if len(row) > 1 else row[0]
+        for row in rows
+    ]
 
 
 def interval_text(ends: Sequence[float], n: int) -> str:
@@ -147,17 +152,15 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """One line per gate: its effect on the score, the number of questions, and what it did in how many."""
     if not gates:
         return []
-    width = max(len(name) + 2 for name in gates)
-    numbers = f"{'effect':>7}  {'95 % interval':^17}  {'n':>5}  {'right lost':>10}  {'wrong saved':>11}"
-    lines = ["", f"{'gates':{width}}  {numbers}  {'missing':>7}  {'unknown':>7}  {'closed':>6}"]
+    titles = ("n", "right lost", "wrong saved", "missing", "unknown", "closed")
+    rows: list[tuple[str, ...]] = [("gates", "effect", f"{'95 % interval':^17}", *titles)]
     for name, counts in gates.items():
-        effect, interval = f"{'?':>7}", f"{'?':^17}"
+        effect, interval = "?", f"{'?':^17}"
         if counts["score_effect"] is not None:
-            effect, interval = f"{counts['score_effect']:>+7.3f}", interval_text(counts["ci"], counts["questions"])
-        lines.append(
-            f"{'  ' + name:{width}}  {effect}  {interval}  {counts['questions']:>5}  {counts['right_lost']:>10}  "
-            f"{counts['wrong_saved']:>11}  {counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
-        )
+            effect, interval = f"{counts['score_effect']:+.3f}", interval_text(counts["ci"], counts["questions"])
+        kinds = ("questions", "right_lost", "wrong_saved", "missing", "unknown", "fired")
+        rows.append((f"  {name}", effect, interval, *(str(counts[kind]) for kind in kinds)))
+    lines = ["", *_aligned(rows)]
     if any(counts["unknown"] for counts in gates.values()):
         lines.append("unknown: the withheld answer was not generated; the effect is over the other n questions;")
         lines.append("--set answering.audit=true generates it, which takes longer")
@@ -179,7 +182,7 @@ def judged_firings(
     """
     firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
     asked = [
-        (firing, Claim(question.row["query"], question.golds, firing["withheld"]))
+        (firing, Claim(question.row["query"], golds_of(question.row), firing["withheld"]))
         for question, closed in zip(questions, firings, strict=True)
         for firing in closed
         if firing["withheld"] is not None

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,13 +21,13 @@ from typing import Any, NoReturn
 from tqdm import tqdm
 
 from agents.common.contracts import Lost
-from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
+from agents.common.files import write_json
+from evaluation.batches import SECONDS_PER_QUERY, Question, golds_of, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.results import COUNTS, judged_firings, summarise
-from evaluation.store import RunStore, StoreError
-from evaluation.trim import Trim
+from evaluation.store import RESULTS, RunStore, StoreError
 from evaluation.worker import BatchResult, Worker
 
 COUNTED_SIZE = 1 << 30
@@ -48,7 +48,7 @@ class Evaluation:
     store: RunStore
     worker: Worker
     judge: Judge
-    trim: Trim
+    trim: Callable[[str], str]
     signature: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     split: Split = field(default_factory=lambda: Split(None))
@@ -91,7 +91,7 @@ class Evaluation:
             self.worker.stop()
         self.store.finish(self._read)
         results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
-        self.store.write_results(results)
+        write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
     def _start(self) -> None:
@@ -145,7 +145,7 @@ class Evaluation:
         if measured != self.store.run.measured:
             self.store.update(measured=measured)
         judgements = self._judgements(questions, result)
-        firings = judged_firings(self.judge, self.trim.cut, questions, result.traces)
+        firings = judged_firings(self.judge, self.trim, questions, result.traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
         rows = [
@@ -159,8 +159,8 @@ class Evaluation:
             why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         pairs = zip(questions, result.answers, strict=True)
-        claims = [Claim(question.row["query"], question.golds, answer) for question, answer in pairs]
-        return judge_claims(self.judge, claims, self.trim.cut)
+        claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
+        return judge_claims(self.judge, claims, self.trim)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:

@@ -10,11 +10,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.answering import PROMPTS, answer_prompt
+from agents.answering import MAX_TOKENS, PROMPTS, answer_prompt
 from agents.llm.trainable import adapter_folder
-from agents.settings import Settings, needed_weights
+from agents.settings import TRIM_TOKENIZER, Settings, needed_weights
 from evaluation.datasets import dataset_files, joined_files
-from models.manifest import WeightsMissingError
+from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
@@ -31,7 +31,6 @@ _PROMPT_SOURCES = {
     "route": ("agents/questions/prompt_router.py",),
 }
 """Prompts built by code, and their source files: any change there is another prompt."""
-_ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
 def preset_signature(settings: Settings | None) -> dict[str, str | None]:
@@ -102,11 +101,9 @@ def _joined(marks: Mapping[str, str]) -> str | None:
 
 
 def _adapter_files(place: str) -> list[Path]:
-    try:
-        folder = adapter_folder(place)
-    except WeightsMissingError:
-        return []
-    return [folder / name for name in _ADAPTER_FILES]
+    with suppress(WeightsMissingError):
+        return [adapter_folder(place) / name for name in ("adapter_config.json", "adapter_model.safetensors")]
+    return []
 
 
 def _hash_of(files: Sequence[Path]) -> str:
@@ -140,6 +137,15 @@ def package_version() -> str:
         with suppress(metadata.PackageNotFoundError):
             return metadata.version(PACKAGE)
     return "unknown"
+
+
+def trim_name() -> str:
+    """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
+    try:
+        locate(TRIM_TOKENIZER)
+    except (WeightsMissingError, UnknownModelError):
+        return f"bound{MAX_TOKENS}"
+    return f"llama2-{MAX_TOKENS}"
 
 
 def versions() -> dict[str, str]:

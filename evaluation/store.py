@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PositiveInt, ValidationError
 
 from agents.common.files import (
     DatasetError,
@@ -25,7 +25,6 @@ from agents.common.files import (
     append_rows,
     lock_folder,
     read_growing,
-    shown,
     write_json,
     write_rows,
 )
@@ -38,9 +37,20 @@ RESULTS = "results.json"
 RUN = "run.json"
 REPORT = "report.html"
 
-_PLACE = {"interaction_id": str, "occurrence": int, "batch": int}
-_PREDICTION = {**_PLACE, "query": str, "prediction": str, "verdict": str, "batch_size": int}
-"""Fields without which a row cannot be read, and their types."""
+
+class _TraceRow(BaseModel):
+    """The fields without which a row of traces.jsonl cannot be read."""
+
+    interaction_id: str
+    occurrence: int
+    batch: int
+
+
+class _PredictionRow(_TraceRow):
+    query: str
+    prediction: str
+    verdict: Verdict
+    batch_size: PositiveInt
 
 
 class StoreError(DatasetError):
@@ -61,11 +71,7 @@ class RunFile(BaseModel):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the file of a folder.
-
-        Raises:
-            StoreError: the file is missing or unreadable.
-        """
+        """Read the file of a folder; raises StoreError: the file is missing or unreadable."""
         try:
             return cls.model_validate_json((folder / RUN).read_bytes())
         except (OSError, ValidationError):
@@ -84,23 +90,17 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
-def _rows(path: Path, fields: Mapping[str, type]) -> Iterator[GrowingRow]:
-    """The rows of a file that have these fields.
-
-    Raises:
-        StoreError: a row is no JSON object, or one of its fields is missing or of another type.
-    """
+def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[GrowingRow]:
+    """The rows of a file; raises StoreError for one that is not of this kind."""
     try:
         for row in read_growing(path):
-            for name, kind in fields.items():
-                value = row.data.get(name)
-                if not isinstance(value, kind) or (isinstance(value, int) and name == "batch_size" and value < 1):
-                    raise StoreError(f'{row.place}, field "{name}": expected {kind.__name__}, found {shown(value)}')
-            if "verdict" in fields and row.data["verdict"] not in set(Verdict):
-                raise StoreError(f'{row.place}, field "verdict": there is no verdict {shown(row.data["verdict"])}')
+            kind.model_validate(row.data)
             yield row
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise StoreError(f'{row.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
     except DatasetError as error:
-        raise error if isinstance(error, StoreError) else StoreError(str(error)) from None
+        raise StoreError(str(error)) from None
 
 
 def _whole_batches(path: Path) -> list[GrowingRow]:
@@ -108,7 +108,7 @@ def _whole_batches(path: Path) -> list[GrowingRow]:
 
     A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.
     """
-    rows = list(_rows(path, _PREDICTION))
+    rows = list(_rows(path, _PredictionRow))
     whole = 0
     while whole < len(rows) and whole + rows[whole].data["batch_size"] <= len(rows):
         whole += rows[whole].data["batch_size"]
@@ -171,10 +171,6 @@ class RunStore:
             self.records = {row_key(row): row for row in ordered}
         self.update(questions=questions)
 
-    def write_results(self, results: Mapping[str, Any]) -> None:
-        """Write results.json atomically."""
-        write_json(self.folder / RESULTS, results, indent=2)
-
     def discard_if_new(self) -> None:
         """Remove the folder if it was made for this run and has no answers: the run could not start."""
         if self._is_new and not self.records:
@@ -204,7 +200,7 @@ class RunStore:
         os.truncate(predictions, rows[-1].end if rows else 0)
         self.records = {row_key(row.data): row.data for row in rows}
         if traces.is_file():
-            write_rows(traces, (row.data for row in _rows(traces, _PLACE) if row_key(row.data) in self.records))
+            write_rows(traces, (row.data for row in _rows(traces, _TraceRow) if row_key(row.data) in self.records))
         delete_run(self.folder, (REPORT, RESULTS))
         return run.model_copy(update={"signature": fresh.signature, "questions": None})
 
@@ -228,20 +224,11 @@ class SavedRun:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read a folder.
-
-        Raises:
-            StoreError: the folder is not of a run, or one of its files is unusable.
-        """
+        """Read a folder; raises StoreError: the folder is not of a run, or one of its files is unusable."""
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
         rows = [row.data for row in _whole_batches(folder / PREDICTIONS)]
         return cls(folder, RunFile.read(folder), {row_key(row): row for row in rows})
-
-    @property
-    def origin(self) -> dict[str, Any]:
-        """That of the last start: see `evaluation.runner.origin_of`."""
-        return self.run.measured
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
@@ -250,5 +237,5 @@ class SavedRun:
         Raises:
             StoreError: a line of traces.jsonl is not a trace.
         """
-        rows = {row_key(row.data): row.data for row in _rows(self.folder / TRACES, _PLACE)}
+        rows = {row_key(row.data): row.data for row in _rows(self.folder / TRACES, _TraceRow)}
         return {key: row for key, row in rows.items() if key in self.records}

@@ -49,13 +49,8 @@ class Judge(Protocol):
     `name` and `version` are part of every signature; the version changes whenever a verdict may change.
     """
 
-    @property
-    def name(self) -> str:
-        """The name on the command line."""
-
-    @property
-    def version(self) -> str:
-        """Changes whenever a verdict may change."""
+    name: str
+    version: str
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim, in order; `Verdict.UNSCORED` if the judge cannot decide."""

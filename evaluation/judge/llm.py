@@ -146,26 +146,23 @@ class LanguageModelJudge:
 
     def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
         judged: dict[str, Judgement] = {}
-        faults: dict[str, str] = {}
+        waiting = claims
         for attempt in range(1, ATTEMPTS + 1):
-            waiting = [key for key in claims if key not in judged]
-            if not waiting:
-                break
-            generations = self._generate([self._request(claims[key], again=attempt > 1) for key in waiting])
+            generations = self._generate([self._request(claim, again=attempt > 1) for claim in waiting.values()])
             verdicts: dict[str, bool] = {}
             for key, generation in zip(waiting, generations, strict=True):
                 correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
                 if correct is None:
-                    faults[key] = _fault(generation)
+                    reason = f"llm: no verdict after {ATTEMPTS} attempts: {_fault(generation)}"
+                    judged[key] = Judgement(Verdict.UNSCORED, reason)
                 else:
                     verdicts[key] = correct
                     judged[key] = _judgement(correct, f"in attempt {attempt}")
             self._keep(verdicts)
-        unscored = {
-            key: Judgement(Verdict.UNSCORED, f"llm: no verdict after {ATTEMPTS} attempts: {fault}")
-            for key, fault in faults.items()
-        }
-        return unscored | judged
+            waiting = {key: claim for key, claim in waiting.items() if key not in verdicts}
+            if not waiting:
+                break
+        return judged
 
     def _keep(self, verdicts: dict[str, bool]) -> None:
         self._known.update(verdicts)
@@ -201,9 +198,8 @@ class LanguageModelJudge:
 
 
 def _judgement(correct: bool, how: str) -> Judgement:
-    verdict, meaning = Verdict.INCORRECT, "not what the gold answer says"
-    if correct:
-        verdict, meaning = Verdict.CORRECT, "the same as the gold answer"
+    meaning = "the same as the gold answer" if correct else "not what the gold answer says"
+    verdict = Verdict.CORRECT if correct else Verdict.INCORRECT
     return Judgement(verdict, f"llm: the model finds the prediction {meaning}, {how}")
 
 
@@ -221,10 +217,8 @@ def _read_verdicts(path: Path) -> dict[str, bool]:
         path.open("ab").close()
         rows = (row.data for row in read_growing(path))
         return {str(row["key"]): row["correct"] for row in rows if isinstance(row.get("correct"), bool)}
-    except OSError as error:
-        raise _unusable(path, error.strerror) from error
-    except (DatasetError, KeyError) as error:
-        raise _unusable(path, error) from error
+    except (OSError, DatasetError, KeyError) as error:
+        raise _unusable(path, getattr(error, "strerror", error)) from error
 
 
 def _unusable(path: Path, why: object) -> JudgeUnavailableError:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from agents.settings import LanguageModelSettings, OpenAIEngine, SettingsError, load_settings
@@ -21,12 +20,6 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_MODEL = "gpt-4-0125-preview"
 """The 2024 starter kit's default model."""
 DEFAULT_URL = "https://api.openai.com/v1"
-
-
-SMALL_JUDGE = (
-    "note: a small model is a poor judge. On 60 verdicts of a strong model the 0.5B model was little better than "
-    "chance (kappa 0.30, the rules 0.89): docs/results.md\n"
-)
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -72,7 +65,25 @@ def make_judge(
     """
     if name == "rules":
         return RulesJudge()
-    settings, where = _preset_engine(preset) if preset else _endpoint(url, model)
+    settings: LanguageModelSettings
+    if preset:
+        try:
+            settings = load_settings(preset, []).language_model.model_copy(update={"adapters": {}})
+        except SettingsError as error:
+            raise JudgeUnavailableError(f"--judge-preset: {error}") from error
+        where = f"the model of preset {preset}"
+    else:
+        url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
+        model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
+        if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
+            raise JudgeUnavailableError(
+                f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
+            )
+        # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
+        settings = OpenAIEngine(
+            engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE
+        )
+        where = f"{model} at {url} (key: ${KEY_VARIABLE})"
     file = Path(cache) if cache else default_cache_file() if settings.engine != "scripted" else None
     judge = LanguageModelJudge(settings, where, rubric, None if cache == "none" else file)
     if check:
@@ -89,28 +100,3 @@ def default_cache_file() -> Path:
     """Verdicts of language models, in the user's cache folder."""
     folder = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
     return Path(folder) / "crag-judge" / "verdicts.jsonl"
-
-
-def _preset_engine(preset: str) -> tuple[LanguageModelSettings, str]:
-    try:
-        settings = load_settings(preset, []).language_model
-    except SettingsError as error:
-        raise JudgeUnavailableError(f"--judge-preset: {error}") from error
-    if settings.engine == "openvino":
-        sys.stderr.write(SMALL_JUDGE)
-    return settings.model_copy(update={"adapters": {}}), f"the model of preset {preset}"
-
-
-def _endpoint(url: str | None, model: str | None) -> tuple[LanguageModelSettings, str]:
-    url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
-    model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
-    if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
-        raise JudgeUnavailableError(
-            f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url for another endpoint or "
-            "--judge-preset for a local model"
-        )
-    # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
-    settings = OpenAIEngine(
-        engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE
-    )
-    return settings, f"{model} at {url} (key: ${KEY_VARIABLE})"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from agents.answering import trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW
 from agents.common.files import read_jsonl, write_rows
 from agents.settings import PRESET_VARIABLE
@@ -20,7 +21,6 @@ from evaluation.graph_server import mock_graph
 from evaluation.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
 from evaluation.preflight.world import empty_world, refused, run_python
 from evaluation.store import PREDICTIONS
-from evaluation.trim import official_trim
 from models.manifest import cache_folder
 
 AGENT_FILE = "agents/user_config.py"
@@ -145,7 +145,7 @@ def _faults_of(answer: str) -> Iterator[tuple[str, str]]:
         yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
     elif "\n" in answer or "\r" in answer:
         yield f"gives several lines: {shown}", "join the lines with spaces"
-    elif official_trim().cut(answer) != answer.strip():
+    elif trim_to_tokens(answer) != answer.strip():
         yield f"gives more than 75 tokens: {shown}", "agents.answering.trim_to_tokens cuts it as the evaluator does"
     elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
         problem = f"abstains as {shown}, which is judged as a wrong answer"

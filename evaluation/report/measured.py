@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,16 +36,12 @@ _OWN_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
 
 
 class Loss(NamedTuple):
-    """The questions with one label that brought no point."""
+    """The questions with one label that brought no point; `sum` is of both."""
 
     label: str
     wrong: int
     missing: int
-
-    @property
-    def sum(self) -> int:
-        """Both together."""
-        return self.wrong + self.missing
+    sum: int
 
 
 @dataclass(frozen=True)
@@ -126,9 +123,8 @@ class FinishedRun:
     def losses(self, name: str) -> list[Loss]:
         """The labels of a field with most wrong answers; of equals, those with most questions unanswered."""
         counts = Counter((str(record[name]), record["verdict"]) for record in self.records if record.get(name))
-        losses = (
-            Loss(label, counts[label, "incorrect"], counts[label, "missing"]) for label in {key[0] for key in counts}
-        )
+        lost = {label: (counts[label, "incorrect"], counts[label, "missing"]) for label, _ in counts}
+        losses = [Loss(label, *both, sum(both)) for label, both in lost.items()]
         return sorted(losses, key=lambda loss: (-loss.wrong, -loss.missing, loss.label))[:SHOWN]
 
     def surest_wrong(self) -> list[Mapping[str, Any]]:
@@ -149,25 +145,18 @@ class FinishedRun:
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read the folder of a finished run.
-
-    Raises:
-        StoreError: the run is unfinished, or a file is unreadable.
-    """
-    saved = SavedRun.read(folder)
-    path = folder / RESULTS
+    """Read the folder of a finished run; raises StoreError: the run is unfinished, or a file is unreadable."""
+    saved, path = SavedRun.read(folder), folder / RESULTS
+    if not path.is_file():
+        raise StoreError(f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume")
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
         missing = [name for name in _HEADLINE if name not in results]
-    except FileNotFoundError:
-        raise StoreError(
-            f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume"
-        ) from None
     except (OSError, ValueError, TypeError) as error:
         raise StoreError(f"{path}: {error}") from None
     if missing:
         raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
-    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.origin)
+    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.run.measured)
 
 
 # --- rows of the table of questions -----------------------------------------------------------------------------------
@@ -236,11 +225,8 @@ class Confidence(NamedTuple):
 def likeliest(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The candidate with the highest P(correct), or None if no candidate has one."""
     entries = trace.get("candidates")
-    known = [
-        entry
-        for entry in (entries if isinstance(entries, list) else ())
-        if isinstance(entry, Mapping) and _is_number(entry.get("probability"))
-    ]
+    some = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
+    known = [entry for entry in some if _is_number(entry.get("probability"))]
     return max(known, key=lambda entry: float(entry["probability"]), default=None)
 
 
@@ -250,14 +236,14 @@ def _is_number(value: object) -> bool:
 
 def confidence(run: FinishedRun) -> Confidence:
     """P(correct) and verdict of each question's likeliest candidate."""
-    candidates = [(record, likeliest(run.trace(record))) for record in run.records]
-    known = [
-        (float(candidate["probability"]), _verdict(record, str(candidate.get("text", ""))))
-        for record, candidate in candidates
-        if candidate is not None
+    candidates = [(record, candidate) for record in run.records if (candidate := likeliest(run.trace(record)))]
+    verdicts = [_verdict(record, str(candidate.get("text", ""))) for record, candidate in candidates]
+    estimates = [
+        Estimate(float(candidate["probability"]), VALUE[verdict])
+        for (_, candidate), verdict in zip(candidates, verdicts, strict=True)
+        if verdict in VALUE
     ]
-    estimates = [Estimate(probability, VALUE[verdict]) for probability, verdict in known if verdict in VALUE]
-    return Confidence(estimates, len(known) - len(estimates), len(candidates) - len(known))
+    return Confidence(estimates, len(candidates) - len(estimates), len(run.records) - len(candidates))
 
 
 def _verdict(record: Mapping[str, Any], text: str) -> Verdict:
@@ -316,8 +302,9 @@ def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
         number = min(int(estimate.probability * RELIABILITY_BINS), RELIABILITY_BINS - 1)
         bins.setdefault(number, []).append(estimate)
     points = []
-    for _, members in sorted(bins.items()):
-        mean, right = (sum(values) / len(members) for values in zip(*((p, v > 0) for p, v in members), strict=True))
+    for members in (bins[number] for number in sorted(bins)):
+        mean = fmean(member.probability for member in members)
+        right = fmean(member.value > 0 for member in members)
         points.append(ReliabilityBin(mean, right, wilson_interval(right, len(members)), len(members)))
     return points
 
@@ -352,28 +339,22 @@ class StageSeconds(NamedTuple):
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     """Each stage in the traces, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
-    stages: dict[str, dict[int, float]] = {}
-    whole: dict[int, float] = {}
-    sums: Counter[str] = Counter()
+    found: dict[str, list[tuple[int, float]]] = {}
     for record in run.records:
-        batch = record["batch"]
-        whole[batch] = float(record["seconds"])
-        sums[WHOLE_BATCH] += record["seconds"]
-        trace = run.trace(record)
-        size, seconds = trace.get("batch_size"), trace.get("seconds")
+        size, seconds = (run.trace(record).get(name) for name in ("batch_size", "seconds"))
         if isinstance(seconds, Mapping) and isinstance(size, int) and size > 0:
             for stage, value in seconds.items():
                 if _is_number(value):
-                    stages.setdefault(stage, {})[batch] = value / size
-                    sums[stage] += value / size
+                    found.setdefault(stage, []).append((record["batch"], value / size))
+    if run.records:
+        found[WHOLE_BATCH] = [(record["batch"], float(record["seconds"])) for record in run.records]
     budgets, rows = stage_budgets(run), []
-    for stage, by_batch in {**stages, WHOLE_BATCH: whole}.items():
-        if by_batch:
-            values, budget = list(by_batch.values()), budgets.get(stage)
-            over = 0 if budget is None else sum(value > budget for value in values)
-            median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
-            mean = sums[stage] / len(run.records)
-            rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
+    for stage, of_questions in found.items():
+        values, budget = list(dict(of_questions).values()), budgets.get(stage)
+        over = 0 if budget is None else sum(value > budget for value in values)
+        median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
+        mean = sum(value for _, value in of_questions) / len(run.records)
+        rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
     return rows
 
 

@@ -46,21 +46,17 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     """
     path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
-    return _written(path, lambda: render(run))
+    return _written(path, render, run)
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
-    """Write the page of two runs side by side; returns its path.
-
-    Raises:
-        StoreError: a trace is unreadable, or the file cannot be written.
-    """
-    return _written(path, lambda: render_comparison(comparison, first, second))
+    """Write the page of two runs side by side; returns its path; raises StoreError."""
+    return _written(path, render_comparison, comparison, first, second)
 
 
-def _written(path: Path, made: Callable[[], str]) -> Path:
+def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
     try:
-        page = made()
+        page = made(*parts)
     except REPORT_FAULTS as error:
         raise StoreError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
     try:
@@ -90,7 +86,7 @@ def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun)
 
 
 def _side(saved: SavedRun, metrics: Metrics) -> FinishedRun:
-    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.origin)
+    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.run.measured)
 
 
 def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:

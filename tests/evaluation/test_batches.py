@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.batches import RowKey, evaluator_batch, in_batches
+from evaluation.batches import evaluator_batch, in_batches
 from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SECRET = "never to be seen"
@@ -14,23 +14,6 @@ SECRET = "never to be seen"
 
 def row(name: str, **more: Any) -> dict[str, Any]:
     return {"interaction_id": name, "query": f"q {name}", "alt_ans": [], **more}
-
-
-def test_rows_are_taken_only_when_needed() -> None:
-    taken = []
-
-    def rows() -> Any:
-        for number in range(100):
-            taken.append(number)
-            yield row(str(number))
-
-    next(in_batches(rows(), 4))
-    assert taken == [0, 1, 2, 3]
-
-
-def test_equal_ids_stay_apart() -> None:
-    (batch,) = in_batches([row("a"), row("b"), row("a")], 16)
-    assert [question.key for question in batch] == [RowKey("a", 0), RowKey("b", 0), RowKey("a", 1)]
 
 
 @given(

@@ -22,7 +22,6 @@ PAGE = {
     "page_result": "<p>Text</p>",
     "page_last_modified": "",
 }
-SHARED = Path(__file__).parents[2] / "../shared/data/crag"
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:
@@ -42,6 +41,10 @@ ROWS = [row(number) for number in range(7)]
 
 def lines(rows: list[Any]) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in rows).encode()
+
+
+def paged(name: str) -> bytes:
+    return lines([row(1, search_results=[{"page_result_file": name}])])
 
 
 def cut(path: Path, content: bytes, names: list[str]) -> None:
@@ -80,13 +83,10 @@ def test_numbered_parts_are_joined_in_order(tmp_path: Path, numbers: range, aske
     (tmp_path / names[-1]).unlink()
     with pytest.raises(DatasetError, match="a part is missing"):
         list(read_rows(path))
-
-
-def test_a_missing_part_is_named_before_anything_is_read(tmp_path: Path) -> None:
-    cut(tmp_path, b"x" * 99, [f"c.jsonl.bz2.part{number}" for number in (1, 2, 3)])
-    (tmp_path / "c.jsonl.bz2.part2").unlink()
-    with pytest.raises(DatasetError, match=r"parts are missing; found c\.jsonl\.bz2\.part1, c\.jsonl\.bz2\.part3"):
-        read_rows(tmp_path / "c.jsonl.bz2")
+    cut(tmp_path, b"x" * 99, names)
+    (tmp_path / names[1]).unlink()
+    with pytest.raises(DatasetError, match="parts are missing; found"):
+        read_rows(tmp_path / "crag.jsonl.bz2")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
         (b'{"interaction_id": "x"', r"line 2: not valid JSON"),
         (b'"text"', r"line 2: expected a JSON object, found 'text'"),
         (b"[1]", r"line 2: expected a JSON object, found \[1\]"),
-        (lines([{"query": "q"}]), r'line 2, field "interaction_id": missing'),
+        (lines([{"query": "q"}]), r'line 2, field "interaction_id": expected text, found None'),
         (lines([row(1, query=None)]), r'line 2, field "query": expected text, found None'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected text, found \[\'movie\'\]'),
         (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of texts'),
@@ -144,21 +144,27 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
         (lines([row(1, search_results="html")]), r'line 2, field "search_results": expected a list'),
         (lines([row(1, search_results=["html"])]), r'line 2, field "search_results\[0\]": expected a JSON object'),
         (
-            lines([row(1, search_results=[{"page_result_file": "none.html"}])]),
-            r".*'none\.html' cannot be read",
-        ),
-        (
             lines([row(1, search_results=[PAGE, {**PAGE, "page_name": 3}])]),
             r'line 2, field "search_results\[1\]\.page_name": expected text, found 3',
         ),
+        (paged("none.html"), r"line 2.*'none\.html' cannot be read"),
+        (paged("a\0b"), r"line 2.*embedded null byte"),
+        (paged("pipe"), r"line 2.*it is no file"),
+        (paged("loop"), r"line 2.*cannot be read"),
+        (b'{"split": ' + b"9" * 5000 + b"}", r"line 2: not valid JSON \(Exceeds the limit"),
+        (b'{"query": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", r"line 2: JSON nested too deeply"),
     ],
 )
-def test_a_bad_row_names_file_line_and_field(tmp_path: Path, bad: bytes, message: str) -> None:
+def test_a_bad_or_hostile_row_names_file_line_and_field(tmp_path: Path, bad: bytes, message: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "q.jsonl").write_bytes(lines([row(0)]) + bad.strip() + b"\n")
     rows = read_rows(tmp_path / "q.jsonl")
     assert next(rows) == row(0), "the rows before it are given"
-    with pytest.raises(DatasetError, match=r"q\.jsonl, " + message):
+    with pytest.raises(DatasetError, match=r"q\.jsonl, " + message) as error:
         next(rows)
+    assert "\n" not in str(error.value)
+    assert count_rows(tmp_path / "q.jsonl") == 2
 
 
 def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
@@ -189,8 +195,6 @@ def test_limit(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_bytes(lines(ROWS[:2]) + b"not JSON, but never reached\n")
     assert list(read_rows(tmp_path / "q.jsonl", limit=2)) == ROWS[:2]
     assert list(read_rows(tmp_path / "q.jsonl", limit=0)) == []
-    with pytest.raises(ValueError, match="negative"):
-        read_rows(tmp_path / "q.jsonl", limit=-1)
 
 
 def test_rows_are_not_held_together(tmp_path: Path) -> None:
@@ -204,43 +208,6 @@ def test_rows_are_not_held_together(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 12_000_000, "thirty rows of 1 MB were read within the memory of a few"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the real CRAG files are not beside the repository")
-def test_real_files() -> None:
-    example = list(read_rows(SHARED / "example_dev_10q.jsonl.bz2"))
-    assert len(example) == 10
-    assert all(item["alt_ans"] == [] for item in example), 'the release has "[]" as a text'
-    assert sum(1 for _ in read_rows(SHARED / "questions_split0.jsonl")) == 1371
-
-
-# --- hostile files ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ('{"interaction_id": "1", "query": "q", "split": ' + "9" * 5000 + "}", "not valid JSON (Exceeds the limit"),
-        ('{"interaction_id": "1", "query": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON nested too deeply"),
-        (
-            '{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "a\\u0000b"}]}',
-            "embedded null byte",
-        ),
-        ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "pipe"}]}', "it is no file"),
-        ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "loop"}]}', "cannot be read"),
-    ],
-    ids=["digits", "nested", "null", "pipe", "loop"],
-)
-def test_a_hostile_line_is_one_error_with_its_place(tmp_path: Path, line: str, why: str) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    path = tmp_path / "q.jsonl"
-    path.write_text(f"{line}\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match=re.escape(why)) as error:
-        list(read_rows(path))
-    assert str(error.value).startswith(f"{path}, line 1")
-    assert "\n" not in str(error.value)
-    assert count_rows(path) == 1
 
 
 def test_gigabytes_in_one_line_are_refused_in_bounded_memory(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from evaluation.results import count_lost, table
 from evaluation.runner import Evaluation
 from evaluation.store import RunStore
 from evaluation.worker import AgentSpec, ProcessWorker
-from tests.evaluation.test_runner import TRIM
 
 SAMPLE = Path("data/sample/questions.jsonl")
 CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]' }"""
@@ -26,7 +25,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     store = RunStore(folder, {}, {})
     try:
         results = Evaluation(
-            dataset=SAMPLE, store=store, worker=worker, judge=RulesJudge(), trim=TRIM, limit=2, show_progress=False
+            dataset=SAMPLE, store=store, worker=worker, judge=RulesJudge(), trim=str, limit=2, show_progress=False
         ).run()
     finally:
         store.close()

@@ -1,5 +1,6 @@
 """results.json and the table; what gates cost and saved."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,59 +9,17 @@ import pytest
 from evaluation.batches import Question, RowKey
 from evaluation.judge import RulesJudge
 from evaluation.results import footer, gate_effects, judged_firings, summarise, table
+from tests.evaluation import run_folders
 
-
-def record(number: int, verdict: str, **more: Any) -> dict[str, Any]:
-    return {
-        "batch": number // 2,
-        "batch_size": 2,
-        "verdict": verdict,
-        "domain": "movie",
-        "question_type": "simple",
-        "static_or_dynamic": "static",
-        "seconds": 2.0,
-        "batch_seconds": 4.0,
-        "timed_out": False,
-        "error": None,
-        **more,
-    }
-
+record = partial(run_folders.record, batch_size=2, domain="movie", question_type="simple", static_or_dynamic="static")
 
 RECORDS = [
     record(0, "correct"),
     record(1, "incorrect", domain="music"),
-    record(2, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
-    record(3, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
+    *(record(number, "missing", timed_out=True, error="stack") for number in (2, 3)),
     record(4, "missing", error="Traceback"),
     record(5, "unscored", error="Traceback"),
 ]
-SITTINGS = [
-    {"startup_seconds": 9.0, "first_answer_seconds": 12.0, "peak_memory_mb": 900.0},
-    {"startup_seconds": 3.0, "first_answer_seconds": 5.0, "peak_memory_mb": 800.0},
-]
-
-
-def test_summary() -> None:
-    results = summarise(RECORDS, SITTINGS, {"judge": "rules@1", "batch_size": None})
-    assert (results["score"], results["n"], results["unscored"]) == (0.0, 5, 1)
-    assert results["seconds"] == {
-        "total": 18.0,
-        "per_question": 3.0,
-        "slowest_batch_per_question": 5.0,
-        "startup": 3.0,
-        "first_answer": 5.0,
-    }
-    assert results["peak_memory_mb"] == 900.0
-    assert (results["timeouts"], results["errors"]) == (1, 1)
-    assert results["slices"]["domain"]["music"]["score"] == -1
-    assert results["slices"]["domain"]["music"]["ci"] == [-1, -1]
-    assert results["intervals"]["missing"][0] < 0.6 < results["intervals"]["missing"][1]
-    assert footer(results, Path("out")).splitlines() == [
-        "3.00 s per question, start-up 3.0 s, first answer after 5.0 s, peak memory 900 MiB",
-        "signature  judge:rules@1",
-        "files      out",
-    ]
-    assert footer(summarise([], [], {}), Path("out")).splitlines()[0] == "0.00 s per question"
 
 
 def test_counts_of_a_batch_are_counted_once() -> None:
@@ -70,6 +29,7 @@ def test_counts_of_a_batch_are_counted_once() -> None:
         record(number, "missing", out_of_time=counts[number // 2], tokens=tokens[number // 2]) for number in range(5)
     ]
     results = summarise(rows, [], {})
+    assert results["seconds"]["total"] == 3.0
     assert results["generations_out_of_time"] == {"not_begun": 5, "cut_short": 1}
     assert table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
     assert results["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
@@ -91,7 +51,7 @@ def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
 
 def test_table_columns_line_up() -> None:
     nothing = record(6, "unscored", domain="open")
-    lines = table(summarise([*RECORDS, *RECORDS, nothing], SITTINGS, {})).splitlines()
+    lines = table(summarise([*RECORDS, *RECORDS, nothing], [], {})).splitlines()
     assert lines[1].split()[:3] == ["all", "questions", "+0.000"]
     rows = [line for line in lines if "[" in line]
     assert len({line.index("[") for line in rows}) == 1
@@ -102,9 +62,6 @@ def test_table_columns_line_up() -> None:
     assert "3 more could not be scored" in lines[-1]
     titles = ["domain", "question type", "dynamism"]
     assert [line for line in lines if line in titles] == titles
-    plain = table(summarise([record(0, "correct", domain="a very long name of a domain")], [], {}))
-    assert "gates" not in plain
-    assert "could not be scored" not in plain
 
 
 # --- gates ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,9 @@ from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from evaluation.runner import Evaluation, Terminated, origin_of, running_score, stopped_in_order
 from evaluation.store import RunStore, StoreError
-from evaluation.trim import Trim
 from evaluation.worker import AgentSpec, InProcessWorker
 
 FAKES = "tests.evaluation.fake_agents"
-TRIM = Trim("none", str)
 
 
 def questions(folder: Path, *words: str, **more: Any) -> Path:
@@ -33,7 +32,13 @@ def questions(folder: Path, *words: str, **more: Any) -> Path:
 
 
 def run(
-    folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = False, trim: Trim = TRIM, **options: Any
+    folder: Path,
+    data: Path,
+    agent: str = "EchoAgent",
+    *,
+    resume: bool = False,
+    trim: Callable[[str], str] = str,
+    **options: Any,
 ) -> dict[str, Any]:
     store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
     worker = InProcessWorker(AgentSpec(f"{FAKES}:{agent}"))
@@ -96,7 +101,7 @@ def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[
 
 def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:
     data = questions(tmp_path, "ann lee", answer="ann")
-    results = run(tmp_path, data, trim=Trim("three", lambda text: text[:3]))
+    results = run(tmp_path, data, trim=lambda text: text[:3])
     assert results["accuracy"] == 1
     assert results["records"][0]["prediction"] == "ann lee", "the file keeps all of it"
 

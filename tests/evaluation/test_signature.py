@@ -13,20 +13,9 @@ from evaluation import signature
 from evaluation.signature import (
     adapters_signature,
     dataset_hash,
-    identity_of,
     prompts_signature,
-    settings_hash,
-    signature_line,
     trained_signature,
-    versions,
 )
-
-
-def test_settings_hash() -> None:
-    settings = load_settings("cpu")
-    assert settings_hash(settings) == settings_hash(load_settings("cpu"))
-    assert settings_hash(settings.model_copy(update={"description": "other words"})) == settings_hash(settings)
-    assert settings_hash(settings.model_copy(update={"batch_size": 3})) != settings_hash(settings)
 
 
 def test_dataset_hash_is_of_the_content(tmp_path: Path) -> None:
@@ -49,13 +38,6 @@ def test_a_huge_file_is_known_by_its_head_and_size(tmp_path: Path, monkeypatch: 
     path.write_bytes(b"content is even longer")
     assert dataset_hash(path).rpartition("-")[0] == first.rpartition("-")[0]
     assert dataset_hash(path) != first
-
-
-def test_line_and_versions() -> None:
-    assert signature_line({"preset": "cpu@1", "batch_size": None, "judge": "rules@1"}) == "preset:cpu@1|judge:rules@1"
-    assert signature_line({"a": 0, "b": False, "c": "", "d": None}) == "a:0|b:False|c:"
-    assert set(versions()) == {"python", "torch", "transformers", "openvino", "peft", "vllm"}
-    assert signature.package_version()[0].isdigit()
 
 
 def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +116,3 @@ def test_other_trained_files_are_signed_by_their_content(tmp_path: Path) -> None
     own.unlink()
     assert "own.json@?" in str(trained_signature(load_settings("cpu", [f"answering.confidence.model={own}"])))
     assert trained_signature(load_settings("scripted", [])) is None
-
-
-def test_versions_are_no_part_of_the_identity() -> None:
-    assert identity_of({"preset": "x", "shard": None, **versions()}) == {"preset": "x", "shard": None}

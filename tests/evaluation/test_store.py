@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from agents.common.files import FolderInUseError
-from evaluation.batches import RowKey
-from evaluation.store import PREDICTIONS, RESULTS, RUN, TRACES, RunStore, SavedRun, StoreError
-from tests.evaluation.run_folders import record, write_run
+from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun, StoreError
+from tests.evaluation.run_folders import record
 
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}
 
@@ -45,8 +44,11 @@ def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
     path, half = tmp_path / PREDICTIONS, len(whole) // 2
     for length in (*range(1, len(whole), 37), half, len(whole) - 1):
         path.write_bytes(whole[:length])
-        store = opened(tmp_path, resume=True)
         finished = ["id0", "id1"] if length >= half else []
+        read = SavedRun.read(tmp_path)
+        assert [key.interaction_id for key in read.records] == [key.interaction_id for key in read.traces] == finished
+        assert path.read_bytes() == whole[:length], "reading changes nothing"
+        store = opened(tmp_path, resume=True)
         assert names(store) == finished, "the torn batch is asked again as a whole"
         assert path.read_bytes() == (whole[:half] if finished else b"")
         assert traced(tmp_path) == finished
@@ -95,39 +97,6 @@ def test_a_finished_run_is_in_the_order_of_the_questions(tmp_path: Path) -> None
     in_order = [f"id{number}" for number in range(5)]
     assert names(store) == [key.interaction_id for key in SavedRun.read(tmp_path).records] == in_order
     assert store.run.questions == 5
-
-
-def test_a_resumed_run_keeps_what_was_measured_and_drops_its_results(tmp_path: Path) -> None:
-    filled(tmp_path)
-    store = opened(tmp_path, resume=True)
-    store.update(measured={"startup_seconds": 1.0})
-    store.write_results({"score": 1.0, "name": "é"})
-    assert json.loads((tmp_path / RESULTS).read_bytes()) == {"score": 1.0, "name": "é"}
-    store.close()
-    store = RunStore(tmp_path, IDENTITY, {**IDENTITY, "python": "4"}, resume=True)
-    assert (store.run.batch_size, store.run.measured) == (2, {"startup_seconds": 1.0})
-    store.close()
-    assert not (tmp_path / RESULTS).exists(), "results of a run that is going on would mislead"
-    assert json.loads((tmp_path / RUN).read_text(encoding="utf-8"))["signature"]["python"] == "4"
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_torn_end_does_not_count(tmp_path: Path) -> None:
-    write_run(tmp_path, [record(0, "missing"), record(1, "correct")], {"python": "3.11"})
-    rows = [json.dumps({**place(1), "batch": 1}), json.dumps(place(7)), '{"torn']
-    (tmp_path / TRACES).write_text("\n".join(rows), encoding="utf-8")
-    path = tmp_path / PREDICTIONS
-    path.write_bytes(torn := path.read_bytes() + b'{"interaction_id": "id2", "occ')
-    run = SavedRun.read(tmp_path)
-    assert [(key.interaction_id, row["verdict"]) for key, row in run.records.items()] == [
-        ("id0", "missing"),
-        ("id1", "correct"),
-    ]
-    assert (run.run.batch_size, run.run.questions, run.run.signature["python"]) == (1, 2, "3.11")
-    assert list(run.traces) == [RowKey("id1", 0)], "of a question that has a prediction"
-    assert path.read_bytes() == torn
 
 
 def test_folders_that_are_no_run() -> None:

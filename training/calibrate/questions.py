@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.answering import gated_answer, question_features
+from agents.answering import gated_answer, question_features, trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Trace
 from agents.kg.trainable import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
@@ -14,7 +14,6 @@ from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.store import PREDICTIONS, TRACES, SavedRun
-from evaluation.trim import official_trim
 
 QUESTION_SOURCE = "question"
 """`Candidate.source` of an answer that follows from the question alone."""
@@ -108,7 +107,7 @@ def asked_questions(
         for entry in _candidates(question)
         if entry["text"] not in own
     ]
-    judged = judge_claims(judge, [claim for _, claim in open_claims], official_trim().cut)
+    judged = judge_claims(judge, [claim for _, claim in open_claims], trim_to_tokens)
     for (own, claim), judgement in zip(open_claims, judged, strict=True):
         own[claim.prediction] = judgement.verdict
     return [_asked(question, own, without) for question, own in zip(scored, verdicts, strict=True)]

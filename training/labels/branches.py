@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from agents.answering import trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.matching import position_of, tokens
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
-from evaluation.trim import official_trim
 from training.labels.basic_answers import BasicAnswer
 
 
@@ -32,7 +32,7 @@ def label(basics: Sequence[BasicAnswer], judge: Judge, check: Judge) -> list[dic
     Rows without a verdict are left out.
     """
     claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
-    judged = [judgement.verdict for judgement in judge_claims(judge, claims, official_trim().cut)]
+    judged = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
     looked = [
         number
         for number, (basic, verdict) in enumerate(zip(basics, judged, strict=True))
@@ -80,4 +80,4 @@ def _gold(basic: BasicAnswer) -> str:
     """The first right answer that occurs word by word in the context, else the official one."""
     given, golds = tokens(basic.context), basic.example.answers
     literal = (gold for gold in golds if tokens(gold) and position_of(tokens(gold), given) >= 0)
-    return official_trim().cut(next(literal, golds[0]).strip())
+    return trim_to_tokens(next(literal, golds[0]).strip())

@@ -9,8 +9,8 @@ import pytest
 from agents.common.files import write_rows
 from agents.settings import PRESETS
 from crag.judge import main
-from evaluation.agreement import agreement, cohens_kappa
 from evaluation.datasets import read_records
+from evaluation.metrics import agreement, cohens_kappa
 
 ROWS: list[dict[str, Any]] = [
     {"query": "who?", "ground_truth": "ann lee", "prediction": "Ann Lee wrote it.", "kept": 1},

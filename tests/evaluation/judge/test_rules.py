@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agents.matching import position_of, tokens
-from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES
+from evaluation.metrics import agreement, cohens_kappa
 
 PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
@@ -35,12 +35,6 @@ def test_pairs_which_show_every_rule() -> None:
     assert {reason.split(":")[0] for _, reason in judgements} >= {*RULES, "official"}
 
 
-def test_case_and_closing_stop_do_not_matter() -> None:
-    pairs = [pair for pair in PAIRS_TO_JUDGE[:150] if pair[3] == "correct"]
-    verdicts = [judged(query, (gold.upper(),), said.rstrip(".") + ".")[0] for query, gold, said, _ in pairs]
-    assert [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict is not Verdict.CORRECT] == []
-
-
 MEMBERS = "who are the members of the band?"
 
 
@@ -50,28 +44,6 @@ def test_order_and_separator_of_a_set_do_not_matter(separator: str) -> None:
     for order in itertools.permutations(["Ann Lee", "Bob Ray", "Cyrus Young"]):
         assert judged(MEMBERS, golds, separator.join(order))[0] is Verdict.CORRECT
         assert judged(MEMBERS, golds, separator.join(order[:2]))[0] is Verdict.INCORRECT
-
-
-@pytest.mark.parametrize("form", ["{}. {}\n", "- {1}\n", "• {1}\n", "({}) {} "])
-def test_further_items_of_a_list_are_wrong(form: str) -> None:
-    lines = [form.format(number, name) for number, name in enumerate(("Ann Lee", "Bob Ray", "Cy Young"), start=1)]
-    assert judged(MEMBERS, ("ann lee and bob ray",), "".join(lines[:2]))[0] is Verdict.CORRECT
-    assert judged(MEMBERS, ("ann lee and bob ray",), "".join(lines))[0] is Verdict.INCORRECT
-
-
-@pytest.mark.parametrize(
-    ("golds", "prediction", "verdict"),
-    [
-        (("ann lee", "cy young"), "Cy Young", "correct"),
-        (("ann lee", "cy young"), "Bob Ray", "incorrect"),
-        ((), "Ann Lee", "unscored"),
-        (("",), "Ann Lee", "unscored"),
-        (("",), "", "unscored"),
-        ((), "i don't know", "missing"),
-    ],
-)
-def test_any_gold_answer_counts_and_none_is_unscored(golds: tuple[str, ...], prediction: str, verdict: str) -> None:
-    assert judged("who?", golds, prediction)[0] == verdict
 
 
 @pytest.mark.parametrize("gold", ["nan", "0", "none", "no", "ann lee", "i don't know", "/", ""])

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.common.files import write_json
 from evaluation.results import summarise
-from evaluation.store import RunStore
+from evaluation.store import RESULTS, RunStore
 from tests.evaluation import run_folders
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u2028&amp;"
@@ -124,6 +125,6 @@ def write_run(
     store = RunStore(folder, signature, signature)
     store.update(batch_size=2)
     store.append(records, traces)
-    store.write_results(summarise(records, [store.run.measured], signature))
+    write_json(folder / RESULTS, summarise(records, [store.run.measured], signature))
     store.close()
     return folder

@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
-from evaluation.report import write_report
+from evaluation.report.page import write_report
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 
 MANY = 150
@@ -183,22 +183,6 @@ def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -
     page.until(lambda: page.is_shown("overview"))
 
 
-def test_links_show_their_filter_and_their_question(page: Page) -> None:
-    page.go("#verdict=incorrect")
-    page.until_listed(1)
-    page.click(".tabs [href='#overview']")
-    page.run("document.querySelector('#gates a.filter').click()")
-    page.until(lambda: page.rows == ["what is number 1?"])
-    assert 0 <= page.run("return document.getElementById('filters').getBoundingClientRect().top") < 400, "in view"
-    page.go("#question=id-0%3A1")
-    assert "of another shape" in page.opened()
-    assert page.text("trace-title") == "asked again"
-    page.run("location.hash = '#question=id-120'")
-    page.until(lambda: page.text("trace-title") == "what is number 120?")
-    page.click("#close")
-    page.until(lambda: page.focused == "what is number 120?")
-
-
 def test_a_trace_is_copied_as_json_and_as_a_link(page: Page) -> None:
     page.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     page.open(1)
@@ -208,6 +192,9 @@ def test_a_trace_is_copied_as_json_and_as_a_link(page: Page) -> None:
     assert copied == {"record": RECORDS[1], "trace": TRACES[1], "left_out": 0}
     page.click("#copy-link")
     page.until(lambda: "#question=id-1" in page.run("return window.copied"))
+    page.go("#question=id-0%3A1")
+    assert "of another shape" in page.opened()
+    assert page.text("trace-title") == "asked again"
 
 
 def test_hostile_texts_are_shown_and_nothing_else(page: Page) -> None:

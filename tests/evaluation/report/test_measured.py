@@ -14,7 +14,6 @@ from evaluation.report.measured import (
     reliability,
     stage_budgets,
     stage_seconds,
-    table_data,
     threshold_curve,
     wilson_interval,
 )
@@ -34,28 +33,6 @@ def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str
         (tmp_path / "results.json").write_text(results, encoding="utf-8")
     with pytest.raises(StoreError, match=fault):
         read_run(tmp_path)
-
-
-def data_of(folder: Path, **options: Any) -> dict[str, Any]:
-    return table_data(read_run(write_run(folder, **options)))
-
-
-def test_rows(tmp_path: Path) -> None:
-    rows = data_of(tmp_path)["rows"]
-    assert [row["place"] for row in rows] == list(range(6))
-    assert [row["id"] for row in rows] == ["id-0", "id-1", "id-2", "id-3", "id-0:1", "id-5"], "each is found by its own"
-    assert [row["probability"] for row in rows] == [0.75, 0.1, None, 0.5, None, None]
-    assert [row["gates"] for row in rows[:2]] == [["(none)"], ["expected score"]]
-    assert [row["judged_by"] for row in rows[:4]] == ["number", "official", "set", "(none)"]
-    assert [row["source"] for row in rows[:5:4]] == ["web", "(none)"]
-
-
-def test_facets_are_what_tells_questions_apart(tmp_path: Path) -> None:
-    facets = [facet["field"] for facet in data_of(tmp_path / "a")["facets"]]
-    assert facets == ["verdict", "domain", "gates", "judged_by", "source"], "all are simple and static"
-    data = data_of(tmp_path / "b", records=[record(0, popularity="head"), record(1)], traces=[])
-    assert {"field": "popularity", "title": "popularity"} in data["facets"]
-    assert [row["popularity"] for row in data["rows"]] == ["head", "(none)"]
 
 
 def test_a_batch_counts_once_however_many_traces_tell_of_it(tmp_path: Path) -> None:
@@ -78,11 +55,6 @@ def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
     assert budgets.pop(WHOLE_BATCH) == 27.0, "30 less the reserve over a batch of two"
     assert sum(budgets.values()) == pytest.approx(27.0)
     assert max(budgets, key=lambda stage: budgets[stage]) == "knowledge_graph"
-
-
-@pytest.mark.parametrize("preset", ["scripted@ffffffffffff", "nowhere@0", None])
-def test_no_budgets_of_a_preset_that_is_not_the_one_of_the_run(tmp_path: Path, preset: str | None) -> None:
-    assert stage_budgets(read_run(write_run(tmp_path, signature={"preset": preset}))) == {}
 
 
 def candidate(text: str, probability: float | None) -> dict[str, Any]:
