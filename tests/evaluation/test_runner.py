@@ -13,7 +13,7 @@ import pytest
 from agents.common.files import write_rows
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, Terminated, origin_of, running_score, stopped_in_order
+from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import AgentSpec, InProcessWorker
@@ -110,12 +110,6 @@ def test_what_gates_withheld_is_kept_with_its_verdict_and_late_generations_are_c
     assert results["gates"]["sure"]["score_effect"] == -0.5
     assert results["generations_out_of_time"] == {"not_begun": 2, "cut_short": 1}
     assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 2
-
-
-def test_the_running_score_and_the_agents_seconds() -> None:
-    rows = [{"verdict": verdict, "seconds": seconds} for verdict, seconds in (("unscored", 1), ("correct", 2))]
-    assert running_score(rows[:1]) == "score -, 1.00 s/question"
-    assert running_score(rows) == "score +1.000, 1.50 s/question"
 
 
 # --- where it comes from, and how it is ended -------------------------------------------------------------------------

@@ -78,11 +78,6 @@ def test_what_comes_after_a_failure(run: Run, program: str, expected: list[str])
     assert statuses(run("movie", program)) == expected
 
 
-def test_a_sort_is_reported_with_the_remarks_of_its_call(run: Run) -> None:
-    _, reported = run("finance", 'get_stock_dividend("abacus")\nsort(None,-date)["date"]').results
-    assert reported.explanation == ('"abacus" is read as Abacus Inc. Common Stock (ABC)',)
-
-
 # Chains
 
 

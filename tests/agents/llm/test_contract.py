@@ -33,10 +33,6 @@ def test_counts_and_truncates_before_warm_up_like_its_own_tokenizer(engine: Lang
     assert engine.truncate(TEXT, 5)
 
 
-def test_no_request_is_no_generation(engine: LanguageModel) -> None:
-    assert engine.generate([], Deadline(LONG)) == []
-
-
 def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: LanguageModel) -> None:
     requests = [ask(f"{length} dogs:" + " fox" * length, max_tokens=6) for length in (40, 1, 17, 3, 90, 8)]
     together = engine.generate(requests, Deadline(LONG))

@@ -90,36 +90,6 @@ def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel)
     assert short.finish_reason in {"stop", "length"}
 
 
-class StepClock:
-    """A clock that the model's steps move, each by the same number of seconds."""
-
-    def __init__(self, engine: TransformersLanguageModel, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 0.0
-        engine.warm_up()
-        model = engine._model
-        assert model is not None
-        step = model.step
-
-        def timed(*arguments: Any) -> Any:
-            self.now += seconds
-            return step(*arguments)
-
-        monkeypatch.setattr(model, "step", timed)
-
-    def deadline(self, seconds: float) -> Deadline:
-        return Deadline(seconds, lambda: self.now)
-
-
-def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = load(tiny_llama)
-    clock = StepClock(engine, 0.05, monkeypatch)
-    (generation,) = engine.generate([ask("who?", max_tokens=300)], clock.deadline(1.02))
-    assert generation.finish_reason == "deadline"
-    assert 19 <= generation.completion_tokens <= 40, "some steps read a right guess too"
-    assert generation.text
-    assert clock.now <= 1.02 + 0.051, "at most one step too late"
-
-
 def test_a_batch_that_fails_is_tried_request_by_request(
     tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.matching import alike, normalise, position_of, recall, tokens
+from agents.matching import alike, position_of, recall, tokens
 
 SAME = (
     "The Beatles' = beatle|J. R. R. Tolkien = JRR Tolkien|the U.S. Navy = united states navy|Beyoncé = beyonce"
@@ -38,25 +38,6 @@ def test_recall_and_position() -> None:
     assert position_of(["b", "c"], ["a", "b", "c"]) == 1
     assert position_of(["c", "b"], ["a", "b", "c"]) == -1
     assert position_of([], ["a"]) == -1
-
-
-@pytest.mark.parametrize(
-    ("text", "cleaned"),
-    [
-        ("“Ça va” — dit‑il", '"ca va" - dit‐il'),
-        ("ＦＵＬＬ １２", "full 12"),
-        ("straße", "strasse"),
-        ("twenty-one, forty two, nineteen", "21, 42, 19"),
-        ("once, twice, thrice", "1 time, 2 times, 3 times"),
-        ("the tenth", "the 10th"),
-        ("someone often", "someone often"),
-        ("*a* __b__ # c", "a b # c"),
-        ("a\u00adb", "ab"),
-        ("", ""),
-    ],
-)
-def test_clean(text: str, cleaned: str) -> None:
-    assert normalise(text) == cleaned
 
 
 @pytest.mark.parametrize(

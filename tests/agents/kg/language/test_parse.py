@@ -1,9 +1,7 @@
 """What the parser accepts, what it refuses and how it says so; the cases stand in canonical.txt and errors.txt."""
 
 import json
-import re
 import time
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -22,7 +20,7 @@ from agents.kg.language import (
     render,
 )
 from agents.kg.language.faults import error
-from agents.kg.schema import Domain, ParameterKind
+from agents.kg.schema import Domain
 from tests.agents.kg.language.cases import LABELLED, Faulty, Pair, faulty, pairs
 from tests.agents.kg.language.sample import random_program
 
@@ -99,35 +97,6 @@ def test_of_spoiled_programs_only_the_languages_own_error_escapes(
     except KgQueryError:
         return
     assert parse(render(program), domain) == program
-
-
-def _shouted(text: str) -> str:
-    return re.sub(r"\b(get_\w+|sort|average|None)\b", lambda match: match[0].upper(), text)
-
-
-@pytest.mark.parametrize("domain", list(Domain))
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace("\n", "; "),
-        lambda text: text.replace("\n", ", "),
-        lambda text: text.replace("\n", " "),
-        lambda text: text.replace(",", " ,  ").replace("(", "( ").replace("]", " ]").replace("\n", "\r\n\n"),
-        lambda text: text.replace('"', "'"),
-        lambda text: text.replace('"', "”"),
-        lambda text: text.replace('"', ""),
-        lambda text: text.translate(str.maketrans("(),[]:", "（），［］：")),
-        lambda text: f"Answer: ```python\n{text}\n```",
-        _shouted,
-    ],
-    ids=["semicolon", "comma", "blank", "blanks", "single", "curly", "bare", "full width", "fence", "upper case"],
-)
-def test_how_it_is_written_changes_nothing(domain: Domain, change: Callable[[str], str]) -> None:
-    rng = Random(2)
-    names = dict.fromkeys(ParameterKind, ("plain", "O'Neill Jr", "two words", "2024-02-28"))
-    for _ in range(40):
-        program = random_program(domain, rng, names)
-        assert parse(change(render(program)), domain) == program
 
 
 def test_all_labelled_calls_are_read() -> None:
