@@ -1,9 +1,7 @@
 """A run in this process: which questions are asked, in which batches, and what is kept; where it comes from."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import pytest
 from agents.common.files import write_rows
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
+from evaluation.runner import Evaluation, origin_of
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import AgentSpec, InProcessWorker
@@ -130,19 +128,3 @@ def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkey
     assert re.fullmatch(r"[0-9a-f]{12}", clean)
     file.write_text("two", encoding="utf-8")
     assert origin_of([])["commit"] == f"{clean} with changes"
-
-
-def test_the_first_sigterm_runs_every_finally_and_the_second_is_ignored() -> None:
-    cleaned = []
-
-    def work() -> None:
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-            signal.pause()
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-            cleaned.append(True)
-
-    with pytest.raises(Terminated), stopped_in_order():
-        work()
-    assert cleaned == [True]

@@ -60,10 +60,8 @@ def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
     ("question", "text", "repeated"),
     [
         ("who directed the film rain man?", "Who directed the film Rain Man?! Mike Nichols.", True),
-        ("who directed the film rain man?", "You ask who directed the film Rain Man? Nobody.", True),
         ("so who directed the film rain man?", "Who directed the film Rain, Man", True),
         ("who directed the film rain man?", "The film Rain Man was directed by Barry Levinson.", False),
-        ("rain man director", "The Rain Man director is Barry Levinson.", False),
         ("", "", False),
     ],
 )

@@ -65,13 +65,6 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(
     assert "was run alone" in run.cases[0].trace.events[0]
 
 
-def test_too_few_results_are_a_fault_too(caplog: pytest.LogCaptureFixture) -> None:
-    run = run_of(2)
-    with caplog.at_level(logging.CRITICAL):
-        results = kept(run, lambda some: ["x"] if len(some) > 1 else ["y"])
-    assert results == {0: "y", 1: "y"}
-
-
 def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
     run = run_of(2)
     paris = Answer("Paris", Decision.ANSWERED, "web", "the model answered")

@@ -101,13 +101,6 @@ def test_an_engine_that_hangs_is_waited_for_once_and_used_again_when_its_call_en
     assert said(model) == ANSWER
 
 
-def test_a_call_that_ends_late_costs_the_next_batch_nothing(gate: Gate) -> None:
-    model = hung(gate)
-    assert said(model, 0) == STUCK
-    threading.Timer(0.1, gate.open.set).start()
-    assert said(model) == ANSWER
-
-
 def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gate: Gate) -> None:
     class Late(Engine):
         """Time ran out while it hung."""

@@ -127,14 +127,10 @@ def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> 
 
 AWARDS = {
     "ACTOR IN A LEADING ROLE": "Best Actor",
-    "OUTSTANDING PRODUCTION": "Best Picture",
-    "VISUAL EFFECTS": "Best Visual Effects",
-    "DOCUMENTARY (Feature)": "Best Documentary Feature",
     "DOCUMENTARY (Short Subject)": "Best Documentary Short",
     "SHORT FILM (Animated)": "Best Animated Short Film",
     "MUSIC (Song--Original for the Picture)": "Best Original Song",
     "MUSIC (Original Song Score)": "Best Original Song Score",
-    "WRITING (Adapted Screenplay)": "Best Adapted Screenplay",
     "CINEMATOGRAPHY (Black-and-White)": "Best Cinematography (Black-and-White)",
     "HONORARY AWARD": "Honorary Award",
 }

@@ -49,12 +49,9 @@ def number_of(text: str) -> Fraction:
         ("age on 2020-03-04 born 1980-03-05", "39 years"),
         ("age(1980-03-05, 2020-03-05)", "40 years"),
         ("$5 > $4.99", "yes"),
-        ("1999 >= 2000-01-01", "no"),
         ("1 foot = 12 inches", "yes"),
-        ("years between 2021 and 2019-05-01", "2 years"),
         ("2020-02-29 + 1 year", "2021-02-28"),
         ("may 2010 = 2010-05-20", "yes"),
-        ("2010-05-20 > may 2010", "no"),
     ],
 )
 def test_formulas_and_their_values(formula: str, said: str) -> None:
@@ -67,7 +64,6 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         (" ", "not a formula"),
         ("1 +", "not a formula"),
         ("1 2", "not a formula from '2' on"),
-        ("2 ** 8", r"not a formula from '\* 8' on"),
         ("__import__('os')", "not a formula"),
         ("today - 2020-01-01", "not a formula"),
         ("5 of 10", 'only a percentage has "of"'),
@@ -81,14 +77,11 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("2020-01-01 + 2020-01-01", "a date and a date cannot be added"),
         ("2020-01-01 + 36 hours", "no duration"),
         ("(2 > 1) * 3", "cannot be multiplied"),
-        ("-2020-01-01", "has no negative"),
         ("3 km > 3 kg", "cannot be compared"),
         ("age(2020-01-01, 1990-01-01)", "before birth"),
         ("days between 2019 and 2020", "is no day"),
         ("months between 2019 and 2020-05-01", "between years"),
-        ("years between 10000 and 2000", "is no date"),
         ("max(100,200)", "thousands or items"),
-        ("average of 5", "not a formula"),
     ],
 )
 def test_what_is_wrong_with_a_formula(formula: str, message: str) -> None:
