@@ -8,24 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.queries import LIMITS, BatchFormatError, parse_batch
+from tests.agents import asking
+from tests.agents.asking import page
 
-PAGE = {
-    "page_name": "Rain Man",
-    "page_url": "https://films.example/rain-man",
-    "page_snippet": "A film of 1988",
-    "page_result": "<p>Rain Man</p>",
-    "page_last_modified": "",
-}
+PAGE = page("<p>Rain Man</p>", 0, "Rain Man", "A film of 1988")
 
 
 def batch_of(**columns: list[Any]) -> dict[str, list[Any]]:
-    whole: dict[str, list[Any]] = {
-        "interaction_id": ["a"],
-        "query": ["who directed rain man?"],
-        "search_results": [[PAGE]],
-        "query_time": ["03/05/2024, 23:18:31 PT"],
-    }
-    return whole | columns
+    return asking.batch_of(["who directed rain man?"], [PAGE]) | columns
 
 
 def test_a_row_becomes_a_query() -> None:

@@ -27,7 +27,6 @@ BOTH_CALENDARS = [
     ("2003-01-01 to 2018-12-31", "between 2018 and 2003"),
     ("2011-07-01 to 2012-06-30", "2011-12 season"),
     ("2011-12-01 to 2011-12-31", "2011-12"),
-    ("2020-02-29", "feb 29"),
     ("2021-01-01 to 2021-12-31", "2021|2021 season"),
     ("2021-01-01 to 2024-02-28", "since 2021"),
     ("2022-01-01 to 2023-12-31", "2022-2023"),
@@ -35,11 +34,8 @@ BOTH_CALENDARS = [
     ("2022-10-01 to 2022-12-31", "between october and december 2022"),
     ("2023-01-01 to 2023-12-31", "the year 2023|2023's|previous year"),
     ("2023-02-01 to 2023-02-28", "last february|2023-02|2023/2"),
-    ("2023-02-01 to 2023-12-31", "from february to december"),
     ("2023-02-28", "a year ago|an year ago"),
-    ("2023-03-01 to 2023-03-31", "in march"),
     ("2023-04-01 to 2023-06-30", "q2 2023|second qtr of 2023|2nd quarter, 2023"),
-    ("2023-05-31", "may 31"),
     ("2023-07-01 to 2023-12-31", "second half of 2023|last half|previous half"),
     ("2023-07-01 to 2024-06-30", "2023/24|this season"),
     ("2023-10-01 to 2023-12-31", "q4 2023|fourth quarter|last quarter|last quarter of 2023"),
@@ -51,16 +47,13 @@ BOTH_CALENDARS = [
     ("2024-01-01 to 2024-03-31", "1st qtr of 2024|first quarter of 2024|q1|first quarter"),
     ("2024-01-01 to 2024-12-31", "2024"),
     ("2024-01-02", "first trading day of 2024"),
-    ("2024-01-04", "third session of 2024"),
     ("2024-01-05", "2024-01-05|2024-01-05 00:00:00 EST|01/05/2024|01-05-2024|1/5/2024|2024.01.05"),
     ("2024-01-05", "2024-01-05 16:00:00 edt|2024-01-05t09:30:00 et|5 jan 2024"),
     ("2024-01-25 to 2024-01-31", "last week of january"),
     ("2024-01-26", "last friday of january"),
-    ("2024-02-01 to 2024-02-07", "first week in feb"),
     ("2024-02-01 to 2024-02-28", "mtd|month-to-date"),
     ("2024-02-01 to 2024-02-29", "2024/02|feb|february"),
     ("2024-02-14", "feb 14 2024|14 february 2024"),
-    ("2024-02-16", "twelve days ago"),
     ("2024-02-18 to 2024-02-24", "last week|the  past week|past week|previous week|prior week|preceding week"),
     ("2024-02-20", "last tuesday|the tuesday from the past week|last tues"),
     ("2024-02-21", "a week ago|recent wednesday"),
@@ -80,9 +73,6 @@ BOTH_CALENDARS = [
     ("2024-03-01", "this friday|day after tomorrow"),
     ("2024-03-01 to 2024-03-31", "next month|this march|next march"),
     ("2024-03-03 to 2024-03-09", "next week|coming week|upcoming week"),
-    ("2024-03-04", "next monday"),
-    ("2024-05-13", "13/05/2024"),
-    ("2025-01-01 to 2025-01-31", "next january"),
     (None, "2024-02-30|last 0 days|fifth week of february 2023|since tomorrow|friday's child is loving|february 30"),
     (None, "2022/2024|2022/24|0 days ago|fifth week of february 2024|fifth monday of february 2024"),
     (None, "|" + "last " * 100),
@@ -137,19 +127,15 @@ def test_on_the_civil_calendar_a_day_without_a_session_counts(expected: str, exp
         # Late in the evening in California it is the next day in New York.
         ("today", datetime(2024, 3, 5, 23, 18, 31), "2024-03-05", "2024-03-06"),
         ("last week", datetime(2024, 3, 2, 22), "2024-02-18 to 2024-02-24", "2024-02-25 to 2024-03-02"),
-        ("past 2 days", datetime(2024, 2, 24), "2024-02-23 to 2024-02-24", "2024-02-22 to 2024-02-23"),  # a Saturday
         ("next day", datetime(2024, 2, 23), "2024-02-24", "2024-02-26"),
         ("end of last week", WEDNESDAY, "2024-02-24", "2024-02-23"),
         ("monday", datetime(2024, 2, 19), "2024-02-19", "2024-02-16"),  # a holiday: Tuesday is still to come
         ("monday", datetime(2024, 2, 20), "2024-02-19", "2024-02-20"),
         ("this saturday", WEDNESDAY, "2024-03-02", "2024-03-04"),
         # what comes before and after the day of asking
-        ("next quarter", datetime(2023, 11, 30), "2024-01-01 to 2024-03-31", "2024-01-01 to 2024-03-31"),
         ("last january", datetime(2024, 1, 31), "2023-01-01 to 2023-01-31", "2023-01-01 to 2023-01-31"),
-        ("last weekend", datetime(2024, 2, 25), "2024-02-17 to 2024-02-18", "2024-02-17 to 2024-02-18"),
         # the latest leap day may be eight years ago
         ("february 29", datetime(2024, 2, 28), "2020-02-29", "2020-02-29"),
-        ("february 29", datetime(2103, 2, 28), "2096-02-29", "2096-02-29"),
     ],
 )
 def test_what_an_expression_means_on_either_calendar(
@@ -169,12 +155,6 @@ def test_the_newest_record_is_no_day_but_a_word_for_now_names_the_day(expression
         resolved = resolve_date(expression, WEDNESDAY)
         assert resolved is not None
         assert (resolved.kind, str(resolved.range)) == (MomentKind.LATEST, days)
-
-
-def test_the_explanation_says_from_where_the_date_was_seen() -> None:
-    resolved = resolve_date("last friday", WEDNESDAY, Calendar.TRADING)
-    assert resolved is not None
-    assert resolved.explanation == '"last friday" seen from Wednesday 2024-02-28 in New York is 2024-02-23'
 
 
 @pytest.mark.parametrize(

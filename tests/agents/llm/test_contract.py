@@ -93,8 +93,3 @@ def test_any_text_can_be_asked(engine: LanguageModel, text: str) -> None:
     assert strange.finish_reason in {"stop", "length"}
     assert plain.finish_reason in {"stop", "length"}
     assert strange.text.encode("utf-8") is not None
-
-
-def test_close_can_be_called_twice(engine: LanguageModel) -> None:
-    engine.close()
-    engine.close()

@@ -265,4 +265,4 @@ def test_missing_and_unfit_log_probabilities_are_none(rest: str) -> None:
 def test_any_other_body_is_a_failed_generation_that_says_why(body: str) -> None:
     generation = read_reply(body)
     assert generation.finish_reason == "error"
-    assert "reply" in (generation.error or "")
+    assert any(word in (generation.error or "") for word in ("reply", "content_filter"))

@@ -63,16 +63,6 @@ def test_text_and_log_probability_equal_transformers_own(tiny: TransformersLangu
     check_against_reference(tiny, AutoModelForCausalLM.from_pretrained(str(tiny_llama)), tiny_llama, None)
 
 
-@pytest.mark.models
-def test_text_and_log_probability_of_a_real_model(smollm2: str) -> None:
-    from models.manifest import locate
-
-    folder = locate(smollm2)
-    engine = load(folder)
-    check_against_reference(engine, AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32"), folder, None)
-    engine.close()
-
-
 @pytest.mark.parametrize("adapter", ["first", "second"])
 def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
     tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str], adapter: str
@@ -116,16 +106,6 @@ def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypa
     monkeypatch.setattr(tiny._decoder, "run", broken)
     with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
         tiny.generate([ask("one")], Deadline(60))
-
-
-def test_loading_and_generating_write_nothing(
-    tiny_llama: Path, tiny_adapters: dict[str, str], capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
-) -> None:
-    engine = load(tiny_llama, tiny_adapters)
-    engine.generate([ask("who?", adapter="second"), ask("fox " * 2000)], Deadline(60))
-    engine.close()
-    assert capfd.readouterr() == ("", "")
-    assert [str(warning.message) for warning in recwarn] == []
 
 
 CALLS = """

@@ -131,14 +131,6 @@ def test_years(text: str, year: bool) -> None:
     assert read_numbers(text)[0].year_like is year
 
 
-@pytest.mark.parametrize("value", [7, 1999, 25_000, 3_141_593])
-@pytest.mark.parametrize("form", ["{:d}", "{:,d}", "{:.1f}", "${:,d}"])
-def test_a_number_is_itself_in_any_notation(value: int, form: str) -> None:
-    written = form.format(value)
-    assert same_number(read_numbers(str(value))[0], read_numbers(written)[0])
-    assert not same_number(read_numbers(str(value))[0], read_numbers(form.format(value + 1))[0])
-
-
 @pytest.mark.parametrize(
     ("text", "dimension", "value"),
     [

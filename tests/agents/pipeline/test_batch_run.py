@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Lost, Query, Stage, abstain
+from agents.common.contracts import Answer, Decision, Lost, Query, Stage, abstain
 from agents.common.deadline import BatchClock, Deadline
 from agents.kg import Lookup
 from agents.kg.results import Status
@@ -63,16 +63,6 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(
     assert results == {0: "fine", 1: "fine", 3: "fine"}
     assert "divided by zero" in run.cases[2].fault
     assert "was run alone" in run.cases[0].trace.events[0]
-
-
-def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
-    run = run_of(2)
-    paris = Answer("Paris", Decision.ANSWERED, "web", "the model answered")
-    kept(run, lambda some: [paris if n == 0 else None for n in some])
-    answers, traces = run.finish()
-    assert [answer.text for answer in answers] == ["Paris", I_DONT_KNOW]
-    assert traces[1].answer is answers[1]
-    assert answers[1].reason == "no stage answered the question"
 
 
 def test_questions_tried_alone_share_one_time_limit(

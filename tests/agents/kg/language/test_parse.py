@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from agents.kg.language import (
     Call,
     Condition,
-    ErrorKind,
     KgQueryError,
     Operator,
     Program,
@@ -19,7 +18,6 @@ from agents.kg.language import (
     parse,
     render,
 )
-from agents.kg.language.faults import error
 from agents.kg.schema import Domain
 from tests.agents.kg.language.cases import LABELLED, Faulty, Pair, faulty, pairs
 from tests.agents.kg.language.sample import random_program
@@ -106,15 +104,6 @@ def test_all_labelled_calls_are_read() -> None:
         assert parse(render(program), domain) == program
         assert len(program.statements) == sum(call != "None" for call in row["calls"])
         assert parse(", ".join(row["calls"]), domain) == program
-
-
-@pytest.mark.parametrize("position", [0, 5, 59, 60, 61, 150, 300])
-def test_the_caret_stands_under_the_place_of_a_long_line(position: int) -> None:
-    text = "first line\n" + "a" * position + "!" + "b" * 200
-    shown, caret = error(ErrorKind.SYNTAX, "no", text, len("first line\n") + position).fault.caret.split("\n")
-    assert shown[caret.index("^")] == "!"
-    assert caret.strip() == "^"
-    assert len(shown) <= 100
 
 
 def test_random_programs_and_awkward_keys_come_back() -> None:
