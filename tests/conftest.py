@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from mock_api import serve
 from tests import skipped
 
 pytest_plugins = ["pytester"]
@@ -17,6 +18,13 @@ pytest_plugins = ["pytester"]
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def graph() -> Iterator[str]:
+    """The shipped knowledge graph, served once for all presets that ask one."""
+    with serve() as address:
+        yield address
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

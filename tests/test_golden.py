@@ -1,18 +1,10 @@
 """Presets do with the sample what they did before, step by step (`tests.golden`)."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from mock_api import serve
 from tests.golden import FOLDER, PRESETS, lines, traces
-
-
-@pytest.fixture(scope="module")
-def graph() -> Iterator[str]:
-    with serve() as address:
-        yield address
 
 
 @pytest.mark.parametrize("preset", PRESETS)

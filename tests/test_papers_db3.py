@@ -1,6 +1,6 @@
 """db3's presets ask what its paper says: the domain, names and calls, which adapter, and with which examples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,7 +10,6 @@ from agents.kg.schema import Domain, load_schema
 from agents.kg.trainable import CallRequest, CallWriter, load_bank
 from agents.llm import GenerationRequest
 from agents.settings import KgWriterSettings, load_settings
-from mock_api import serve
 from tests.agents.asking import page
 from tests.papers.pipeline import RecordedModel, paragraphs, pipeline, text_of
 from training.api_pairs.pairs import Pair
@@ -21,12 +20,6 @@ CALL = 'get_movie("the godfather")["release_date"]'
 PAGE = page(paragraphs("The Godfather came to the cinemas in March 1972."))
 DOMAIN, CALLS, NAMES = "Reply with exactly one word", f"{QUESTION}\nCalls:", "\nNames:"
 """Ends of prompts, or words that only one of them has."""
-
-
-@pytest.fixture(scope="module")
-def graph() -> Iterator[str]:
-    with serve() as address:
-        yield address
 
 
 def asked(preset: str, replies: Mapping[str, str], graph: str, *changes: str) -> tuple[str, list[GenerationRequest]]:

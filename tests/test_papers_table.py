@@ -173,10 +173,7 @@ def test_every_key_of_the_papers_presets_is_on_the_page(preset: str) -> None:
         ("agents/nothing.py", ""),
         ("agents/presets/nec.toml", "web.chunk.word"),
         ("agents/presets/nec.toml", "web.chunk.words=151"),
-        ("agents/presets/nec.toml", "web.retrieve[1].top_k"),
-        ("agents/presets/db3_*.toml", "public_data.method"),
         ("agents/answering/checks.py", "class_gates"),
-        ("agents/web/retrieve.py", "rerank.top_k"),
     ],
 )
 def test_the_test_sees_what_is_wrong(path: str, inside: str) -> None:

@@ -1,12 +1,6 @@
 """The end of a test run says what would make the skipped tests run."""
 
-from pathlib import Path
-
-import pytest
-
 from tests import skipped
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_one_line_for_each_cause() -> None:
@@ -28,10 +22,3 @@ def test_one_line_for_each_cause() -> None:
         "1 test skipped: this machine has no IPv6",
     ]
     assert skipped.lines([]) == []
-
-
-def test_a_run_ends_with_them(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.conftest import *\n")
-    pytester.makepyfile("import pytest\ndef test_one():\n    pytest.skip('no vllm here')\ndef test_two():\n    pass\n")
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
-    result.stdout.fnmatch_lines(["1 test skipped for lack of vLLM: make test-vllm"])

@@ -12,6 +12,7 @@ from agents.settings import PRESET_VARIABLE
 from agents.user_config import UserAgent
 from models.manifest import WeightsMissingError
 from models.user_config import UserModel
+from tests.agents.asking import batch_of
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -24,14 +25,7 @@ def test_the_evaluators_way_through_the_interface(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
     agent = UserAgent(search_pipeline=object())
     assert agent.get_batch_size() in range(1, 17)
-    answers = agent.batch_generate_answer(
-        {
-            "interaction_id": ["a", "b"],
-            "query": ["who?", None],
-            "search_results": [[], []],
-            "query_time": ["03/05/2024, 23:18:31 PT", ""],
-        }
-    )
+    answers = agent.batch_generate_answer(batch_of(["who?", None], []))
     agent.close()
     assert answers == ["i don't know", "i don't know"]
     assert len(agent.last_traces) == 2

@@ -8,7 +8,6 @@ import pytest
 
 from agents.kg.trainable import Domain, parse
 from benchmarks import kg_writing
-from benchmarks.kg_writing import stratified
 from tests.agents.kg.small_graph import write_graph
 from training.api_pairs.pairs import Pair
 from training.folds import Fold, number_of
@@ -128,8 +127,3 @@ def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.Captur
     del (row := film("the red kite", "1999-05-01"))["kg_values"]
     write(bench.questions, [film("blue door", "1950"), row])
     assert f'{bench.questions}, line 2: field "kg_values" is missing' in complaint()
-
-
-def test_a_sample_takes_the_domains_in_turn() -> None:
-    rows = [{"domain": name, "n": n} for name, count in (("movie", 9), ("music", 2)) for n in range(count)]
-    assert sorted(row["domain"] for row in stratified(rows, 6)) == ["movie"] * 4 + ["music"] * 2

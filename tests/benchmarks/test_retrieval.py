@@ -7,6 +7,7 @@ import pytest
 
 from agents.settings import load_settings
 from benchmarks.retrieval import KIT_CHARACTERS, PLACES, answer_recall, kit_context, measure, questions, with_pages
+from tests.agents import asking
 from tests.agents.web.fakes import HashedWords, page, query
 
 FILLER = "".join(f"<p>The club played match number {n} of its long season in the rain.</p>" for n in range(300))
@@ -16,16 +17,8 @@ TABLE = "<table><tr><th>Season<th>Top scorer</th></tr>" + "".join(
 
 
 def row(number: int, question: str, answer: str, html: str, **more: object) -> dict[str, object]:
-    found = {
-        "page_name": "The club",
-        "page_url": f"https://a.example/{number}",
-        "page_snippet": "",
-        "page_result": html,
-    }
-    return {
-        "interaction_id": str(number), "query": question, "query_time": "03/05/2024, 23:18:31 PT", "answer": answer,
-        "search_results": [found | {"page_last_modified": ""}], **more,
-    }  # fmt: skip
+    asked = {"interaction_id": str(number), "query": question, "query_time": asking.ASKED_AT, "answer": answer}
+    return asked | {"search_results": [asking.page(html, number, "The club")], **more}
 
 
 def written(folder: Path, rows: list[dict[str, object]]) -> Path:

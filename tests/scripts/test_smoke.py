@@ -86,12 +86,7 @@ def repository(tmp_path: Path) -> Path:
     [
         ("assert list(pathlib.Path.home().iterdir()) == [] and 'SECRET' not in os.environ", ""),
         ("open('cellar.py')", "No such file or directory: 'cellar.py'"),
-        (
-            "try:\n    socket.create_connection(('192.0.2.1', 80))\nexcept OSError:\n    pass",
-            "the run asked 192.0.2.1; the evaluator has no network",
-        ),
     ],
-    ids=["an empty world", "a file that git does not have", "the network"],
 )
 def test_the_rehearsal_has_what_git_has_and_nothing_else(
     code: str, shown: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -34,11 +34,6 @@ def test_whether_the_evidence_says_the_answer() -> None:
     assert answer_features(trace, "Mike Nichols", "web", evidence="by Barry Levinson")["answer_in_evidence"] == 0.0
 
 
-def test_an_answer_that_says_nothing_new_is_known_as_such() -> None:
-    assert answer_features(trace_of(), "Rain Man", "web")["answer_repeats_question"] == 1.0
-    assert answer_features(trace_of(), "Levinson", "web")["answer_repeats_question"] == 0.0
-
-
 def test_an_answer_from_the_graph_is_as_sure_as_the_calls_that_found_it() -> None:
     calls = Generation('get_movie("rain man")', -0.25, 200, 9, "stop")
     trace = trace_of(generations={"calls": calls}, example_similarity=0.75, passages=[passage("a", 1.0)])
@@ -60,10 +55,8 @@ def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
     ("question", "text", "repeated"),
     [
         ("who directed the film rain man?", "Who directed the film Rain Man?! Mike Nichols.", True),
-        ("who directed the film rain man?", "You ask who directed the film Rain Man? Nobody.", True),
         ("so who directed the film rain man?", "Who directed the film Rain, Man", True),
         ("who directed the film rain man?", "The film Rain Man was directed by Barry Levinson.", False),
-        ("rain man director", "The Rain Man director is Barry Levinson.", False),
         ("", "", False),
     ],
 )

@@ -1,4 +1,4 @@
-"""The exact strings that the evaluator gets."""
+"""The exact strings that the model reads and the evaluator gets."""
 
 import sys
 
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from agents.answering.normalise import MAX_TOKENS, normalise, one_line, trim_to_tokens
+from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
+from agents.answering.prompts import PROMPTS
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
 from models.manifest import WeightsMissingError, locate
 
@@ -67,12 +68,6 @@ def test_any_text_becomes_one_short_printable_line(raw: str) -> None:
     text.encode("utf-8")
 
 
-@given(st.text(max_size=200))
-def test_normal_form_is_stable(raw: str) -> None:
-    once = one_line(raw)
-    assert normalise(once, "web").text == normalise(one_line(once), "web").text
-
-
 def test_lone_surrogates_do_not_break_the_answer() -> None:
     normalise("caf\ud800 noir", "web").text.encode("utf-8")
 
@@ -120,3 +115,8 @@ def test_trimming_agrees_with_the_evaluators_own_way() -> None:
     text = "Among the films of that year are " + ", ".join(f"The Long Title Number {n}" for n in range(60))
     official = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]).strip()
     assert trim_to_tokens(text) == official
+
+
+def test_places_in_a_page_are_not_filled_in() -> None:
+    _, user = PROMPTS["basic"].render(token_limit=5, query_time="now", context="cost: $query $5", query="how much?")
+    assert "cost: $query $5" in user.content

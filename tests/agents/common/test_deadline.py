@@ -30,26 +30,6 @@ def test_saved_time_goes_to_later_stages_and_overruns_are_shared() -> None:
     assert clock.seconds == {"extract": 0, "rerank": 20, "generate": 0}
 
 
-def test_a_stage_that_fails_is_timed_too() -> None:
-    hands = Hands()
-    clock = BatchClock(30, 0, {"extract": 1}, hands)
-
-    def fail_after_two_seconds() -> None:
-        with clock.stage("extract"):
-            hands.now += 2
-            raise RuntimeError("broken page")
-
-    with pytest.raises(RuntimeError, match="broken page"):
-        fail_after_two_seconds()
-    assert clock.seconds == {"extract": 2}
-
-
-def test_a_span_covers_the_stages_from_its_first_to_its_last() -> None:
-    clock = BatchClock(60, 0, {"route": 6, "extract": 1, "rerank": 2, "generate": 3}, Hands())
-    assert clock.span("route", "rerank").remaining == pytest.approx(45)
-    assert clock.span("extract", "rerank").remaining == pytest.approx(30)
-
-
 def test_a_stuck_call_is_left_behind() -> None:
     release = threading.Event()
     with pytest.raises(StuckError, match=r"no result after 0\.2 s"):

@@ -2,7 +2,6 @@
 
 import bz2
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from agents.common.files import (
     lock_folder,
     read_growing,
     read_jsonl,
-    whole_file,
     write_json,
     write_rows,
 )
@@ -51,17 +49,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         write_json(target, {"a": 3})
     assert target.read_text(encoding="utf-8") == '{"a": 1}\n'
     assert list(tmp_path.iterdir()) == [target]
-
-
-def test_a_whole_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        with whole_file(tmp_path / "model.safetensors") as temporary:
-            assert temporary.suffix == ".safetensors"
-            temporary.write_bytes(b"x")
-    finally:
-        os.umask(before)
-    assert (tmp_path / "model.safetensors").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("torn", [b'{"a": 2', b"x" * 200_000])

@@ -67,7 +67,6 @@ def test_a_fault_of_ours_costs_one_question(executor: Executor, monkeypatch: pyt
         ('get_person("nobody")["birthday"]\nsort(None,-birthday)["name"]', ["not_found", "not_found"]),
         ('get_person("nobody")["birthday"]\naverage', ["not_found", "not_found"]),
         ('get_person("nobody")["name"]\nget_person(*)["birthday"]', ["not_found", "not_found"]),
-        ('get_movie_person_cast()["name"]\nget_person(*)["birthday"]', ["invalid", "invalid"]),
         ('get_movie("red kite")["title"]\naverage', ["ok", "invalid"]),  # a 2 in a title is no number
         ('get_person("nobody")\nget_person("ann lee")["birthday"]', ["not_found", "ok"]),
         ('get_movie(["red kite","no such film"])["title"]', ["not_found"]),
@@ -76,11 +75,6 @@ def test_a_fault_of_ours_costs_one_question(executor: Executor, monkeypatch: pyt
 )
 def test_what_comes_after_a_failure(run: Run, program: str, expected: list[str]) -> None:
     assert statuses(run("movie", program)) == expected
-
-
-def test_a_sort_is_reported_with_the_remarks_of_its_call(run: Run) -> None:
-    _, reported = run("finance", 'get_stock_dividend("abacus")\nsort(None,-date)["date"]').results
-    assert reported.explanation == ('"abacus" is read as Abacus Inc. Common Stock (ABC)',)
 
 
 # Chains
@@ -93,7 +87,6 @@ def test_a_sort_is_reported_with_the_remarks_of_its_call(run: Run) -> None:
          ("1950-05-05",)),
         # The other's birthday is not known.
         ('ALL get_movie_person_cast("red kite")["name"]\nget_person(*)["birthday"]', ("1970-01-02",)),
-        ('ALL get_movie_person_cast("red kite 2")["name"]\nget_person(*)["len"]', (2,)),
         ('ALL get_movie_person_cast(None,"ann lee")["name"]\nget_person(*)["len"]', (1,)),  # thrice the same name
         ('get_person("ann lee")["name"]\nALL get_movie_person_cast("red kite",None,neq(name,*))["name"]', ("Bob Ray",)),
         ('get_movie("red kite")["year"]\nALL get_movie_person_cast(None,"bob ray",eq(year,*))["movie_name"]',
@@ -148,7 +141,6 @@ def films() -> Iterator[FaultyServer]:
     ("program", "expected", "values"),
     [
         ('ALL get_movie_person_cast(None,"ann lee",eq(year,"2001"))["movie_name"]', ["kg_down"], ()),  # the unread one
-        ('get_movie_person_cast(None,"ann lee",eq(year,"2001"))["len"]', ["kg_down"], (0,)),
         ('get_movie_person_cast(None,"ann lee",ge(year,"2001"))["len"]', ["ok"], (2,)),
         ('ALL get_movie_person_cast(None,"ann lee")["movie_name"]\nsort(eq(year,"2001"),year)["movie_name"]',
          ["ok", "kg_down"], ()),

@@ -33,10 +33,6 @@ def test_counts_and_truncates_before_warm_up_like_its_own_tokenizer(engine: Lang
     assert engine.truncate(TEXT, 5)
 
 
-def test_no_request_is_no_generation(engine: LanguageModel) -> None:
-    assert engine.generate([], Deadline(LONG)) == []
-
-
 def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: LanguageModel) -> None:
     requests = [ask(f"{length} dogs:" + " fox" * length, max_tokens=6) for length in (40, 1, 17, 3, 90, 8)]
     together = engine.generate(requests, Deadline(LONG))
@@ -97,8 +93,3 @@ def test_any_text_can_be_asked(engine: LanguageModel, text: str) -> None:
     assert strange.finish_reason in {"stop", "length"}
     assert plain.finish_reason in {"stop", "length"}
     assert strange.text.encode("utf-8") is not None
-
-
-def test_close_can_be_called_twice(engine: LanguageModel) -> None:
-    engine.close()
-    engine.close()

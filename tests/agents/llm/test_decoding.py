@@ -186,12 +186,6 @@ def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
     assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
 
 
-def test_a_grammar_that_breaks_fails_its_row_alone() -> None:
-    broken, fine = run(Alphabet(), row("a", matcher=Only("")), row("a"))
-    assert (broken.finish_reason, broken.error, broken.text) == ("error", "nothing can follow", "")
-    assert (fine.finish_reason, fine.text) == ("length", "bcd")
-
-
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
     """At temperature 1 the next letter has about two thirds of the probability."""
     rows = [row("a", 1, temperature=1.0, top_p=0.6) for _ in range(60)]

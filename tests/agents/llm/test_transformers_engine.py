@@ -63,16 +63,6 @@ def test_text_and_log_probability_equal_transformers_own(tiny: TransformersLangu
     check_against_reference(tiny, AutoModelForCausalLM.from_pretrained(str(tiny_llama)), tiny_llama, None)
 
 
-@pytest.mark.models
-def test_text_and_log_probability_of_a_real_model(smollm2: str) -> None:
-    from models.manifest import locate
-
-    folder = locate(smollm2)
-    engine = load(folder)
-    check_against_reference(engine, AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32"), folder, None)
-    engine.close()
-
-
 @pytest.mark.parametrize("adapter", ["first", "second"])
 def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
     tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str], adapter: str
@@ -88,36 +78,6 @@ def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel)
     assert long.finish_reason == "error"
     assert "512" in (long.error or "")
     assert short.finish_reason in {"stop", "length"}
-
-
-class StepClock:
-    """A clock that the model's steps move, each by the same number of seconds."""
-
-    def __init__(self, engine: TransformersLanguageModel, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 0.0
-        engine.warm_up()
-        model = engine._model
-        assert model is not None
-        step = model.step
-
-        def timed(*arguments: Any) -> Any:
-            self.now += seconds
-            return step(*arguments)
-
-        monkeypatch.setattr(model, "step", timed)
-
-    def deadline(self, seconds: float) -> Deadline:
-        return Deadline(seconds, lambda: self.now)
-
-
-def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = load(tiny_llama)
-    clock = StepClock(engine, 0.05, monkeypatch)
-    (generation,) = engine.generate([ask("who?", max_tokens=300)], clock.deadline(1.02))
-    assert generation.finish_reason == "deadline"
-    assert 19 <= generation.completion_tokens <= 40, "some steps read a right guess too"
-    assert generation.text
-    assert clock.now <= 1.02 + 0.051, "at most one step too late"
 
 
 def test_a_batch_that_fails_is_tried_request_by_request(
@@ -146,16 +106,6 @@ def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypa
     monkeypatch.setattr(tiny._decoder, "run", broken)
     with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
         tiny.generate([ask("one")], Deadline(60))
-
-
-def test_loading_and_generating_write_nothing(
-    tiny_llama: Path, tiny_adapters: dict[str, str], capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
-) -> None:
-    engine = load(tiny_llama, tiny_adapters)
-    engine.generate([ask("who?", adapter="second"), ask("fox " * 2000)], Deadline(60))
-    engine.close()
-    assert capfd.readouterr() == ("", "")
-    assert [str(warning.message) for warning in recwarn] == []
 
 
 CALLS = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.common.contracts import I_DONT_KNOW, Answer, Query, Trace
-from agents.common.deadline import BatchClock, Deadline
+from agents.common.deadline import Deadline
 from agents.crag_agent import CragAgent
 from agents.encoders import BatchedCrossEncoder, base
 from agents.kg import Lookup, NoKnowledgeGraph
@@ -18,7 +18,7 @@ from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.pipeline import batch_run, model_health
 from agents.pipeline.model_health import STUCK, WatchedModel
 from agents.settings import CrossEncoderSettings, RerankSettings, ScriptedEngine
-from agents.web import WebEvidence, WebPath
+from agents.web import WebPath
 from tests.agents.asking import agent_of
 from tests.agents.test_crag_agent import QUESTIONS, REPLIES, questions_of, settings_with
 
@@ -102,32 +102,6 @@ def test_an_engine_that_hangs_is_waited_for_once_and_used_again_when_its_call_en
     assert said(model) == ANSWER
 
 
-def test_a_call_that_ends_late_costs_the_next_batch_nothing(gate: Gate) -> None:
-    model = hung(gate)
-    assert said(model, 0) == STUCK
-    threading.Timer(0.1, gate.open.set).start()
-    assert said(model) == ANSWER
-
-
-def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gate: Gate) -> None:
-    class Late(Engine):
-        """Time ran out while it hung."""
-
-        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-            super().generate(requests, deadline)
-            return [Generation.out_of_time() for _ in requests]
-
-    model = WatchedModel(Late(gate))
-    call = ask_beside(model)
-    assert gate.entered.wait(LONG)
-    assert model.take_counts()["out_of_time"] == {"not_begun": 0, "cut_short": 0}
-    gate.open.set()
-    call.join(LONG)
-    assert model.take_counts()["out_of_time"] == {"not_begun": 0, "cut_short": 0}
-    said(model)
-    assert model.take_counts()["out_of_time"] == {"not_begun": 1, "cut_short": 0}
-
-
 # --- the agent --------------------------------------------------------------------------------------------------------
 
 
@@ -159,33 +133,6 @@ def test_what_needs_no_model_is_answered_while_the_model_hangs(gate: Gate) -> No
     answer, trace = ask(agent_with(model), 0.3)
     assert answer.text == I_DONT_KNOW
     assert STUCK in trace.events
-
-
-class HangsOnce(WebPath):
-    """Work in Python that does not end, for the first batch."""
-
-    gate: Gate | None
-
-    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
-        gate, self.gate = self.gate, None
-        if gate:
-            gate.pass_through()
-        return super().prepare(queries, clock)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_thread_of_the_web_that_hangs_costs_the_next_batch_nothing(gate: Gate) -> None:
-    model = WatchedModel(Engine())
-    web = HangsOnce(settings_with().web, None, None, model)
-    web.gate = gate
-    agent = agent_with(model, web=web)
-    answer, trace = ask(agent, 0.3)
-    assert gate.entered.wait(LONG)
-    assert answer.text == I_DONT_KNOW
-    assert any("StuckError" in event for event in trace.events)
-    answer, trace = ask(agent, LONG)
-    assert not gate.open.is_set()
-    assert (answer.text, trace.events) == (ANSWER, [])
 
 
 class Cross(BatchedCrossEncoder):

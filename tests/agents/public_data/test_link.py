@@ -1,13 +1,10 @@
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.encoders import load_dense_encoder
 from agents.matching import company_names, plain_name, spellings
 from agents.public_data.link import Link, Linker
 from agents.public_data.mentions import Mention
-from agents.public_data.tables import load_entities
-from agents.settings import LinkLevel, LinkSettings, load_settings
-from models.manifest import WeightsMissingError
+from agents.settings import LinkLevel, LinkSettings
 from tests.agents.public_data.fakes import SOON, entity
 from tests.agents.web.fakes import HashedWords
 
@@ -68,25 +65,6 @@ def test_names_are_encoded_once_and_mentions_in_one_call() -> None:
     assert [names(own)[:1] for own in found] == [["King Kong"], ["Alien"], []]
     assert encoder.calls[1:] == [["kong king", "xylophone"]]
     assert [names(own)[:1] for own in linker.link(mentions, Deadline(0))] == [[], ["Alien"], []]
-
-
-@pytest.mark.models
-def test_a_real_encoder_forgives_other_words_for_the_same_name() -> None:
-    settings = load_settings("cpu").dense_encoder
-    assert settings is not None
-    encoder = load_dense_encoder(settings)
-    try:
-        encoder.check_weights()
-    except WeightsMissingError as error:
-        pytest.skip(str(error))
-    films = [entity for entity in load_entities() if entity.table == "films"]
-    linker = Linker(films, {"movie": LinkSettings(level="similarity")}, encoder)
-    linker.warm_up()
-    wanted = {"the shawshank redemptions": "The Shawshank Redemption", "lord of rings return of the king": "The Lord"}
-    found = linker.link([Mention(text, "movie") for text in (*wanted, "quarterly dividend")], Deadline(60))
-    assert [own[0].level for own in found[:2]] == ["similarity", "similarity"]
-    assert all(own[0].entity.names[0].startswith(name) for own, name in zip(found, wanted.values(), strict=False))
-    assert found[2] == []
 
 
 def test_a_possessive_and_an_article_are_optional() -> None:

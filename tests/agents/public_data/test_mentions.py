@@ -45,22 +45,17 @@ def found(text: str, domain: str | None = None) -> list[Mention]:
 
 NAMED = {
     "who directed the godfather part ii?": ["the godfather part ii"],
-    "when was godfather part ii filmed": ["godfather part ii"],
     "who stars in schindlers list?": ["schindlers list"],
     "who stars in schindler's list?": ["schindler list"],
-    "which movie is longer, titanic or the godfather?": ["titanic", "the godfather"],
     "who won best actor in 1994?": ["best actor"],
     "what's apple's stock price?": ["apple"],
-    "p/e ratio of cbt?": ["cbt"],
     "how long is the movie 2012?": ["2012"],
     'who wrote the film "it"?': ["it"],
     "how deep did the titanic sink?": [],  # nothing shows a domain that has tables
     "when is it on at the cinema?": [],
     "what is the stock price of xyz on friday?": [],
-    "which movie was released in 2012?": [],
     "how does the movie seven samurai reach the end?": [],
     "who directed emma goldman: a dangerous woman?": [],  # part of a longer name
-    'who sings "emma, forgive me", the song?': [],
 }
 
 
@@ -104,10 +99,8 @@ def test_the_model_is_asked_only_about_known_domains_and_in_time() -> None:
 @pytest.mark.parametrize(
     ("reply", "names"),
     [
-        ("heat", ["heat"]),
         ("\n heat && ronin && heat \nQuestion: ...", ["heat", "ronin"]),
         ('"Heat" && **Ronin**.', ["Heat", "Ronin"]),
-        ("none", []),
         ("I don't know.", []),
         ("&& &&", []),
         ("the question asks about many things, so that I cannot give one name alone for it now", []),
@@ -137,7 +130,6 @@ def test_whatever_the_model_writes_gives_a_few_names_at_most(reply: str) -> None
         ("who hosted the 80th academy awards?", (2008,)),
         ("who opened the 62nd annual Grammy awards (2019)?", (2020,)),
         ("what won the oscar this year?", (2024,)),
-        ("what won the oscar last year?", (2023,)),
         ("who are the 10000 maniacs?", ()),
     ],
 )

@@ -62,11 +62,6 @@ def test_an_award_is_that_of_the_year_or_the_newest() -> None:
     assert before_the_tables == ()
 
 
-def test_every_mention_gets_its_best_before_any_gets_its_second() -> None:
-    chosen = choose([links(1990, 1991, 1992), links(2001)], (), 3)
-    assert [own.years[0] for own in chosen] == [1992, 2001, 1991]
-
-
 def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:
     settings = load_settings(PRESETS / "cpu.toml")
     links = {"movie": LinkSettings(level="similarity")}

@@ -19,12 +19,6 @@ def test_the_calibration_error_of_a_small_table() -> None:
     assert expected_calibration_error(probabilities, classes) == pytest.approx(0.5 * 0.45 + 0.5 * 0.3)
 
 
-def test_a_weight_is_the_inverse_of_a_temperature() -> None:
-    """At temperature 2, odds of 9 to 1 become odds of 3 to 1."""
-    logs = np.log([[0.9, 0.1]])
-    np.testing.assert_allclose(np.exp(mixed(logs, None, MixingWeights(0.5, 0.0))), [[0.75, 0.25]])
-
-
 def test_a_part_that_knows_nothing_gets_no_weight_and_is_never_turned_round() -> None:
     random = np.random.default_rng(1)
     classes = random.integers(0, 3, size=600)

@@ -31,29 +31,6 @@ def test_a_batch_says_what_its_questions_say_one_by_one(
         assert not np.allclose(table[0], table[1], atol=1e-3)
 
 
-def test_members_and_ngrams_are_mixed_as_the_configuration_says(bert: Path, tmp_path: Path) -> None:
-    """Two equal members are one; without weight the n-grams are silent."""
-    one, two = build_classifier(tmp_path / "one", members=1), tmp_path / "two"
-    tensors = load_file(one / WEIGHTS_FILE)
-    twice = {f"1{name[1:]}": array for name, array in tensors.items() if name.startswith("0.")}
-    two.mkdir()
-    save_file(tensors | twice, two / WEIGHTS_FILE)
-    config = json.loads((one / CONFIG_FILE).read_text(encoding="utf-8"))
-    (two / CONFIG_FILE).write_text(json.dumps(config | {"members": 2}), encoding="utf-8")
-    expected = Classifier(one, encoder_folder=bert).probabilities(QUESTIONS)
-    found = Classifier(two, encoder_folder=bert).probabilities(QUESTIONS)
-    for field in FIELD_CLASSES:
-        np.testing.assert_allclose(found[field], expected[field], atol=1e-5)
-        config["fields"][field]["ngram_weight"] = 0.0
-    (one / CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    silent = Classifier(one, encoder_folder=bert).probabilities(QUESTIONS)
-    (one / CONFIG_FILE).write_text(json.dumps(config | {"ngram_buckets": 0}), encoding="utf-8")
-    np.testing.assert_allclose(
-        silent["domain"], Classifier(one, encoder_folder=bert).probabilities(QUESTIONS)["domain"], atol=1e-6
-    )
-    assert not np.allclose(silent["domain"], expected["domain"], atol=1e-3)
-
-
 def test_a_missing_classifier_names_its_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
     with pytest.raises(WeightsMissingError, match=r"python -m training\.router --config nec_domain"):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from agents.common.contracts import label, probability
@@ -83,15 +82,3 @@ def test_the_shipped_classifier_knows_what_questions_are_about(shipped: Question
         assert dynamism is None or label(route, "static_or_dynamic") == dynamism, question
     compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(60))[0]
     assert label(compared, "question_type") == "comparison"
-
-
-@pytest.mark.models
-def test_the_shipped_classifier_says_in_a_batch_what_it_says_alone(shipped: QuestionRouter) -> None:
-    asked = queries(*OWN_QUESTIONS, *list(OWN_QUESTIONS)[:7])
-    together = shipped.route(asked, Deadline(60))
-    for query, route in zip(asked, together, strict=True):
-        alone = shipped.route([query], Deadline(60))[0]
-        for field, classes in FIELD_CLASSES.items():
-            numbers = [[one[field]["probabilities"][name] for name in classes] for one in (route, alone)]
-            np.testing.assert_allclose(numbers[0], numbers[1], atol=1e-4)
-            assert sum(numbers[0]) == pytest.approx(1.0, abs=1e-5)

@@ -22,16 +22,11 @@ def test_one_word_is_read_wherever_it_stands() -> None:
     [
         ("movie, 95%, static", "movie", 0.95, "static"),
         ("Music | 80 percent | slow-changing", "music", 0.8, "slow-changing"),
-        ("sports, 0.5, real time", "sports", 0.5, "real-time"),
-        ("finance, 100, fast changing", "finance", 1.0, "fast-changing"),
         ("other, 99%", "open", 0.99, None),
         ("movie, very sure, stable", "movie", 0.0, "static"),
-        ("movie, 950%, static", "movie", 0.0, "static"),
-        ("1. movie 2. 95% 3. static", "movie", 0.95, "static"),
         ("movie (1), 95, static for 10 years", "movie", 0.95, "static"),
         ("movie of 2004, .95, static", "movie", 0.95, "static"),
         ("movie, 100 percent, not static, fast-changing", "movie", 1.0, "fast-changing"),
-        ("movie, 95%, never changes", "movie", 0.95, "static"),
         ("movie, 95%, not static", "movie", 0.95, None),
     ],
 )

@@ -111,14 +111,6 @@ def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: 
     assert f"{len(CHECKS) - 1} check(s) skipped: do not push it" in shown
 
 
-def test_equal_findings_are_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written("agents/user_config.py", AGENT.replace("return []", "return ['two\\nlines']"))(tree)
-    assert main(["--root", str(tree), "--skip", *(name for name in CHECKS if name != "agent")]) == 1
-    output = capsys.readouterr()
-    (line,) = [line for line in output.out.splitlines() if "several lines" in line]
-    assert line.endswith("(17 times)")
-
-
 @pytest.mark.parametrize("check", ["secrets", "imports-named"])
 def test_the_project_itself_has_none_of_these(check: str, checked: Checked) -> None:
     report = checked(check, ROOT)

@@ -89,13 +89,3 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
     assert "adapter_config.json is missing" in adapter.problem
     assert "or write tuned = false into the preset" in adapter.remedy
     assert f"on this machine it is in {folder}" in adapter.remedy
-
-
-def test_an_optional_model_is_a_warning(tiny: Path, checked: Checked) -> None:
-    with (tiny / "models" / "manifest.toml").open("a") as manifest:
-        manifest.write(
-            '[models.llama-2-tokenizer]\nrole = "r"\nlicence = "l"\nsnapshot = ["*"]\n'
-            'hub = { repository = "a/b", revision = "c" }\n'
-        )
-    commit(tiny)
-    assert [line.partition(":")[0] for line in said(checked, tiny)] == ["warning"]

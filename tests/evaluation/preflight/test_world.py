@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.subject import Level, Subject
-from evaluation.preflight.world import LARGE, copy_tracked, empty_world, refused
+from evaluation.preflight.subject import Level
+from evaluation.preflight.world import empty_world, refused
 from models.manifest import load_manifest
 from tests.evaluation.preflight.conftest import Checked, commit, replace
 
@@ -127,23 +127,3 @@ except socket.gaierror:
     done = in_the_world(tmp_path, code)
     assert done.returncode == 0, done.stderr
     assert refused(tmp_path / "world") == []
-
-
-def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:
-    large = tree / "models" / "weights" / "m" / "model.safetensors"
-    large.parent.mkdir(parents=True)
-    with large.open("wb") as file:
-        file.truncate(LARGE + 1)
-    (tree / "link").symlink_to("aicrowd.json")
-    commit(tree)
-    (tree / "forgotten.txt").touch()
-    (tree / "apt.txt").unlink()
-    copy = tmp_path / "copy"
-    copy_tracked(tree, Subject(tree).tracked or (), copy)
-    assert (copy / "models" / "weights" / "m" / "model.safetensors").resolve() == large.resolve()
-    assert not (copy / "aicrowd.json").is_symlink()
-    assert (copy / "link").read_bytes() == (tree / "aicrowd.json").read_bytes()
-    assert (copy / "docker_run.sh").stat().st_mode == (tree / "docker_run.sh").stat().st_mode
-    assert not (copy / "forgotten.txt").exists()
-    assert not (copy / "apt.txt").exists()
-    assert not (copy / ".git").exists()

@@ -22,11 +22,6 @@ def test_db3_is_table_1_of_the_paper() -> None:
     assert found.epochs in {2, 3}
 
 
-def test_changes_come_over_the_file() -> None:
-    found = load_training("db3", ["epochs=5", "adapter.rank=3", "quantise=none", "base = other"])
-    assert (found.epochs, found.adapter.rank, found.quantise, found.base) == (5, 3, "none", "other")
-
-
 def folder_of(path: Path, name: str, **content: str) -> Path:
     path.mkdir()
     (path / name).write_text(json.dumps(content), encoding="utf-8")
@@ -55,19 +50,3 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
     monkeypatch.setattr("training.lora.model.find_spec", lambda name: None)
     with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements-train-cuda\.txt"):
         check_tunable(load_training("db3"), base, "cuda")
-
-
-def test_requirements_for_tuning_on_a_gpu_pin_what_the_cpu_pins() -> None:
-    """One environment's versions, the other's device; each line an exact pin."""
-    repository = Path(__file__).parents[3]
-
-    def pins(name: str) -> dict[str, str]:
-        lines = (repository / name).read_text(encoding="utf-8").splitlines()
-        kept = [line for line in lines if line and not line.startswith(("#", "-r "))]
-        assert all("==" in line for line in kept)
-        return dict(line.split("==") for line in kept)
-
-    on_gpu, on_cpu = pins("requirements-train-cuda.txt"), pins("requirements-cpu.txt")
-    assert {"torch", "trl", "bitsandbytes"} <= set(on_gpu)
-    assert all(on_cpu[name] == version for name, version in on_gpu.items() if name in on_cpu)
-    assert "-r requirements-cpu.txt" in (repository / "requirements-train-cuda.txt").read_text(encoding="utf-8")

@@ -45,7 +45,6 @@ DOMAINS = {"finance": ("CAP", "PRICES", "WEEK", "VOLUME"), "sports": ("VENUE", "
 
 CASES = """
 which company has a larger market cap, abc or xyz? | CAP | (2.0,) (1.0,) | abc
-does abc or xyz have the lower market cap? | CAP | (2.0,) (1.0,) | xyz
 which has the larger market cap, abc or xyz? | CAP | (1.0,) (1.0,) | None
 which has the larger market cap, abc or xyz? | CAP | (1.0,) () | None
 which has the larger market cap, abc or xyz? | CAP | (1.0,) (1e300,) | None
@@ -53,11 +52,8 @@ which has not the larger market cap, abc or xyz? | CAP | (1.0,) (2.0,) | None
 which market cap is nicer, that of abc or xyz? | CAP | (1.0,) (2.0,) | None
 which of the two banks has the larger market cap? | CAP | (1.0,) (2.0,) | None
 who is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | bob ray
-who is younger, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | ann lee
 who has the larger birthday, ann lee or bob ray? | BORN | ("1974",) ("1963",) | None
 which film is shorter, heat or the most wanted? | LENGTH | (170,) (95,) | the most wanted
-which came out earlier, heat or the most wanted? | RELEASE_DATE | ("1995-12-15",) ("1995",) | None
-which song was higher in the chart, heat or ice? | CHART | (3,) (7,) | heat
 with $1000, of which can i buy more shares, abc or xyz? | PRICES | (10.0,) (20.0,) | abc
 which share gained more on 2024-01-02, abc or xyz? | PRICES | (10.0,) (20.0,) | None
 which share closed higher on 2024-01-02, abc or xyz? | PRICES | (10.0,) (20.0,) | xyz
@@ -65,23 +61,18 @@ who has won more grammy awards until 2019, ann lee or bob ray? | GRAMMYS | (5,) 
 who has won more grammy awards until 2012, ann lee or bob ray? | GRAMMYS | (5,) (13,) | None
 is ann lee older than bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | no
 is bob ray older than ann lee? | BORN | ("1974-11-11",) ("1963-12-18",) | yes
-was ann lee born later than bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | yes
 is it true that ann lee and bob ray are older? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 isn't ann lee older than bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 can you tell me if heat is longer than the most wanted? | LENGTH | (170,) (95,) | yes
 what is the total length of heat and the most wanted in 2022-12? | LENGTH | (170,) (95,) | None
 how much longer is heat than the most wanted? | LENGTH | (170,) (95,) | 75 minutes
-what is the difference between the budgets of heat and the most wanted? | BUDGET | (6e7,) (7e7,) | $10,000,000
 how many times as much as heat did the most wanted make? | REVENUE | (2e6,) (5e6,) | 2.5 times
 by what percentage is the budget of heat higher than that of the most wanted? | BUDGET | (6e7,) (5e7,) | 20%
 how many days lie between heat and the most wanted? | RELEASE_DATE | ("1995-12-15",) ("1997-10-10",) | 665 days
-how many months lie between heat and the most wanted? | RELEASE_DATE | ("1995-12-15",) ("1997-10-10",) | 21 months
 how much older is bob ray than ann lee? | BORN | ("1974-12-20",) ("1963-12-18",) | 11 years
 how much older is bob ray than ann lee? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 is red kite the original title of that movie? | TITLE | ("Red Kite",) | yes
-is red kite how that movie was officially named at first? | TITLE | ("Roter Drache",) | no
 was there an original title before red kite? | TITLE | ("Red Kite",) | no
-was there another title before red kite originally? | TITLE | ("Roter Drache",) | yes
 was red kite original? | TITLE | ("Red Kite",) | None
 do you know which title red kite had originally? | TITLE | ("Roter Drache",) | None
 was there an original language red kite came in? | LANGUAGE | ("de",) | German (de)
@@ -89,9 +80,7 @@ was red kite shot in german? | LANGUAGE | ("de",) | None
 how many times has ann lee acted? | FILMS | (3,) | 3
 was ann lee in any movies between 2001 and 2003? | FILMS | [{"movie_name":"Red Kite"}] | yes
 was ann lee in any movies between 2001 and 2003? | FILMS | () | None
-was ann lee in any movies between 2001 and 2003? | FILMS | (0,) | None
 was ann lee in more films than any other? | FILMS | (3,) | None
-has ann lee ever won an oscar? | WON | (0,) | no
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY YEARS | (2010,2017,2018) | 2
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY COUNT | (5,) | None
 how many grammys did ann lee win until the 62nd grammy (2019)? | GRAMMY COUNT | (5,) | 5
@@ -111,7 +100,6 @@ how old was ann lee when heat came out? | AGE AT FILM | ("1974-11-11",) ("1995-1
 how old was ann lee when she won? | AGE AT AWARD | ("1974-11-11",) (2016,) | 42 years
 did nice play at home or on the road? | VENUE | ("Away",) | Away
 how did nice fare in terms of wins and losses? | RESULT | ("D",) | D (draw)
-did nice win or lose their last game? | RESULT | ("L",) | L (loss)
 did nice enjoy their last game? | RESULT | ("W",) | None
 who won? | RESULT | ("W",) | None
 """
