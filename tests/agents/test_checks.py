@@ -18,8 +18,6 @@ QUESTION = "who directed rain man?"
 PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
 FALSE_PREMISE = "answering.gates = [{gate='class', field='question_type', classes=['false_premise'], above=0.5}]"
 
-ASSESSED = ("answering.prompt = 'assessed'", "answering.self_assessment = {}")
-
 
 class Classified(QuestionRouter):
     """A router that says the same about every question."""
@@ -107,29 +105,6 @@ def test_an_answer_that_only_repetitions_of_the_question_hold_is_withheld(
     assert [(firing.name, firing.withheld) for firing in trace.gates] == (
         [] if given else [("repeated question", said)]
     )
-
-
-@pytest.mark.parametrize(("fault", "replied"), [("", True), ("error", False)])
-@pytest.mark.parametrize("abstentions", ["true", "false"])
-def test_an_abstention_is_looked_at_again_where_the_preset_says_so_and_the_model_said_it(
-    abstentions: str, fault: str, replied: bool
-) -> None:
-    settings = settings_of(
-        {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: I_DONT_KNOW},
-        f"answering.refine = {{abstentions = {abstentions}}}",
-        *([f"language_model.fault = '{fault}'"] if fault else []),
-    )
-    answer, trace = asked(settings)
-    again = replied and abstentions == "true"
-    assert ("refine" in trace.generations) is again
-    assert answer.text == ("Barry Levinson" if again else I_DONT_KNOW)
-
-
-def test_an_answer_that_was_withheld_is_no_abstention_of_the_model() -> None:
-    doubted = {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: "Mike Nichols\nConfidence: low"}
-    answer, trace = asked(settings_of(doubted, *ASSESSED, "answering.refine = {abstentions = true}"))
-    assert answer.text == I_DONT_KNOW
-    assert "refine" not in trace.generations
 
 
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])

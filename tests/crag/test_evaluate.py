@@ -12,7 +12,7 @@ import pytest
 from agents.settings import load_settings
 from crag.evaluate import default_folder, main, parsed
 from evaluation.signature import settings_hash
-from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run
+from tests.test_local_evaluation import arguments, dataset, results_of, rows_of
 
 
 def test_an_older_folder_stays_where_the_agent_cannot_start(tmp_path: Path) -> None:
@@ -82,15 +82,6 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(tmp_path: Path, kilo
     assert kept.read_text(encoding="utf-8").splitlines()[: len(rows)] == [row for row in rows if row.endswith("}")]
 
 
-def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path) -> None:
-    code, _, err = run(
-        [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ProgressAgent"), "--seconds-per-query", "1"]
-    )
-    assert code == 1
-    assert "1 batch(es) exceeded their time limit" in err
-    assert "leaked" not in err
-
-
 def test_only_questions_of_a_split_are_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "questions.jsonl"
     rows = [{"interaction_id": str(n), "query": f"q{n}", "answer": "a", "split": n % 2} for n in range(5)]
@@ -123,14 +114,6 @@ def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:
     assert [row["interaction_id"] for row in rows_of(tmp_path / "out")] == [f"id{number}" for number in range(6)]
     assert len(asked(log)) == 6
     assert results_of(tmp_path / "out")["n"] == 6
-
-
-def test_a_finished_run_is_measured_again_without_the_agent(tmp_path: Path) -> None:
-    data = dataset(tmp_path)
-    assert main(arguments(tmp_path, data)) == 0
-    first = results_of(tmp_path / "out")
-    assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 0
-    assert results_of(tmp_path / "out") == first
 
 
 def test_runs_are_neither_overwritten_nor_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,22 +45,6 @@ def test_dates_come_from_the_time_of_asking_and_the_server_from_the_environment(
     assert shown["http_calls"] > 0
 
 
-@pytest.mark.parametrize(
-    ("calls", "code", "statuses"),
-    [
-        ('get_movie("no such film anywhere")', 0, ["not_found"]),
-        ("get_movie(", 1, ["invalid"]),
-        ('get_movie("titanic")\nsort(None,year)["year"][:1]\nget_movie("")', 1, ["ok", "ok", "invalid"]),
-        ("None", 0, []),
-    ],
-)
-def test_the_exit_code_is_that_of_the_worst_statement(
-    server: str, capsys: pytest.CaptureFixture[str], calls: str, code: int, statuses: list[str]
-) -> None:
-    ended, statements = run(capsys, calls, server)
-    assert (ended, [statement["status"] for statement in statements]) == (code, statuses)
-
-
 def test_a_graph_that_is_down_is_told_apart_and_the_time_limit_is_the_users(capsys: pytest.CaptureFixture[str]) -> None:
     code, (statement,) = run(capsys, 'get_movie("titanic")', unused_address())
     assert (code, statement["status"]) == (3, "kg_down")

@@ -109,16 +109,6 @@ def test_alternative_answers_have_one_shape(tmp_path: Path, found: dict[str, Any
     assert read == {"interaction_id": "x", "query": "q", "alt_ans": expected}
 
 
-def test_pages_in_files_beside_the_questions(tmp_path: Path) -> None:
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages/one.html").write_text("<p>café</p>", encoding="utf-8")
-    page = {**PAGE, "page_result_file": "pages/one.html"}
-    del page["page_result"]
-    (tmp_path / "q.jsonl").write_bytes(lines([row(0, search_results=[page])]))
-    (read,) = read_rows(tmp_path / "q.jsonl")
-    assert read["search_results"] == [{**PAGE, "page_result": "<p>café</p>"}]
-
-
 @pytest.mark.parametrize("name", ["../secret.html", "/etc/hostname", "link.html", "pages/../../secret.html"])
 def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "data"

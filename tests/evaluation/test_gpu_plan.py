@@ -6,8 +6,7 @@ import pytest
 
 from agents.common.files import UserError
 from agents.settings import Settings, available_presets, load_settings
-from evaluation.gpu_plan import Workload, Writer, plan, time_rows, writer_of
-from models.manifest import load_manifest
+from evaluation.gpu_plan import Workload, plan, time_rows, writer_of
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
@@ -49,17 +48,6 @@ def test_layers_are_spread_over_the_cards_that_there_are() -> None:
     ]
     assert weights[1] == pytest.approx(2 * weights[0])
     assert plan(planned("db3_task1"), cards=1, memory_gib=15.0).problems
-
-
-def test_a_card_reads_at_its_peak_and_writes_at_its_bandwidth_by_the_assumed_shares() -> None:
-    """Llama-3-8B by hand: 15 GFLOP a token of 22.75 TFLOPS; 16.06 GB a step at 224 GB/s; 64 sums of 8 kB over PCIe."""
-    shape = load_manifest().model("llama-3-8b-instruct").shape
-    assert shape is not None
-    alone, four = Writer(shape, 1, 8), Writer(shape, 4, 8)
-    assert alone.read(1000) == pytest.approx(0.66, rel=0.01)
-    assert alone.write(prompts=8, tokens=10) == pytest.approx(0.717, rel=0.01)
-    assert alone.write(prompts=9, tokens=10) == 2 * alone.write(prompts=8, tokens=10)
-    assert four.read(1000) == pytest.approx(alone.read(1000) / 4 + 0.0874, rel=0.01)
 
 
 def test_the_graph_and_a_second_look_take_time_and_a_processor_has_no_plan() -> None:

@@ -49,21 +49,6 @@ def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     assert "lost:" not in table(summarise(RECORDS, [], {}))
 
 
-def test_table_columns_line_up() -> None:
-    nothing = record(6, "unscored", domain="open")
-    lines = table(summarise([*RECORDS, *RECORDS, nothing], [], {})).splitlines()
-    assert lines[1].split()[:3] == ["all", "questions", "+0.000"]
-    rows = [line for line in lines if "[" in line]
-    assert len({line.index("[") for line in rows}) == 1
-    music, other = (next(line for line in lines if line.startswith(f"  {label}")) for label in ("music", "open"))
-    assert music.split()[:3] == ["music", "-1.000", "-"], "an interval of two questions is a dash"
-    assert other.split() == ["open", *"-----", "0"], "nothing scored is no score of 0"
-    assert len({len(line) for line in [lines[0], *rows, music, other]}) == 1
-    assert "3 more could not be scored" in lines[-1]
-    titles = ["domain", "question type", "dynamism"]
-    assert [line for line in lines if line in titles] == titles
-
-
 # --- gates ------------------------------------------------------------------------------------------------------------
 
 
@@ -113,14 +98,6 @@ def test_each_withheld_answer_is_judged_as_if_given_cut_as_the_evaluator_cuts() 
     ]
     assert firings[0][0] == firing("a", "Ann Lee") | {"withheld_verdict": "correct"}
     assert judged({"gates": [firing("a", "x")]}, golds=(None,))[0][0]["withheld_verdict"] == "unscored"
-
-
-@pytest.mark.parametrize(
-    "trace", [{}, {"gates": None}, {"gates": "shut"}, {"gates": [3, {"reason": "no name"}, {"name": 4}]}]
-)
-def test_traces_of_other_agents_have_no_firings(trace: dict[str, Any]) -> None:
-    assert judged(trace, trace, trace) == [[], [], []]
-    assert judged() == [[], [], []], "the batch failed: there are no traces"
 
 
 def test_effects_are_counted_by_question() -> None:

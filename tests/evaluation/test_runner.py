@@ -1,6 +1,5 @@
 """A run in this process: which questions are asked, in which batches, and what is kept; where it comes from."""
 
-import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -61,17 +60,6 @@ def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
     path.write_text("\n\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"q\.jsonl: it has no questions"):
         run(tmp_path, path)
-
-
-def test_how_many_questions_there_are_is_known_only_of_a_complete_run(tmp_path: Path) -> None:
-    data, run_file = questions(tmp_path, *"abcd"), tmp_path / "out/run.json"
-    run(tmp_path, data, limit=2)
-    assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] == 2
-    with data.open("a", encoding="utf-8") as stream:
-        stream.write("{broken\n")
-    with pytest.raises(DatasetError, match="line 5"):
-        run(tmp_path, data, resume=True)
-    assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] is None
 
 
 def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: Path) -> None:

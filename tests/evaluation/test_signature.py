@@ -54,18 +54,6 @@ def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyP
     assert prompts_signature(load_settings("nec")).startswith("nec+nec_refine@")
 
 
-def test_an_example_of_the_call_writer_is_part_of_its_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "agents/kg/writing/examples"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(signature, "_ROOT", tmp_path)
-    (folder / "movie.txt").write_text("one", encoding="utf-8")
-    first = prompts_signature(load_settings("cpu"))
-    (folder / "movie.txt").write_text("two", encoding="utf-8")
-    assert prompts_signature(load_settings("cpu")) != first
-    without_graph = load_settings("cpu", ["knowledge_graph='none'"])
-    assert prompts_signature(without_graph).startswith("reader@")
-
-
 def test_the_files_that_the_prompts_are_built_from_exist() -> None:
     root = Path(signature.__file__).parents[1]
     for patterns in signature._PROMPT_SOURCES.values():
@@ -92,13 +80,6 @@ def test_adapters_by_the_hash_of_their_files(tmp_path: Path) -> None:
     assert len(first.rpartition("@")[2]) == 12
     assert signed(b"weights") == first
     assert signed(b"other weights") != first
-
-
-def test_adapters_of_a_server_and_no_adapters() -> None:
-    assert adapters_signature(load_settings("scripted")) is None
-    server = load_settings("scripted", ["language_model={engine='openai', model='m', adapters={a='name-there'}}"])
-    assert adapters_signature(server) == "a@name-there"
-    assert "kg_writer@" in str(adapters_signature(load_settings("db3_task23")))
 
 
 def test_other_trained_files_are_signed_by_their_content(tmp_path: Path) -> None:

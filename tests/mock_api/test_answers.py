@@ -166,14 +166,6 @@ def test_dates_and_teams(small: Client, path: str, date: str, team: str | None, 
     assert (0 if table is None else len(next(iter(table.values())))) == rows
 
 
-def test_a_game_has_all_columns_and_no_others(small: Client) -> None:
-    table = small.ask(NBA, date="2022")
-    columns = ["season_id", "game_id", "game_date", "team_name_home", "team_name_away", "wl_home", "pts_home"]
-    assert list(table) == columns
-    assert table["pts_home"] == {"0": 90.0, "1": 0.3}
-    assert small.ask(NBA, date="2021")["pts_home"] == {"0": None}  # NaN
-
-
 def test_play_by_play_keeps_the_order_of_the_table(small: Client) -> None:
     table = small.ask(PLAYS, game_ids=["0022200002", "0022200001", "0022200001", "unknown"])
     assert table == {

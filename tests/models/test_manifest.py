@@ -37,16 +37,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return weights, cache
 
 
-def test_no_preset_shares_its_name_with_a_model_or_a_group() -> None:
-    """A name given to `models.fetch` means one thing, and a name in the manifest one of its models."""
-    shipped = load_manifest()
-    names = [*shipped.models, *shipped.groups, *available_presets()]
-    assert len(names) == len(set(names))
-    for group in shipped.groups.values():
-        assert {*group.models, *group.optional} <= set(shipped.models)
-    assert all(shipped.model(entry.tokenizer).files for entry in shipped.models.values() if entry.tokenizer)
-
-
 def test_only_snapshots_go_without_a_hash_and_none_follows_a_branch() -> None:
     for entry in load_manifest().models.values():
         assert entry.files or entry.snapshot

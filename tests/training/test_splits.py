@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from evaluation.datasets import DatasetError, Split, read_records
 from tests.training.calibrate.synthetic import answered_run
 from tests.training.labels.runs import asked, written
 from tests.training.lora.toy import toy_examples
@@ -105,16 +104,3 @@ def test_labels_leave_questions_of_the_test_set_out(tmp_path: Path, capsys: pyte
         assert labels(["--run", str(run), "--out", str(out), *more]) == 0
         assert [json.loads(line)["interaction_id"] for line in out.read_text(encoding="utf-8").splitlines()] == names
     assert "1 of split 1" in capsys.readouterr().out
-
-
-def test_what_was_made_up_belongs_to_no_split_and_no_row_at_all_is_an_error(tmp_path: Path) -> None:
-    path = rows_file(tmp_path / "rows.jsonl", [{"split": None}, {"split": 1}, {"split": 1}])
-    split = Split(0)
-    assert [record.data["split"] for record in read_records(path, split=split)] == [None]
-    assert split.left_out == {1: 2}
-    rows_file(path, [{"split": 1}, {"split": 1}])
-    with pytest.raises(DatasetError, match=r"rows\.jsonl: none of its 2 rows is of split 0 \(--split any reads all\)"):
-        list(read_records(path, split=Split(0)))
-    rows_file(path, [{"split": "0"}])
-    with pytest.raises(DatasetError, match="line 1, field \"split\": expected a whole number, found '0'"):
-        list(read_records(path, split=Split(0)))

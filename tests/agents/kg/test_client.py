@@ -1,6 +1,5 @@
 """The client against real sockets: whatever the server does, a call ends in time, in a result or in a named error."""
 
-import json
 import socket
 import threading
 import time
@@ -12,9 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_httpserver import HTTPServer
-from werkzeug import Request as HttpRequest
-from werkzeug import Response
 
 from agents.common.deadline import Deadline
 from agents.kg.client import FAILURES_THAT_BREAK, CallLimits, KgClient, read_result
@@ -89,31 +85,6 @@ def test_proxies_of_the_environment_are_not_used(server: FaultyServer, monkeypat
         assert get(client, ask("a")) == {"name": "a"}
 
 
-def test_a_request_is_plain_json_without_cookies(httpserver: HTTPServer) -> None:
-    seen: list[HttpRequest] = []
-
-    def answer(request: HttpRequest) -> Response:
-        seen.append(request)
-        return Response(json.dumps({"result": []}), headers={"Set-Cookie": "a=b; Path=/"})
-
-    httpserver.expect_request("/music/get_members", "POST").respond_with_handler(answer)
-    with KgClient(httpserver.url_for("/")) as client:
-        for payload in ({"query": "é"}, {}):
-            assert get(client, request("/music/get_members", **payload)) == []
-    assert [request.get_data() for request in seen] == [b'{"query": "\\u00e9"}', b""]
-    assert {request.headers["Accept-Encoding"] for request in seen} == {"identity"}
-    assert not any("Cookie" in request.headers for request in seen)
-
-
-def test_connections_are_kept_and_a_new_batch_asks_anew(server: FaultyServer) -> None:
-    with KgClient(server.url, limits(concurrency=2)) as client:
-        for _ in range(3):
-            with client.batch(Deadline(LONG)) as batch:
-                batch.question(9).get_all([ask(name) for name in "abcdef"])
-    assert len(server.requests) == 18
-    assert server.connections <= 2
-
-
 def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: KgClient) -> None:
     """Each asks 6 own things and 4 that all ask: 16 x 6 + 4 calls, never more than 4 at once, all in order."""
     server.seconds = 0.01
@@ -130,18 +101,6 @@ def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: K
     assert all(right for right, _ in outcomes)
     assert len(server.requests) == sum(calls for _, calls in outcomes) == 100
     assert 1 < server.most_at_once <= 4
-
-
-def test_a_long_list_does_not_shut_the_other_questions_out(server: FaultyServer) -> None:
-    server.seconds = 0.02
-    with KgClient(server.url, limits(concurrency=2)) as client, ThreadPoolExecutor(1) as threads:
-        batch = client.batch(Deadline(LONG))
-        long = threads.submit(batch.question(200).get_all, [ask(f"{number}") for number in range(200)])
-        while not server.requests:
-            time.sleep(0.001)
-        batch.question(1).get(ask("other"))
-        long.result(timeout=LONG)
-    assert [payload["query"] for _, payload in server.requests].index("other") < 150
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The executor against a real server, a failing one, and a naive twin that reads the graph's tables itself."""
 
-import threading
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
@@ -80,24 +79,6 @@ def test_what_comes_after_a_failure(run: Run, program: str, expected: list[str])
 # Chains
 
 
-@pytest.mark.parametrize(
-    ("program", "values"),
-    [
-        ('get_movie_person_crew("red kite",None,eq(job,"Director"))["name"]\nget_person(*)["birthday"]',
-         ("1950-05-05",)),
-        # The other's birthday is not known.
-        ('ALL get_movie_person_cast("red kite")["name"]\nget_person(*)["birthday"]', ("1970-01-02",)),
-        ('ALL get_movie_person_cast(None,"ann lee")["name"]\nget_person(*)["len"]', (1,)),  # thrice the same name
-        ('get_person("ann lee")["name"]\nALL get_movie_person_cast("red kite",None,neq(name,*))["name"]', ("Bob Ray",)),
-        ('get_movie("red kite")["year"]\nALL get_movie_person_cast(None,"bob ray",eq(year,*))["movie_name"]',
-         ("The Red Kite",)),
-        ('ALL get_movie_person_crew("red kite")["name"]\nget_person(*)["birthday"]', ("1950-05-05", "1970-01-02")),
-    ],
-)  # fmt: skip
-def test_a_star_stands_for_each_value_before(run: Run, program: str, values: tuple[object, ...]) -> None:
-    assert run("movie", program).results[-1].values == values
-
-
 def test_a_star_passes_over_names_that_are_not_known(run: Run) -> None:
     result = run(
         "movie", 'ALL get_movie_person_oscar(None,None,eq(year,"2001"))["film"]\nget_movie(*)["year"]'
@@ -166,15 +147,6 @@ def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer) -
     assert statuses(outcome) == ["kg_down", "kg_down"]
     assert outcome.calls == 3
     assert "used up its calls" in " ".join(outcome.results[1].explanation)
-
-
-def test_questions_that_never_began_are_down(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More of them than threads, all of which are busy beyond the deadline."""
-    release = threading.Event()
-    monkeypatch.setattr(movie, "find_person", lambda context, name: release.wait())
-    tasks = [Task(Domain.MOVIE, 'get_person("ann lee")', None)] * 20
-    assert [statuses(outcome) for outcome in executor.run_batch(tasks, Deadline(0.1))] == [["kg_down"]] * 20
-    release.set()
 
 
 def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agents.llm import EngineUnavailableError, load_language_model, local_engine
 from agents.llm.local_engine import adapter_folder, check_folders, model_folder
 from agents.settings import LanguageModelSettings, OpenAIEngine, TransformersEngine, VllmEngine
-from models.manifest import WeightsMissingError, load_manifest
+from models.manifest import WeightsMissingError
 
 KNOWN = "smollm2-135m-instruct"
 
@@ -46,25 +46,10 @@ def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) ->
     assert caught.value.__suppress_context__, "one error is shown, not a chain of two"
 
 
-def test_a_known_model_that_was_not_fetched_names_the_command_even_if_a_folder_has_its_name(repository: Path) -> None:
-    make_model(repository / KNOWN)
-    assert KNOWN in load_manifest().models
-    with pytest.raises(WeightsMissingError, match=rf"python -m models\.fetch {KNOWN}"):
-        model_folder(KNOWN)
-
-
 def test_pickled_adapters_are_refused(repository: Path) -> None:
     make_adapter(repository / "old", "adapter_model.bin")
     with pytest.raises(WeightsMissingError, match=r"old/adapter_model\.safetensors is missing"):
         adapter_folder("old")
-
-
-def test_an_adapter_needs_its_description(repository: Path) -> None:
-    folder = make_adapter(repository / "adapter")
-    assert adapter_folder("adapter") == folder
-    (folder / "adapter_config.json").unlink()
-    with pytest.raises(WeightsMissingError, match=r"adapter_config\.json is missing: .*--set tuned=false"):
-        adapter_folder("adapter")
 
 
 def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,19 +54,6 @@ def test_similarity_is_the_last_resort_and_has_a_floor() -> None:
     assert linked("kong island", "similarity", floor=0.6) == []
 
 
-def test_names_are_encoded_once_and_mentions_in_one_call() -> None:
-    encoder = HashedWords()
-    linker = Linker(ENTITIES, {"movie": LinkSettings(level="similarity", minimum_similarity=0.5)}, encoder)
-    linker.warm_up()
-    linker.warm_up()
-    assert [len(call) for call in encoder.calls] == [4]
-    mentions = [Mention("kong king", "movie"), Mention("alien", "movie"), Mention("xylophone", "movie")]
-    found = linker.link(mentions, Deadline(SOON))
-    assert [names(own)[:1] for own in found] == [["King Kong"], ["Alien"], []]
-    assert encoder.calls[1:] == [["kong king", "xylophone"]]
-    assert [names(own)[:1] for own in linker.link(mentions, Deadline(0))] == [[], ["Alien"], []]
-
-
 def test_a_possessive_and_an_article_are_optional() -> None:
     assert spellings("Schindler's List") == {"schindlers list", "schindler list"}
     assert spellings("The Godfather") == {"the godfather", "godfather"}

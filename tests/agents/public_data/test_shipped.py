@@ -53,15 +53,6 @@ def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> Non
     assert len(choose(remakes, (1999,), 4)) == 3  # a year that is no film's is about something else
 
 
-def test_an_award_is_that_of_the_year_or_the_newest() -> None:
-    data = ShippedPublicData(PublicDataSettings(method="spans", max_entities=9), None, None)
-    questions = [query(f"who won best director{when}?") for when in ("", " in 1999", " in 1930")]
-    newest, of_year, before_the_tables = data.facts(questions, [None] * len(questions), Deadline(SOON))
-    assert ["held in 2024" in fact.text for fact in newest] == [True]
-    assert [fact.text[fact.text.index("held in ") :][:12] for fact in of_year] == ["held in 1999", "held in 2000"]
-    assert before_the_tables == ()
-
-
 def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:
     settings = load_settings(PRESETS / "cpu.toml")
     links = {"movie": LinkSettings(level="similarity")}

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from agents.questions import FIELD_CLASSES, classifier
-from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, locate_classifier, read_config
+from agents.questions import FIELD_CLASSES
+from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, read_config
 from agents.settings import SettingsError
-from models.manifest import WeightsMissingError
 from tests.agents.questions.tiny_bert import build_classifier
 
 QUESTIONS = ["who directed the film ?", "what is the share price of acme today ?", "who scored the last goal ?"] * 6
@@ -29,25 +28,6 @@ def test_a_batch_says_what_its_questions_say_one_by_one(
         alone = np.concatenate([trained.probabilities([question])[field] for question in QUESTIONS])
         np.testing.assert_allclose(table, alone, atol=1e-5)
         assert not np.allclose(table[0], table[1], atol=1e-3)
-
-
-def test_a_missing_classifier_names_its_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
-    with pytest.raises(WeightsMissingError, match=r"python -m training\.router --config nec_domain"):
-        locate_classifier("nec_domain")
-    build_classifier(tmp_path / "nec_domain", ["domain"])
-    assert locate_classifier("nec_domain") == tmp_path / "nec_domain"
-    (tmp_path / "nec_domain" / WEIGHTS_FILE).unlink()
-    with pytest.raises(WeightsMissingError, match=WEIGHTS_FILE):
-        locate_classifier("nec_domain")
-
-
-def test_a_shipped_classifier_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "shipped")
-    for place in ("cache", "shipped"):
-        build_classifier(tmp_path / place / "cpu")
-    assert locate_classifier("cpu") == tmp_path / "shipped" / "cpu"
 
 
 @pytest.mark.parametrize(

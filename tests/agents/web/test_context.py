@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agents.common.contracts import Passage
 from agents.settings import ContextSettings
-from agents.web.context import SMALLEST_PART_TOKENS, Context, build_context
+from agents.web.context import Context, build_context
 from tests.agents.web.fakes import WordTokens, passage
 
 TOKENS = WordTokens()
@@ -13,25 +13,6 @@ TOKENS = WordTokens()
 
 def context_of(*passages: Passage, max_tokens: int = 100) -> Context:
     return build_context(passages, ContextSettings(max_tokens=max_tokens), TOKENS)
-
-
-def test_passages_stand_best_first_in_marks_with_their_source() -> None:
-    found = context_of(passage("First."), passage("Second.", "https://b.net/x"))
-    assert found.text == (
-        '<doc source="example.org" title="Page">\nFirst.\n</doc>\n<doc source="b.net" title="Page">\nSecond.\n</doc>'
-    )
-    assert [each.text for each in found.passages] == ["First.", "Second."]
-
-
-def test_the_last_passage_is_cut_where_enough_of_it_remains() -> None:
-    long = passage(" ".join(f"word{n}" for n in range(200)))
-    found = context_of(passage("First one."), long, passage("Never reached."))
-    assert TOKENS.count_tokens(found.text) <= 100
-    assert len(found.passages) == 2
-    cut = found.passages[1]
-    assert long.text.startswith(cut.text)
-    assert cut.end - cut.start == len(cut.text)
-    assert len(cut.text.split()) >= SMALLEST_PART_TOKENS
 
 
 def test_a_title_or_url_cannot_close_the_mark() -> None:

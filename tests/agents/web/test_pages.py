@@ -1,14 +1,10 @@
 from typing import Any
 
-import pytest
-
 from agents.common.contracts import Page
 from agents.common.deadline import Deadline
 from agents.settings import PageSelectionSettings
 from agents.web.pages import Selection, select_pages
 from tests.agents.web.fakes import SharedWords, page, query
-
-METHODS = ("cross_encoder", "bm25")
 
 
 def selection(pages: list[Page], cross: SharedWords | None = None, **settings: Any) -> Selection:
@@ -19,13 +15,6 @@ def selection(pages: list[Page], cross: SharedWords | None = None, **settings: A
 
 def select(pages: list[Page], keep: int, method: str, cross: SharedWords | None = None) -> list[int]:
     return [each.rank for each in selection(pages, cross, keep=keep, method=method).read]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_pages_whose_snippets_fit_are_read_best_first(method: str) -> None:
-    snippets = ["a dog", "the blue moon", "a cat", "moon"]
-    pages = [page(f"<p>{n}</p>", n, snippet=snippet) for n, snippet in enumerate(snippets)]
-    assert select(pages, 2, method) == [1, 3]
 
 
 def test_duplicates_and_empty_pages_take_no_place() -> None:

@@ -66,15 +66,6 @@ def test_numbers_with_and_without_separators_are_the_same_term() -> None:
     assert terms("1, 2") == ["1", "2"]
 
 
-def test_every_distinct_text_of_the_batch_is_encoded_once_in_one_call() -> None:
-    encoder = HashedWords()
-    found = cosines(encoder, ["red", "blue"], {0: ["red", "blue"], 1: ["blue", "blue", "green"]}, Deadline(9))
-    assert [sorted(call) for call in encoder.calls] == [["blue", "green", "red"]]
-    np.testing.assert_allclose(found[0], [1.0, 0.0], atol=1e-6)
-    np.testing.assert_allclose(found[1], [1.0, 1.0, 0.0], atol=1e-6)
-    assert [len(own) for own in cosines(HashedWords(), ["red"], {0: []}, Deadline(9)).values()] == [0]
-
-
 def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:
     class Overflowing(HashedWords):
         def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:

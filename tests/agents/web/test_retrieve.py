@@ -4,12 +4,9 @@ from collections.abc import Sequence
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.settings import Bm25Stage, DenseStage, ParentChildChunks, RerankSettings, RetrieveStage
-from agents.web.chunk import split
+from agents.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage
 from agents.web.retrieve import Ranked, Source, probability, rerank, retrieve
 from tests.agents.web.fakes import HashedWords, SharedWords, passage
-
-LINES = ParentChildChunks(method="parent_child", parent_characters=60, child_characters=30)
 
 
 def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> Ranked:
@@ -20,25 +17,6 @@ def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: Hashed
 
 def bm25(top_k: int) -> Bm25Stage:
     return Bm25Stage(method="bm25", top_k=top_k)
-
-
-def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> None:
-    text = (
-        "Nothing at all to see here.\nThe matrix is a film.\n"
-        "Other words stand in this line.\nThe matrix was made in 1999."
-    )
-    sources = [
-        Source(passage(text[start:end]), tuple(text[first:last] for first, last in children))
-        for (start, end), children in split(text, LINES)
-    ]
-    found = retrieve(["matrix 1999"], [sources], [bm25(2)], None, Deadline(9))[0].passages
-    assert [each.text.splitlines() for each in found] == [
-        ["Other words stand in this line.", "The matrix was made in 1999."],
-        ["Nothing at all to see here.", "The matrix is a film."],
-    ]
-    assert found[0].score is not None
-    assert found[1].score is not None
-    assert found[0].score > found[1].score
 
 
 def test_dense_without_time_keeps_the_order_it_was_given() -> None:

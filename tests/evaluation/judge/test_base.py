@@ -59,11 +59,3 @@ def test_what_is_settled_without_the_judge(gold: str, prediction: str, verdict: 
 def test_the_official_class_of_edge_cases_with_rules_and_official_trim(prediction: str, verdict: str) -> None:
     (judgement,) = judge_claims(RulesJudge(), [Claim("who?", ("Ann Lee",), prediction)], trim_to_tokens)
     assert judgement.verdict == verdict
-
-
-def test_order_is_kept_and_the_judge_sees_what_the_evaluator_keeps() -> None:
-    judge = Recorder()
-    claims = [Claim("q", ("x",), prediction) for prediction in ("one long answer", "i don't know", "two", "x", "three")]
-    reasons = [judgement.reason for judgement in judge_claims(judge, claims, lambda text: text[:12])]
-    assert [reason.partition(": ")[0] for reason in reasons] == [*("recorder", "official") * 2, "recorder"]
-    assert [claim.prediction for claim in judge.asked] == ["one long ans", "two", "three"]

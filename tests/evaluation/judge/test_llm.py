@@ -45,14 +45,6 @@ def test_a_fault_of_the_engine_is_unscored_and_ends_nothing(fault: str) -> None:
     assert verdicts(judge, WRONG, Claim("q", ("a",), "b")) == ["unscored", "unscored"]
 
 
-def test_many_claims_keep_their_order_and_twins_are_asked_once() -> None:
-    claims = [Claim(f"q{number}", ("a",), "Cy Young" if number % 3 else "It was Ann Lee.") for number in range(70)]
-    judge = scripted()
-    expected = ["incorrect" if number % 3 else "correct" for number in range(70)]
-    assert verdicts(judge, *claims[:20], claims[0], *claims[20:]) == [*expected[:20], expected[0], *expected[20:]]
-    assert judge.cost.requests == 71
-
-
 # --- verdicts on disk -------------------------------------------------------------------------------------------------
 
 

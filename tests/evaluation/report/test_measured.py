@@ -13,8 +13,6 @@ from evaluation.report.measured import (
     read_run,
     reliability,
     stage_budgets,
-    stage_seconds,
-    threshold_curve,
     wilson_interval,
 )
 from evaluation.signature import settings_hash
@@ -33,18 +31,6 @@ def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str
         (tmp_path / "results.json").write_text(results, encoding="utf-8")
     with pytest.raises(StoreError, match=fault):
         read_run(tmp_path)
-
-
-def test_a_batch_counts_once_however_many_traces_tell_of_it(tmp_path: Path) -> None:
-    records = [record(0), record(1), record(2, seconds=9.0), record(3, seconds=9.0)]
-    slow = {"retrieve": 4.0, "generate": 16.0}
-    traces = [trace(0), trace(1), trace(2, seconds=slow), trace(3, seconds=slow)]
-    stages = {stage.stage: stage for stage in stage_seconds(read_run(write_run(tmp_path, records, traces)))}
-    assert list(stages) == ["retrieve", "generate", WHOLE_BATCH]
-    generate = stages["generate"]
-    assert (generate.batches, generate.worst) == (2, 8.0)
-    assert (generate.median, generate.p95) == pytest.approx((4.75, 1.5 + 0.95 * 6.5))
-    assert (stages[WHOLE_BATCH].median, stages[WHOLE_BATCH].worst) == (5.5, 9.0)
 
 
 def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
@@ -92,17 +78,6 @@ def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
     ]
     run = read_run(write_run(tmp_path, [record(n) for n in range(4)], traces))
     assert confidence(run) == ([Estimate(0.75, 1.0)], 1, 2)
-
-
-def test_score_over_thresholds() -> None:
-    estimates = [Estimate(0.2, -1), Estimate(0.5, 1), Estimate(0.9, 1)]
-    curve = {point.threshold: point for point in threshold_curve(estimates)}
-    scores = [curve[threshold].score for threshold in (0.0, 0.2, 0.22, 0.6, 1.0)]
-    assert scores == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1 / 3, 0]), "a probability of 0.2 reaches a threshold of 0.2"
-    assert [curve[threshold].answered for threshold in (0.0, 0.22, 1.0)] == pytest.approx([1, 2 / 3, 0])
-    interval = curve[0.0].interval
-    # by hand: the values -1, 1, 1 have the mean 1/3 and the standard deviation sqrt(8)/3
-    assert interval.high - interval.low == pytest.approx(2 * 1.959964 * (8**0.5 / 3) / 3**0.5)
 
 
 def test_reliability() -> None:

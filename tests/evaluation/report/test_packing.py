@@ -9,25 +9,12 @@ from typing import Any
 import pytest
 
 from evaluation.report import packing
-from evaluation.report.packing import BLOCK_QUESTIONS, pack
-from tests.evaluation.report.example import HOSTILE, record, trace
+from evaluation.report.packing import pack
+from tests.evaluation.report.example import record, trace
 
 
 def unpacked(blocks: Any) -> list[dict[str, Any]]:
     return [entry for block in blocks for entry in json.loads(zlib.decompress(base64.b64decode(block)))]
-
-
-def test_small_runs_keep_every_character() -> None:
-    records = [record(number, query=HOSTILE) for number in range(BLOCK_QUESTIONS + 1)]
-    traces = [trace(number, odd="\ud800") for number in range(BLOCK_QUESTIONS + 1)]
-    traces[0] |= {"context": "the page says", "prompts": {"answer": "Read: the page says. Question?"}}
-    packed = pack(records, [*traces[:-1], {}])
-    traces[0]["context"] = ""  # kept once: the prompt repeats it
-    assert len(packed.blocks) == 2
-    entries = unpacked(packed.blocks)
-    assert [entry["record"] for entry in entries] == records
-    assert [entry["trace"] for entry in entries] == [*traces[:-1], None]
-    assert packed.shortened == 0
 
 
 def test_long_texts_give_way_until_the_blocks_are_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ import pytest
 from agents.questions.calibration import log_softmax
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
-from tests.training.router.toy import toy_rows, write_toy
-from training.router.examples import available_configs, fold_of_each, load_training, read_examples
+from tests.training.router.toy import toy_rows
+from training.router.examples import available_configs, load_training, read_examples
 from training.router.run import OutOfFold
 
 
@@ -42,15 +42,6 @@ def test_a_row_that_cannot_be_learnt_from_is_named(tmp_path: Path, change: dict[
     (tmp_path / "toy.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.raises(DatasetError, match=message):
         read_examples(tmp_path / "toy.jsonl", ["domain"])
-
-
-def test_folds_are_even_stratified_and_the_same_every_time(tmp_path: Path) -> None:
-    examples = read_examples(write_toy(tmp_path / "toy.jsonl", 60), ["domain"])
-    fold = fold_of_each(examples, 4)
-    assert np.bincount(fold).tolist() == [15, 15, 15, 15]
-    for number in range(4):
-        assert np.bincount(examples.classes["domain"][fold == number]).tolist()[1:] == [5, 5, 0, 5]
-    assert (fold == fold_of_each(examples, 4)).all()
 
 
 def test_a_fold_does_not_see_its_own_answers() -> None:

@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from agents.questions import DOMAINS
-from agents.questions.classifier import CONFIG_FILE, Classifier
-from evaluation.datasets import read_records
+from agents.questions.classifier import Classifier
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
 from training.router.encoder_model import EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, RouterTraining, read_examples
-from training.router.run import OUT_OF_FOLD_FILE, RouterRun
+from training.router.run import RouterRun
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,16 +52,6 @@ def test_a_trained_classifier_knows_questions_that_it_never_saw(
     assert np.mean(right) > 0.9
     chance = np.mean(found.max(axis=1))
     assert abs(chance - np.mean(right)) < 0.2
-
-
-def test_out_of_fold_rows_hold_routes_and_classes_but_no_text(examples: Examples, bert: Path, tmp_path: Path) -> None:
-    reports = run(toy_settings(epochs=3), examples, tmp_path, bert).train()
-    rows = [record.data for record in read_records(tmp_path / OUT_OF_FOLD_FILE)]
-    assert [row["interaction_id"] for row in rows] == list(examples.identifiers)
-    right = [row["route"]["domain"]["label"] == row["classes"]["domain"] for row in rows]
-    assert np.mean(right) == pytest.approx(reports["domain"]["accuracy"])
-    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in (OUT_OF_FOLD_FILE, CONFIG_FILE))
-    assert not any(query in text for query in examples.texts)
 
 
 def test_the_classifier_is_what_was_trained(examples: Examples, bert: Path, tmp_path: Path, monkeypatch: Any) -> None:

@@ -6,9 +6,8 @@ from datetime import datetime
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.kg.language import Call, ErrorKind, Program, parse, render
+from agents.kg.language import ErrorKind, parse, render
 from agents.kg.schema import Domain
-from agents.kg.writing.prompt import output_grammar
 from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -35,20 +34,6 @@ def writer(model: Recorder, **settings: object) -> CallWriter:
     return CallWriter(KgWriterSettings.model_validate(settings), model, None)
 
 
-def test_a_batch_is_one_call_that_carries_the_settings() -> None:
-    model = Recorder(GOOD, adapters={"kg_writer": "x"})
-    written = writer(model, adapter="kg_writer", max_new_tokens=99, examples=3).write([JAWS, ACME], Deadline(10))
-    (requests,) = model.calls
-    assert [request.grammar for request in requests] == [output_grammar(Domain.MOVIE), output_grammar(Domain.FINANCE)]
-    assert {(request.adapter, request.max_tokens, request.temperature) for request in requests} == {
-        ("kg_writer", 99, 0.0)
-    }
-    assert [len(each.near.examples) for each in written] == [3, 3]
-    assert written[0].program == Program((Call("get_movie", ("jaws",), select="release_date"),))
-    assert written[1].program == Program()
-    assert not any(each.faults or each.repaired for each in written)
-
-
 def test_what_was_written_before_is_not_asked_for_again() -> None:
     model = Recorder(GOOD)
     own = writer(model)
@@ -61,23 +46,6 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     own = writer(failing)
     assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
     assert len(failing.calls) == 2, "what failed before is asked for again"
-
-
-def test_in_chosen_domains_the_grammar_knows_only_names_of_the_question() -> None:
-    model = Recorder(GOOD)
-    writer(model, names_from_question=["movie"]).write([JAWS, ACME], Deadline(10))
-    (requests,) = model.calls
-    assert requests[0].grammar == output_grammar(Domain.MOVIE, JAWS.text) != output_grammar(Domain.MOVIE)
-    assert requests[1].grammar == output_grammar(Domain.FINANCE)
-
-
-def test_the_domain_is_chosen_where_it_is_not_given_whatever_the_selection() -> None:
-    for selection in ("similar", "fixed"):
-        model = Recorder({}, default_reply="None")
-        asked = [CallRequest("who was the captain of fc nirgendwo in their last game?"), JAWS]
-        written = writer(model, selection=selection).write(asked, Deadline(10))
-        assert [each.domain for each in written] == [Domain.SPORTS, Domain.MOVIE]
-    assert "get_soccer_last_game" in (model.calls[0][0].prompt or "")
 
 
 def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
@@ -101,15 +69,6 @@ def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_n
     assert first.program is not None
     assert render(first.program) == 'get_movie("jaws")["year"]'
     assert not second.repaired
-
-
-def test_what_cannot_be_read_twice_is_dropped_with_both_errors() -> None:
-    model = Recorder({"jaws released": "I am afraid that I cannot help you with that."})
-    (dropped,) = writer(model).write([JAWS], Deadline(10))
-    assert len(model.calls) == 2
-    assert dropped.program is None
-    assert not dropped.repaired
-    assert [fault.kind for fault in dropped.faults] == [ErrorKind.PROSE, ErrorKind.PROSE]
 
 
 @pytest.mark.parametrize(("repair", "left", "rounds"), [(False, 100.0, 1), (True, 0.0, 1), (True, 1.0, 2)])

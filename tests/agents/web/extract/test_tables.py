@@ -33,13 +33,6 @@ def test_headers_and_cells_that_span_columns_keep_the_columns() -> None:
     assert "Year: 1991 | Winner: nobody | Place: Bonn" in found
 
 
-def test_a_row_of_sums_in_header_cells_is_no_header() -> None:
-    found = labelled(
-        "<table><tr><th>Club<th>Goals</tr><tr><td>Ajax<td>3</tr><tr><th>Total<th>7</tr><tr><td>PSV<td>4</tr></table>"
-    )
-    assert {"Club: Ajax | Goals: 3", "Club: Total | Goals: 7", "Club: PSV | Goals: 4"} <= set(found)
-
-
 def test_long_headers_do_not_multiply_a_page() -> None:
     head = "<th>Year<th>" + "word " * 200
     found = labelled(f"<table><tr>{head}</tr>" + "<tr><td>1</td><td>2</td></tr>" * 50 + "</table>")
