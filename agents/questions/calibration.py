@@ -1,6 +1,5 @@
 """Calibrated probabilities: mixes two classifiers so that 0.8 is right eight times in ten, and measures it."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,6 @@ def log_softmax(logits: NDArray[np.floating[Any]]) -> Logs:
     """Log-probabilities along the last axis."""
     shifted = np.asarray(logits, dtype=np.float64) - np.max(logits, axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
-
-
-def average_logs(members: Sequence[Logs]) -> Logs:
-    """Log-probabilities of several classifiers combined: their normalised geometric mean."""
-    return log_softmax(np.mean(members, axis=0))
 
 
 def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> Logs:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agents.questions.calibration import Logs, MixingWeights, average_logs, log_softmax, mixed
+from agents.questions.calibration import Logs, MixingWeights, log_softmax, mixed
 from agents.questions.network import Pooling, QuestionNetwork, QuestionTokenizer, add_update, load_encoder
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError
@@ -23,8 +23,8 @@ CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
 SHIPPED = Path(__file__).parents[2] / "models" / "routers"
 
-HEAD, UPDATE, NGRAMS = "head.", "encoder.", "ngrams."
-"""Prefixes of tensor names in the weights file; the first two follow the member's number and a dot."""
+HEAD, UPDATE, NGRAMS = "0.head.", "0.encoder.", "ngrams."
+"""Prefixes of tensor names in the weights file."""
 
 
 class _Frozen(BaseModel):
@@ -44,8 +44,7 @@ class ClassifierConfig(_Frozen):
 
     format: Literal[1]
     base: str | None
-    members: Annotated[int, Field(ge=0, le=16)] = 1
-    """How many encoders were tuned from the base; their log-probabilities are averaged."""
+    members: Literal[1] = 1
     pooling: Pooling = "mean"
     max_tokens: Annotated[int, Field(ge=8, le=512)] = 64
     ngram_buckets: Annotated[int, Field(ge=0)] = 0
@@ -102,7 +101,7 @@ class Classifier:
         self._device = device
         self._encoder_folder = encoder_folder
         self._tensors: dict[str, Any] | None = None
-        self._networks: list[QuestionNetwork] = []
+        self._network: QuestionNetwork | None = None
         self._tokenizer: QuestionTokenizer | None = None
         self._lock = threading.Lock()
 
@@ -123,8 +122,7 @@ class Classifier:
 
     def close(self) -> None:
         """Release the weights."""
-        self._tensors = self._tokenizer = None
-        self._networks = []
+        self._tensors = self._tokenizer = self._network = None
 
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
@@ -145,7 +143,7 @@ class Classifier:
         base = self.check_weights()
         try:
             if base is not None:
-                self._networks = [self._network(base, tensors, number) for number in range(self.config.members)]
+                self._network = self._tuned(base, tensors)
                 self._tokenizer = QuestionTokenizer(base, self.config.max_tokens)
             if self.config.ngram_buckets:
                 tensors = {name: array.astype(np.float32) for name, array in tensors.items() if NGRAMS in name}
@@ -154,10 +152,10 @@ class Classifier:
             raise SettingsError(f"{self._folder}: the weights do not fit the configuration: {error}") from error
         self._tensors = tensors
 
-    def _network(self, base: Path, tensors: Mapping[str, Any], number: int) -> QuestionNetwork:
+    def _tuned(self, base: Path, tensors: Mapping[str, Any]) -> QuestionNetwork:
         import torch
 
-        loaded = {name: torch.from_numpy(array) for name, array in _beginning(tensors, f"{number}.").items()}
+        loaded = {name: torch.from_numpy(array) for name, array in tensors.items()}
         encoder = load_encoder(base)
         add_update(encoder, _beginning(loaded, UPDATE))
         heads = {name: tensor.float().to(self._device) for name, tensor in _beginning(loaded, HEAD).items()}
@@ -173,17 +171,14 @@ class Classifier:
                 raise KeyError(f"{NGRAMS}{name}.weight has shape {shape}")
 
     def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
-        if self._tokenizer is None:
+        if self._tokenizer is None or self._network is None:
             return {}
         import torch
 
         batch = self._tokenizer.batch(self._tokenizer.tokens(texts), self._device)
         with torch.inference_mode():
-            members = [network.logits(batch) for network in self._networks]
-        return {
-            name: average_logs([log_softmax(logits[name].float().cpu().numpy()) for logits in members])
-            for name in self.config.fields
-        }
+            logits = self._network.logits(batch)
+        return {name: log_softmax(logits[name].float().cpu().numpy()) for name in self.config.fields}
 
     def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
         if not self.config.ngram_buckets or self._tensors is None:

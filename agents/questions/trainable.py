@@ -4,7 +4,6 @@ from agents.questions.base import field_entry
 from agents.questions.calibration import (
     Logs,
     MixingWeights,
-    average_logs,
     expected_calibration_error,
     fit_mixing_weights,
     log_softmax,
@@ -23,6 +22,6 @@ from agents.questions.ngrams import bucket_rarity, hashed_rows
 
 __all__ = [
     "CONFIG_FILE", "SHIPPED", "WEIGHTS_FILE", "ClassifierConfig", "FieldConfig", "Logs", "MixingWeights", "Pooling",
-    "QuestionNetwork", "QuestionTokenizer", "TokenBatch", "average_logs", "bucket_rarity", "expected_calibration_error",
+    "QuestionNetwork", "QuestionTokenizer", "TokenBatch", "bucket_rarity", "expected_calibration_error",
     "field_entry", "fit_mixing_weights", "hashed_rows", "load_encoder", "log_softmax", "mixed", "tuned_linear_layers",
 ]  # fmt: skip

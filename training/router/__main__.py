@@ -1,7 +1,7 @@
 """Train and cross-validate a question classifier: python -m training.router --config cpu --out DIR.
 
-The folder written holds `config.json` and `weights.safetensors`, which `agents.questions` loads, `run_card.json` (data,
-settings, hardware, figures) and `out_of_fold.jsonl` (the cross-validated prediction for each question).
+The folder written holds `config.json` and `weights.safetensors`, which `agents.questions` loads, and `run_card.json`
+(data, settings, hardware, figures).
 """
 
 import argparse

@@ -85,7 +85,6 @@ def load_training(config: str, changes: Sequence[str] = ()) -> RouterTraining:
 class Examples:
     """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
 
-    identifiers: tuple[str, ...]
     texts: tuple[str, ...]
     classes: dict[str, NDArray[np.int64]]
 
@@ -97,14 +96,13 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
     """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
     Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
     """
-    identifiers, texts = [], []
+    texts = list[str]()
     classes: dict[str, list[int]] = {field: [] for field in fields}
     for record in read_records(path, split=split):
         query = record.data.get("query")
         if not isinstance(query, str) or not query.strip():
             raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
         texts.append(query)
-        identifiers.append(str(record.data.get("interaction_id", "")))
         for field in fields:
             allowed, found = FIELD_CLASSES[field], record.data.get(field)
             if found not in allowed:
@@ -112,7 +110,7 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
             classes[field].append(allowed.index(found))
     if not texts:
         raise DatasetError(f"{path}: no questions")
-    return Examples(tuple(identifiers), tuple(texts), {name: np.array(column) for name, column in classes.items()})
+    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
 
 
 def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 from tqdm import tqdm
 
-from agents.common.files import write_rows, write_whole
+from agents.common.files import write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
@@ -24,7 +24,6 @@ from agents.questions.trainable import (
     MixingWeights,
     bucket_rarity,
     expected_calibration_error,
-    field_entry,
     fit_mixing_weights,
     hashed_rows,
     log_softmax,
@@ -33,7 +32,6 @@ from agents.questions.trainable import (
 from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, NgramTraining, Positions, RouterTraining, fold_of_each
 
-OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
 Tensors = dict[str, NDArray[np.float32]]
 MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
@@ -102,16 +100,6 @@ class RouterRun:
         if held_out is not None:
             found = {name: held_out.probabilities(name, classes) for name, classes in examples.classes.items()}
             reports = {name: report_field(name, found[name], classes) for name, classes in examples.classes.items()}
-            rows = (
-                {
-                    "interaction_id": identifier,
-                    "fold": int(held_out.fold[place]),
-                    "classes": {name: FIELD_CLASSES[name][own[place]] for name, own in examples.classes.items()},
-                    "route": {name: field_entry(FIELD_CLASSES[name], table[place]) for name, table in found.items()},
-                }
-                for place, identifier in enumerate(examples.identifiers)
-            )
-            write_rows(self._out / OUT_OF_FOLD_FILE, rows)
         self._write(encoder, ngrams, held_out)
         return reports
 
@@ -148,7 +136,6 @@ class RouterRun:
         config = ClassifierConfig(
             format=1,
             base=settings.encoder.base,
-            members=1,
             pooling=settings.encoder.pooling,
             max_tokens=MAX_TOKENS,
             ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,

@@ -15,11 +15,11 @@ from tests.agents.questions.tiny_bert import build_classifier
 QUESTIONS = ["who directed the film ?", "what is the share price of acme today ?", "who scored the last goal ?"] * 6
 
 
-@pytest.mark.parametrize(("members", "buckets"), [(1, 0), (2, 64), (1, 64)])
+@pytest.mark.parametrize("buckets", [0, 64])
 def test_a_batch_says_what_its_questions_say_one_by_one(
-    bert: Path, tmp_path: Path, members: int, buckets: int
+    bert: Path, tmp_path: Path, buckets: int
 ) -> None:  # fmt: skip
-    trained = Classifier(build_classifier(tmp_path, members=members, buckets=buckets), encoder_folder=bert)
+    trained = Classifier(build_classifier(tmp_path, buckets=buckets), encoder_folder=bert)
     together = trained.probabilities(QUESTIONS)
     assert set(together) == set(FIELD_CLASSES)
     for field, table in together.items():

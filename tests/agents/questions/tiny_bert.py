@@ -48,9 +48,7 @@ def build_bert(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def build_classifier(
-    folder: Path, fields: Sequence[str] = tuple(FIELD_CLASSES), members: int = 1, buckets: int = 64
-) -> Path:
+def build_classifier(folder: Path, fields: Sequence[str] = tuple(FIELD_CLASSES), buckets: int = 64) -> Path:
     """Write a classifier with random heads, updates and n-gram weights for the BERT of `build_bert`."""
     random = np.random.default_rng(0)
 
@@ -58,13 +56,12 @@ def build_classifier(
         return random.normal(size=shape).astype(np.float16)
 
     tensors: dict[str, NDArray[np.float16]] = {"ngrams.rarity": np.ones(buckets, dtype=np.float16)} if buckets else {}
-    for member in range(members):
-        layer = f"{member}.encoder.encoder.layer.0.attention.self.query"
-        tensors |= {f"{layer}.lora_a": numbers(4, DIMENSIONS), f"{layer}.lora_b": numbers(DIMENSIONS, 4)}
-        for field in fields:
-            classes = len(FIELD_CLASSES[field])
-            tensors[f"{member}.head.{field}.weight"] = numbers(classes, DIMENSIONS)
-            tensors[f"{member}.head.{field}.bias"] = numbers(classes)
+    layer = "0.encoder.encoder.layer.0.attention.self.query"
+    tensors |= {f"{layer}.lora_a": numbers(4, DIMENSIONS), f"{layer}.lora_b": numbers(DIMENSIONS, 4)}
+    for field in fields:
+        classes = len(FIELD_CLASSES[field])
+        tensors[f"0.head.{field}.weight"] = numbers(classes, DIMENSIONS)
+        tensors[f"0.head.{field}.bias"] = numbers(classes)
     for field in fields if buckets else ():
         tensors[f"ngrams.{field}.weight"] = numbers(buckets, len(FIELD_CLASSES[field]))
         tensors[f"ngrams.{field}.bias"] = numbers(len(FIELD_CLASSES[field]))
@@ -73,7 +70,6 @@ def build_classifier(
     config = ClassifierConfig(
         format=1,
         base="all-minilm-l6-v2",
-        members=members,
         ngram_buckets=buckets,
         fields={
             field: FieldConfig(labels=FIELD_CLASSES[field], encoder_weight=0.6, ngram_weight=0.5 if buckets else 0.0)
