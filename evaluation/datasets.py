@@ -77,13 +77,14 @@ class Split:
         if not isinstance(found, int):
             what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
             raise DatasetError(f'{record.place}, field "{self.FIELD}": {what}; --split {self.ANY} reads all rows')
-        self.left_out[found] += found != self.wanted
+        if found != self.wanted:
+            self.left_out[found] += 1
         return found == self.wanted
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""
         if self.left_out.total():
-            parts = [f"{count:,} of split {split}" for split, count in sorted((+self.left_out).items())]
+            parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
             sys.stdout.write(f"left out, because only split {self} is read: {', '.join(parts)}\n")
 
     def to_card(self) -> dict[str, Any]:
