@@ -225,7 +225,8 @@ def _normalised(record: Record, folder: Path) -> dict[str, Any]:
 
 def _checked(place: str, field: str, value: object, kind: type[_Kind], what: str) -> _Kind:
     if not isinstance(value, kind):
-        raise DatasetError(f'{place}, field "{field}": expected {what}, found {shown(value)}')
+        found = f"expected {what}, found {shown(value)}"
+        raise DatasetError(f'{place}, field "{field}": {"missing or null" if value is None else found}')
     return value
 
 

@@ -40,8 +40,8 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
     ):
         try:
             # Its first line has the address, once it is ready: the official graph takes minutes.
-            said = process.stdout.readline() if process.stdout else ""
-            if not (address := re.search(r"https?://\S+", said)):
+            line = process.stdout.readline() if process.stdout else ""
+            if not (address := re.search(r"https?://\S+", line)):
                 errors.seek(0)
                 last = " ".join(errors.read().split("\n")[-4:]).strip()
                 raise GraphServerError(f"the mock knowledge graph did not start: {last}")

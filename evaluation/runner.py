@@ -244,10 +244,10 @@ def origin_of(arguments: Sequence[str]) -> dict[str, str]:
 
 def machine() -> str:
     """Cores, processor, memory and GPUs, for people."""
-    known, told = None, Path("/proc/cpuinfo")
-    if told.is_file():  # Linux tells the processor's name there only
-        known = re.search(r"^model name\s*:\s*(.+)$", told.read_text(encoding="utf-8"), re.MULTILINE)
-    processor = known[1].strip() if known else platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")  # the only place where Linux names the processor
+    text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.is_file() else ""
+    name = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    processor = name[1].strip() if name else platform.processor() or platform.machine()
     memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     cards = Counter(_output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines())
     return ", ".join([f"{os.cpu_count()} cores", processor, memory, *(f"{n} x {card}" for card, n in cards.items())])

