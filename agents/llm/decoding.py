@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
+PREFILL_TOKENS_ON_CPU = 512
+"""`StepModel.prefill_tokens` of a CPU: three seconds with a 0.5B model on two cores."""
 GUESSED_TOKENS = 8
 """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
 
@@ -30,12 +33,12 @@ def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens
     Raises EngineUnavailableError: llguidance is not installed.
     """
     try:
-        from llguidance.hf import from_tokenizer
+        from llguidance import LLTokenizer
     except ImportError as error:
         raise EngineUnavailableError(
             f"a request has a grammar, which needs llguidance ({error}): pip install llguidance==1.9.1"
         ) from error
-    return from_tokenizer(tokenizer.huggingface, n_vocab=vocabulary_size, eos_token=end_tokens)
+    return LLTokenizer(tokenizer.backend.to_str(), n_vocab=vocabulary_size, eos_token=end_tokens)
 
 
 class GrammarMatcher:
@@ -92,6 +95,8 @@ class Row:
     error: str | None = None
 
 
+Integers = NDArray[np.int64]
+Logits = NDArray[np.float32]
 Cache = Any
 """Keys and values of the tokens so far; the type is the engine's, None before the first step."""
 
@@ -99,9 +104,10 @@ Cache = Any
 class StepModel(Protocol):
     """A model that reads tokens step by step. The decoder passes its cache back unchanged."""
 
-    device: torch.device
     vocabulary: int
     """Number of logits."""
+    prefill_tokens: int
+    """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
     multiple: int
     """Prompts are padded to a multiple of this, because known shapes run faster; else 1."""
 
@@ -109,13 +115,16 @@ class StepModel(Protocol):
         """Apply an adapter, or none, while the block runs."""
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache, kept: int = 1
-    ) -> tuple[torch.Tensor, Cache]:
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache, kept: int = 1
+    ) -> tuple[Logits, Cache]:
         """Read `tokens` (rows x new) after those in the cache; with None a new text starts.
 
         `mask` (rows x all tokens so far) is 0 for padding. Returns the logits after each row's last `kept` tokens (rows
-        x kept x vocabulary, float32) and the cache.
+        x kept x vocabulary) and the cache.
         """
+
+    def release(self) -> None:
+        """Give the memory of a step that failed back."""
 
 
 def seen_after(text: Sequence[int], most: int) -> list[int]:
@@ -134,42 +143,32 @@ class BatchDecoder:
     transformers' own `generate` has one temperature, stop list and length for a whole batch, keeps all logits for
     log-probabilities, and reads a prompt in one step that cannot be interrupted.
 
-    `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so the overrun of the deadline.
-    Near the deadline steps get smaller, by the speed of the last one.
+    Near the deadline steps get smaller than the model's `prefill_tokens`, by the speed of the last one.
     """
 
-    def __init__(
-        self, model: StepModel, tokenizer: ChatTokenizer, end_tokens: frozenset[int], prefill_tokens: int
-    ) -> None:
+    def __init__(self, model: StepModel, tokenizer: ChatTokenizer, end_tokens: frozenset[int]) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
-        self._prefill_tokens = prefill_tokens
         self._seconds_per_token = 0.0
-        self._device = model.device
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
-        self._chance = torch.Generator(self._device).manual_seed(0)
+        self._chance = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        with torch.inference_mode():
-            width = max(len(row.prompt) for row in rows)
-            width += -width % self._model.multiple
-            tokens = self._left_padded([row.prompt for row in rows], width)
-            mask = self._left_padded([[1] * len(row.prompt) for row in rows], width)
-            logits, cache = self._read(tokens, mask, deadline)
-            if logits is not None:
-                self._decode(rows, logits, cache, mask, deadline)
+        width = max(len(row.prompt) for row in rows)
+        width += -width % self._model.multiple
+        tokens = _left_padded([row.prompt for row in rows], width)
+        mask = _left_padded([[1] * len(row.prompt) for row in rows], width)
+        logits, cache = self._read(tokens, mask, deadline)
+        if logits is not None:
+            self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
-    def _left_padded(self, sequences: Sequence[Sequence[int]], width: int) -> torch.Tensor:
-        padded = [[0] * (width - len(sequence)) + list(sequence) for sequence in sequences]
-        return torch.tensor(padded, device=self._device)
-
-    def _read(self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline) -> tuple[torch.Tensor | None, Cache]:
+    def _read(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
         """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
         rows, width = tokens.shape
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
+        positions = (mask.cumsum(1) - 1).clip(min=0)
         logits, cache, start = None, None, 0
         while start < width:
             if deadline.expired:
@@ -177,18 +176,16 @@ class BatchDecoder:
             end = min(width, start + max(1, self._step_tokens(deadline) // rows))
             part, before = tokens[:, start:end], deadline.remaining
             logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
-            self._seconds_per_token = (before - deadline.remaining) / part.numel()
+            self._seconds_per_token = (before - deadline.remaining) / part.size
             start = end
         return logits, cache
 
     def _step_tokens(self, deadline: Deadline) -> int:
         """How many prompt tokens to read in one step: half of what seems to fit, because the speed varies."""
         fitting = deadline.remaining / 2 / self._seconds_per_token if self._seconds_per_token else math.inf
-        return int(min(self._prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
+        return int(min(self._model.prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
-    def _decode(
-        self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache, mask: torch.Tensor, deadline: Deadline
-    ) -> None:
+    def _decode(self, rows: Sequence[Row], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline) -> None:
         """Choose tokens until every row ends or time runs out.
 
         The model reads a row's newest token together with a guess of the next ones: they often stand in the prompt
@@ -207,13 +204,13 @@ class BatchDecoder:
             logits, cache, mask = self._read_more(unread, mask, cache)
 
     def _read_more(
-        self, texts: Sequence[Sequence[int]], mask: torch.Tensor, cache: Cache
-    ) -> tuple[torch.Tensor, Cache, torch.Tensor]:
+        self, texts: Sequence[Sequence[int]], mask: Integers, cache: Cache
+    ) -> tuple[Logits, Cache, Integers]:
         """Read a few more tokens of each row, in one step; returns all their logits, the cache and the mask."""
         width = max(map(len, texts))
-        mask = torch.cat([mask, self._left_padded([[1] * len(text) for text in texts], width)], dim=1)
-        positions = (mask.cumsum(1) - 1)[:, -width:].clamp(min=0)
-        logits, cache = self._model.step(self._left_padded(texts, width), mask, positions, cache, width)
+        mask = np.hstack([mask, _left_padded([[1] * len(text) for text in texts], width)])
+        positions = (mask.cumsum(1) - 1)[:, -width:].clip(min=0)
+        logits, cache = self._model.step(_left_padded(texts, width), mask, positions, cache, width)
         return logits, cache, mask
 
     def _newest_and_guess(self, row: Row, rows: int) -> list[int]:
@@ -224,7 +221,7 @@ class BatchDecoder:
         guess = seen_after([*row.prompt, *row.tokens], most) if most else []
         return [row.tokens[-1], *(row.matcher.valid(guess) if row.matcher else guess)]
 
-    def _choose(self, row: Row, logits: torch.Tensor, guess: Sequence[int]) -> int:
+    def _choose(self, row: Row, logits: Logits, guess: Sequence[int]) -> int:
         """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
@@ -238,7 +235,7 @@ class BatchDecoder:
             token = self._next(row, after[right])
         return right
 
-    def _next(self, row: Row, logits: torch.Tensor) -> int | None:
+    def _next(self, row: Row, logits: Logits) -> int | None:
         """Choose and record the next token of a row; None if its grammar broke."""
         try:
             allowed = row.matcher.allowed() if row.matcher else None
@@ -248,26 +245,28 @@ class BatchDecoder:
         except GrammarError as error:
             row.finish_reason, row.error = "error", str(error)
             return None
-        log_probabilities = torch.log_softmax(logits, dim=-1)
+        shifted = logits - logits.max()
+        log_probabilities = shifted - np.log(np.exp(shifted).sum())
         if not row.tokens:
-            row.first_entropy = torch.special.entr(log_probabilities.exp()).sum().item()
+            row.first_entropy = -float((np.exp(log_probabilities) * log_probabilities).sum())
         row.tokens.append(token)
-        row.log_probability += log_probabilities[token].item()
+        row.log_probability += float(log_probabilities[token])
         row.finish_reason = self._finish_reason(row)
         return token
 
-    def _pick(self, request: GenerationRequest, logits: torch.Tensor, allowed: bytes | None) -> int:
+    def _pick(self, request: GenerationRequest, logits: Logits, allowed: bytes | None) -> int:
         if allowed is not None:
-            permitted = torch.zeros_like(logits, dtype=torch.bool)
-            mask = torch.frombuffer(bytearray(allowed), dtype=torch.uint8)[: len(permitted)] > 0
-            permitted[: len(mask)] = mask.to(permitted.device)
-            logits = logits.masked_fill(~permitted, -torch.inf)
+            permitted = np.zeros(len(logits), bool)
+            permitted[: len(allowed)] = np.frombuffer(allowed, np.uint8)[: len(logits)] > 0
+            logits = np.where(permitted, logits, -np.inf)
         if request.temperature == 0:
             return int(logits.argmax())
-        probabilities, order = torch.softmax(logits / request.temperature, dim=-1).sort(descending=True)
+        order = np.argsort(-logits, kind="stable")
+        probabilities = np.exp((logits[order] - logits[order[0]]).astype(np.float64) / request.temperature)
+        probabilities /= probabilities.sum()
         # Top-p keeps the fewest tokens whose probabilities reach p, at least the first.
-        probabilities[probabilities.cumsum(0) - probabilities >= request.top_p] = 0
-        return int(order[torch.multinomial(probabilities, 1, generator=self._chance)])
+        probabilities[probabilities.cumsum() - probabilities >= request.top_p] = 0
+        return int(self._chance.choice(order, p=probabilities / probabilities.sum()))
 
     def _finish_reason(self, row: Row) -> FinishReason | None:
         if row.tokens[-1] in self._end_tokens:
@@ -294,3 +293,7 @@ class BatchDecoder:
             finish_reason=row.finish_reason or "deadline",
             first_entropy=row.first_entropy,
         )
+
+
+def _left_padded(sequences: Sequence[Sequence[int]], width: int) -> Integers:
+    return np.array([[0] * (width - len(sequence)) + list(sequence) for sequence in sequences], np.int64)

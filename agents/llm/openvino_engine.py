@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import openvino as ov
-import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from agents.llm.base import EngineUnavailableError
+from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits
 from agents.llm.local_engine import adapter_folder, model_folder
 from agents.llm.openvino_graph import MappedWeights, UnknownArchitectureError, build_graph
 from agents.llm.stepwise_engine import StepwiseEngine
@@ -77,7 +77,7 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
 class OpenvinoModel:
     """See `agents.llm.decoding.StepModel`. The cache is in the graph, so only one batch runs at a time."""
 
-    device = torch.device("cpu")
+    prefill_tokens = PREFILL_TOKENS_ON_CPU
     multiple = 32
     """A new shape costs 1/4 s, 16 tokens of padding 1/30 s (2 cores, 0.5B)."""
 
@@ -98,7 +98,7 @@ class OpenvinoModel:
                 raise AdapterError(f"the adapter {name} changes a layer that the model does not have: {min(unused)}")
         self.vocabulary: int = compiled.output("logits").partial_shape[2].get_length()
         with self.adapter(None):
-            one = torch.ones(1, 1, dtype=torch.long)
+            one = np.ones((1, 1), np.int64)
             self.step(0 * one, one, 0 * one, None)
         self._weights.release()  # the first step has repacked the matrices
 
@@ -110,16 +110,18 @@ class OpenvinoModel:
         yield
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Rows | None, kept: int = 1
-    ) -> tuple[torch.Tensor, Rows]:
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, kept: int = 1
+    ) -> tuple[Logits, Rows]:
         """See `StepModel.step`."""
         if cache is None:
             self._request.reset_state()
             cache = np.arange(len(tokens), dtype=np.int32)
         for name, values in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
-            self._request.set_tensor(name, ov.Tensor(np.ascontiguousarray(values.numpy())))
+            self._request.set_tensor(name, ov.Tensor(np.ascontiguousarray(values)))
         self._request.set_tensor("beam_idx", ov.Tensor(cache))
         self._request.set_tensor("kept", ov.Tensor(np.array([kept], np.int64)))
         self._request.infer()
-        logits = torch.from_numpy(self._request.get_tensor("logits").data.copy())
-        return logits, np.arange(len(tokens), dtype=np.int32)
+        return self._request.get_tensor("logits").data.copy(), np.arange(len(tokens), dtype=np.int32)
+
+    def release(self) -> None:
+        """There is nothing to give back."""

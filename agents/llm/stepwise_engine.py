@@ -8,8 +8,6 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
-
 from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel, grammar_tokenizer
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
-_PREFILL_TOKENS_ON_CPU, _PREFILL_TOKENS_ON_GPU = 512, 8192
-"""In a step. 512 take three seconds with a 0.5B model on two cores."""
 _WARM_UP_PROMPT_TOKENS = 128
 
 
@@ -47,17 +43,16 @@ class StepwiseEngine(LocalEngine[Engine]):
         self.check_weights()
         model = self._model = self._load()
         rehearsal = Row(GenerationRequest(prompt="warm-up"), [0] * _WARM_UP_PROMPT_TOKENS, 2)
-        prefill_tokens = _PREFILL_TOKENS_ON_CPU if model.device.type == "cpu" else _PREFILL_TOKENS_ON_GPU
-        decoder = BatchDecoder(model, self._tokenizer, self._end_tokens, prefill_tokens)
+        decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
         decoder.run([rehearsal], Deadline(60))
         self._decoder = decoder
 
     def close(self) -> None:
         """Release the model's memory."""
-        self._decoder = self._model = None
+        model, self._decoder, self._model = self._model, None, None
         gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        if model is not None:
+            model.release()
 
     def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
         rows: list[Row] = []
@@ -86,7 +81,7 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _end_tokens(self) -> frozenset[int]:
         configured = (self._config("config.json") | self._config("generation_config.json")).get("eos_token_id")
         tokens: list[int | None] = configured if isinstance(configured, list) else [configured]
-        known = [*tokens, self._tokenizer.huggingface.eos_token_id]
+        known = [*tokens, self._tokenizer.end_token]
         return frozenset(token for token in known if token is not None)
 
     @cached_property
@@ -119,9 +114,9 @@ class StepwiseEngine(LocalEngine[Engine]):
         """Run one micro-batch; if it fails as a whole, try each request alone."""
         try:
             generations = self._decode(batch, deadline)
-        except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
-            if isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.cuda.OutOfMemoryError):
-                raise LanguageModelDiedError(f"the GPU fails: {error}") from error
+        except LanguageModelDiedError:
+            raise
+        except (RuntimeError, ValueError, IndexError) as error:  # out of memory among them
             failure = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
         else:
             results.update(zip((row.place for row in batch), generations, strict=True))
@@ -130,8 +125,8 @@ class StepwiseEngine(LocalEngine[Engine]):
         if len(batch) == 1:
             results[batch[0].place] = Generation.failed(failure)
             return
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        if self._model is not None:
+            self._model.release()
         for row in batch:
             if not deadline.expired:
                 self._run([self._row(row.place, row.request, row.prompt)], results, deadline)

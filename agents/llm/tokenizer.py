@@ -1,18 +1,23 @@
 """Converts text to tokens and back with a model's own tokenizer, and chats to text with its template."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from jinja2 import Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agents.common.text import encodable, without_control_tokens
-from agents.llm.base import EngineUnavailableError, GenerationRequest, Message
+from agents.llm.base import GenerationRequest, Message
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Tokenizer
 
 
 class PromptError(ValueError):
@@ -38,7 +43,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 class ChatTokenizer:
-    """The tokenizer in a model's folder, loaded on first use.
+    """The tokenizer in a model's folder, loaded on first use, without transformers.
 
     Text between the model's special tokens comes from web pages. A page that contains such a token (``<|im_end|>``)
     must not end its turn, so `prompt_tokens` breaks these tokens in messages and in raw prompts.
@@ -48,19 +53,37 @@ class ChatTokenizer:
         self._folder = folder
 
     @cached_property
-    def huggingface(self) -> "PreTrainedTokenizerFast":
-        """The `transformers` tokenizer."""
-        try:
-            from transformers import AutoTokenizer
-        except ImportError as error:
-            raise EngineUnavailableError(f"{error}; install requirements-cpu.txt or requirements.txt") from error
-        with quiet_transformers():
-            return AutoTokenizer.from_pretrained(str(self._folder), local_files_only=True)
+    def backend(self) -> "Tokenizer":
+        """The tokenizer of `tokenizer.json`."""
+        from tokenizers import Tokenizer
+
+        loaded = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        loaded.no_padding()
+        loaded.no_truncation()
+        return loaded
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        path = self._folder / "tokenizer_config.json"
+        config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
+        return config
+
+    @cached_property
+    def _named_tokens(self) -> dict[str, str]:
+        """The tokens that have a role: ``bos_token``, ``eos_token``, ``pad_token`` and the like."""
+        values = {name: value for name, value in self._config.items() if name.endswith("_token")}
+        spellings = {name: value["content"] if isinstance(value, dict) else value for name, value in values.items()}
+        return {name: spelling for name, spelling in spellings.items() if isinstance(spelling, str)}
+
+    @cached_property
+    def end_token(self) -> int | None:
+        """The id of the token that ends a text, if the tokenizer names one."""
+        return self.backend.token_to_id(self._named_tokens.get("eos_token", ""))
 
     @cached_property
     def _special(self) -> re.Pattern[str] | None:
-        added = self.huggingface.added_tokens_decoder.values()
-        spellings = {token.content for token in added if token.special} | set(self.huggingface.all_special_tokens)
+        added = self.backend.get_added_tokens_decoder().values()
+        spellings = {token.content for token in added if token.special} | set(self._named_tokens.values())
         longest_first = sorted(filter(None, spellings), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
@@ -70,25 +93,35 @@ class ChatTokenizer:
             return self._encode(self._without_special(request.prompt), special=True)
         return self._encode(self.render(request.messages), special=False)
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The chat in the model's template, up to the start of the assistant's turn."""
-        from jinja2 import TemplateError
-
-        if not self.huggingface.chat_template:
+    @cached_property
+    def _template(self) -> Template:
+        """The chat template, in the environment that transformers' documentation promises to it."""
+        file, source = self._folder / "chat_template.jinja", self._config.get("chat_template")
+        if file.is_file():
+            source = file.read_text(encoding="utf-8")
+        if isinstance(source, list):  # several templates by name
+            source = {entry["name"]: entry["template"] for entry in source}.get("default")
+        if not source:
             raise PromptError(
                 f"the model in {self._folder} has no chat template: give a raw prompt instead of messages"
             )
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+        )
+        environment.globals |= {"raise_exception": _refuse, "strftime_now": datetime.now().astimezone().strftime}
+        return environment.from_string(source, globals=self._named_tokens)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The chat in the model's template, up to the start of the assistant's turn."""
         turns = [{"role": message.role, "content": self._without_special(message.content)} for message in messages]
         try:
-            rendered = self.huggingface.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            return self._template.render(messages=turns, add_generation_prompt=True)
         except TemplateError as error:
             raise PromptError(f"the model's chat template refuses these messages: {error}") from error
-        return str(rendered)
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of generated tokens, without special tokens."""
-        text = self.huggingface.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return str(text)
+        return self.backend.decode(list(tokens))
 
     def count(self, text: str) -> int:
         """Number of tokens of plain text, without special tokens."""
@@ -99,7 +132,7 @@ class ChatTokenizer:
         text = encodable(text)
         if max_tokens <= 0:
             return ""
-        offsets = self.huggingface.backend_tokenizer.encode(text, add_special_tokens=False).offsets
+        offsets = self.backend.encode(text, add_special_tokens=False).offsets
         keep = max_tokens
         # A prefix may split into more tokens than it had in the whole text, so check again.
         while len(offsets) > keep:
@@ -110,12 +143,14 @@ class ChatTokenizer:
         return text
 
     def _encode(self, text: str, *, special: bool) -> list[int]:
-        # The backend ignores model_max_length; the outer tokenizer would print a warning about it.
-        encoding = self.huggingface.backend_tokenizer.encode(encodable(text), add_special_tokens=special)
-        return list(encoding.ids)
+        return list(self.backend.encode(encodable(text), add_special_tokens=special).ids)
 
     def _without_special(self, content: str) -> str:
         return without_control_tokens(encodable(content), self._special)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise TemplateError(message)
 
 
 _PIECE = re.compile(r"(?P<word>[A-Z]?[a-z]+)|(?P<space> (?=[A-Za-z]))|(?P<other>.)", re.DOTALL)

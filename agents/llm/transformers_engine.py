@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
 
-from agents.llm.base import EngineUnavailableError
+from agents.llm.base import EngineUnavailableError, LanguageModelDiedError
+from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits
 from agents.llm.local_engine import adapter_folder, model_folder
 from agents.llm.stepwise_engine import StepwiseEngine
 from agents.llm.tokenizer import quiet_transformers
 from agents.settings import TransformersEngine
+
+_PREFILL_TOKENS_ON_GPU = 8192
 
 
 class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
@@ -32,7 +36,8 @@ class TransformersModel:
             self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
         embeddings = self._model.get_input_embeddings().weight
-        self.device: torch.device = embeddings.device
+        self._device: torch.device = embeddings.device
+        self.prefill_tokens = PREFILL_TOKENS_ON_CPU if self._device.type == "cpu" else _PREFILL_TOKENS_ON_GPU
         self.vocabulary: int = embeddings.shape[0]
 
     @contextmanager
@@ -48,18 +53,31 @@ class TransformersModel:
             yield
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache | None, kept: int = 1
-    ) -> tuple[torch.Tensor, Cache]:
-        """See `StepModel.step`."""
-        output = self._model(
-            input_ids=tokens,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=kept,
-        )
-        return output.logits[:, -kept:].float(), output.past_key_values
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, kept: int = 1
+    ) -> tuple[Logits, Cache]:
+        """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
+        ids, seen, places = (torch.from_numpy(array).to(self._device) for array in (tokens, mask, positions))
+        try:
+            with torch.inference_mode():
+                output = self._model(
+                    input_ids=ids,
+                    attention_mask=seen,
+                    position_ids=places,
+                    past_key_values=cache,
+                    use_cache=True,
+                    logits_to_keep=kept,
+                )
+                logits = output.logits[:, -kept:].float().cpu().numpy()
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except torch.AcceleratorError as error:
+            raise LanguageModelDiedError(f"the GPU fails: {error}") from error
+        return np.asarray(logits), output.past_key_values
+
+    def release(self) -> None:
+        """See `StepModel.release`."""
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
 
 def _load_base(settings: TransformersEngine) -> PreTrainedModel:

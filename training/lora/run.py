@@ -17,14 +17,14 @@ from datasets import Dataset
 from peft import PeftModel
 from torch.nn import functional
 from tqdm import tqdm
-from transformers import PreTrainedModel
+from transformers import AutoTokenizer, PreTrainedModel
 from transformers.trainer_callback import PrinterCallback, TrainerCallback, TrainerState
 from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import FusedCausalLMOutput
 
 from agents.common.files import UserError, write_rows
-from agents.llm.trainable import ChatTokenizer, quiet_transformers
+from agents.llm.trainable import quiet_transformers
 from training.examples import TrainingExample
 from training.lora.model import WEIGHTS_FILE, computing_type, load_tunable, save_adapter
 from training.lora.settings import LoraTraining
@@ -150,7 +150,7 @@ def _trainer(
         {"input_ids": one.prompt + one.completion, "labels": [IGNORED] * len(one.prompt) + one.completion}
         for one in examples
     ]
-    tokenizer = ChatTokenizer(base).huggingface
+    tokenizer = AutoTokenizer.from_pretrained(str(base), local_files_only=True)
     trainer = SFTTrainer(model=model, args=arguments, train_dataset=Dataset.from_list(rows), processing_class=tokenizer)
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(StepWatch(shown=shown))

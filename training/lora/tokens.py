@@ -67,7 +67,7 @@ class ExampleTokenizer:
         return found
 
     def _completion(self, text: str) -> list[int]:
-        backend = self._tokenizer.huggingface.backend_tokenizer
+        backend = self._tokenizer.backend
         # A completion that spells out the end token must not teach the model to stop there.
         backend.encode_special_tokens = True
         try:
@@ -82,7 +82,7 @@ def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
     config = folder / "generation_config.json"
     ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
     first = ends[0] if isinstance(ends, list) and ends else ends
-    end = first if isinstance(first, int) else tokenizer.huggingface.eos_token_id
+    end = first if isinstance(first, int) else tokenizer.end_token
     if end is None:
         raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
     return int(end)

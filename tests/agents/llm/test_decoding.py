@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Row
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Integers, Row
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -31,15 +31,13 @@ class Alphabet:
         self.shapes: list[tuple[int, ...]] = []
         self.positions: list[list[list[int]]] = []
         self.cached: list[list[int]] = []
-        self.mask = torch.zeros(0, 0)
+        self.mask = np.zeros((0, 0), np.int64)
         self.now = 0.0
 
-    device = torch.device("cpu")
     multiple = 1
+    prefill_tokens = 1000
 
-    def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: int | None, kept: int = 1
-    ) -> Any:
+    def step(self, tokens: Integers, mask: Integers, positions: Integers, cache: int | None, kept: int = 1) -> Any:
         past = cache or 0
         assert mask.shape[1] == past + tokens.shape[1], "the mask covers cache and new tokens"
         self.shapes.append(tuple(tokens.shape))
@@ -48,7 +46,7 @@ class Alphabet:
         self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
         self.mask = mask
         self.now += 1.0
-        logits = torch.zeros(len(tokens), kept, VOCABULARY)
+        logits = np.zeros((len(tokens), kept, VOCABULARY), np.float32)
         for row, last in enumerate(tokens[:, -kept:].tolist()):
             for place, token in enumerate(last):
                 logits[row, place, min(token + 1, END)] = LIKELY
@@ -77,7 +75,8 @@ def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Row
 
 
 def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
-    parts: Any = (model, Letters(), frozenset([END]), prefill_tokens)
+    model.prefill_tokens = prefill_tokens
+    parts: Any = (model, Letters(), frozenset([END]))
     return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
 
 
@@ -132,8 +131,8 @@ def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:
     """The first step takes 1 s for 60 tokens; of the 2 s that are left a step may take half."""
 
     class Slow(Alphabet):
-        def step(self, tokens: torch.Tensor, *arguments: Any) -> Any:
-            self.now += tokens.numel() / 60 - 1.0
+        def step(self, tokens: Integers, *arguments: Any) -> Any:
+            self.now += tokens.size / 60 - 1.0
             return super().step(tokens, *arguments)
 
     model = Slow()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from peft import PeftModel
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message
@@ -100,10 +100,10 @@ def test_a_batch_that_fails_is_tried_request_by_request(
 
 
 def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(rows: Any, deadline: Deadline) -> list[Generation]:
+    def broken(*arguments: Any, **more: Any) -> None:
         raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
 
-    monkeypatch.setattr(tiny._decoder, "run", broken)
+    monkeypatch.setattr(LlamaForCausalLM, "forward", broken)
     with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
         tiny.generate([ask("one")], Deadline(60))
 

@@ -22,7 +22,7 @@ def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: 
     chat, raw = ExampleTokenizer(tiny_llama).tokens(examples, 300).kept
     assert chat.prompt == tokenizer.prompt_tokens(examples[0].request)
     assert raw.prompt == tokenizer.prompt_tokens(examples[1].request)
-    end = tokenizer.huggingface.eos_token_id
+    end = tokenizer.end_token
     assert chat.completion[-1] == end
     assert tokenizer.decode(chat.completion) == "it is 4"
 
