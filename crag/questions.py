@@ -82,9 +82,6 @@ def _router(settings: Settings) -> tuple[QuestionRouter, LanguageModel | None]:
     if settings.router is None:
         raise SettingsError(f"preset {settings.name} has no router")
     if settings.router.engine == "encoder":
-        import torch
-
-        torch.set_num_threads(1)  # on two busy cores two threads took 80 ms a question, one took 12
         return open_router(settings.router), None
     model = load_language_model(settings.language_model)
     return open_router(settings.router, model), model

@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from agents.common.files import UserError
 from agents.settings import (
     CrossEncoderSettings,
-    EncoderRouter,
     PromptRouter,
     Settings,
     TransformersEngine,
     VllmEngine,
-    needed_weights,
 )
 from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, Shape, load_manifest
-from models.needed import base_of
 
 GIB = 2**30
 CONTEXT_GIB = 0.4
@@ -32,7 +29,7 @@ ADAPTER_GIB = 0.1
 """An upper bound for a LoRA adapter of rank 8 for an 8B model in half precision."""
 PROMPT_AROUND_CONTEXT = 1500
 """Tokens of a prompt besides its context: instructions, examples and answer."""
-ROUTER_TOKENS, ROUTE_PROMPT_TOKENS = 64, 400
+ROUTE_PROMPT_TOKENS = 400
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
 HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
@@ -103,8 +100,6 @@ def plan(
     for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
         if encoder is not None and (card := _card(encoder.device)) is not None:
             _encoder(key, encoder, card, made)
-    if isinstance(settings.router, EncoderRouter) and (card := _card(settings.router.device)) is not None:
-        _classifiers(settings, settings.router.batch_size, card, made)
     # vLLM includes its workers' CUDA memory in its share.
     own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
     made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
@@ -171,16 +166,6 @@ def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) 
         work = _activations(shape, encoder.batch_size * encoder.max_tokens, value) + scores
         name = f"activations of {encoder.batch_size} texts of {encoder.max_tokens} tokens"
         made.add(card, key, {f"{encoder.model}: weights": shape.weight_bytes(value) / GIB, name: work})
-
-
-def _classifiers(settings: Settings, batch_size: int, card: int, made: GpuPlan) -> None:
-    """The router's classifiers run in float32."""
-    for folder in needed_weights(settings).folders:
-        base = base_of(folder) or folder.name
-        if folder.kind == "classifier" and (shape := made.shape(base)):
-            weights, work = shape.weight_bytes(4) / GIB, _activations(shape, batch_size * ROUTER_TOKENS, 4)
-            name = f"classifier {folder.name} on {base}: weights"
-            made.add(card, "router", {name: weights, f"activations of {folder.name}": work})
 
 
 def _check(card: int, made: GpuPlan) -> None:

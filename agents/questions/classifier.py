@@ -7,14 +7,14 @@ per field, or both. The configuration's weights, fitted for calibration, mix the
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.questions.calibration import Logs, MixingWeights, log_softmax, mixed
-from agents.questions.network import Pooling, QuestionNetwork, QuestionTokenizer, add_update, load_encoder
+from agents.questions.network import BertEncoder, Floats, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError, cache_folder, locate
@@ -91,17 +91,15 @@ class Classifier:
 
     Args:
         folder: Contains `config.json` and `weights.safetensors`.
-        device: A torch device for the encoder.
         encoder_folder: Contains the base encoder; default: the manifest model's folder.
     """
 
-    def __init__(self, folder: Path, device: str = "cpu", encoder_folder: Path | None = None) -> None:
+    def __init__(self, folder: Path, encoder_folder: Path | None = None) -> None:
         self.config = read_config(folder)
         self._folder = folder
-        self._device = device
         self._encoder_folder = encoder_folder
-        self._tensors: dict[str, Any] | None = None
-        self._network: QuestionNetwork | None = None
+        self._tensors: dict[str, Floats] | None = None
+        self._encoder: BertEncoder | None = None
         self._tokenizer: QuestionTokenizer | None = None
         self._lock = threading.Lock()
 
@@ -122,7 +120,7 @@ class Classifier:
 
     def close(self) -> None:
         """Release the weights."""
-        self._tensors = self._tokenizer = self._network = None
+        self._tensors = self._tokenizer = self._encoder = None
 
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
@@ -139,46 +137,32 @@ class Classifier:
     def _load(self) -> None:
         from safetensors.numpy import load_file
 
-        tensors = load_file(self._folder / WEIGHTS_FILE)
-        base = self.check_weights()
+        stored = load_file(self._folder / WEIGHTS_FILE)
+        base, fields = self.check_weights(), self.config.fields.items()
+        update = {name.removeprefix(UPDATE): array for name, array in stored.items() if name.startswith(UPDATE)}
+        tensors = {name: array.astype(np.float32) for name, array in stored.items() if not name.startswith(UPDATE)}
         try:
             if base is not None:
-                self._network = self._tuned(base, tensors)
+                self._encoder = BertEncoder(base, update)
                 self._tokenizer = QuestionTokenizer(base, self.config.max_tokens)
-            if self.config.ngram_buckets:
-                tensors = {name: array.astype(np.float32) for name, array in tensors.items() if NGRAMS in name}
-                self._check_ngrams(tensors)
-        except (KeyError, RuntimeError) as error:
+                for name, field in fields:
+                    _check_shape(tensors, f"{HEAD}{name}.weight", (len(field.labels), self._encoder.dimensions))
+            for name, field in fields if self.config.ngram_buckets else ():
+                _check_shape(tensors, f"{NGRAMS}{name}.weight", (self.config.ngram_buckets, len(field.labels)))
+                _check_shape(tensors, f"{NGRAMS}rarity", (self.config.ngram_buckets,))
+        except (KeyError, ValueError) as error:
             raise SettingsError(f"{self._folder}: the weights do not fit the configuration: {error}") from error
         self._tensors = tensors
 
-    def _tuned(self, base: Path, tensors: Mapping[str, Any]) -> QuestionNetwork:
-        import torch
-
-        loaded = {name: torch.from_numpy(array) for name, array in tensors.items()}
-        encoder = load_encoder(base)
-        add_update(encoder, _beginning(loaded, UPDATE))
-        heads = {name: tensor.float().to(self._device) for name, tensor in _beginning(loaded, HEAD).items()}
-        for name, field in self.config.fields.items():
-            if tuple(heads[f"{name}.weight"].shape) != (len(field.labels), encoder.config.hidden_size):
-                raise KeyError(f"{HEAD}{name}.weight has shape {tuple(heads[f'{name}.weight'].shape)}")
-        return QuestionNetwork(encoder.to(self._device), heads, tuple(self.config.fields), self.config.pooling)
-
-    def _check_ngrams(self, tensors: Mapping[str, NDArray[np.float32]]) -> None:
-        for name, field in self.config.fields.items():
-            shape = tensors[f"{NGRAMS}{name}.weight"].shape
-            if shape != (self.config.ngram_buckets, len(field.labels)) or f"{NGRAMS}rarity" not in tensors:
-                raise KeyError(f"{NGRAMS}{name}.weight has shape {shape}")
-
     def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
-        if self._tokenizer is None or self._network is None:
+        if self._tokenizer is None or self._encoder is None or self._tensors is None:
             return {}
-        import torch
-
-        batch = self._tokenizer.batch(self._tokenizer.tokens(texts), self._device)
-        with torch.inference_mode():
-            logits = self._network.logits(batch)
-        return {name: log_softmax(logits[name].float().cpu().numpy()) for name in self.config.fields}
+        batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
+        vectors, heads = self._encoder.vectors(batch, self.config.pooling), self._tensors
+        return {
+            name: log_softmax(vectors @ heads[f"{HEAD}{name}.weight"].T + heads[f"{HEAD}{name}.bias"])
+            for name in self.config.fields
+        }
 
     def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
         if not self.config.ngram_buckets or self._tensors is None:
@@ -190,5 +174,6 @@ class Classifier:
         }
 
 
-def _beginning(tensors: Mapping[str, Any], beginning: str) -> dict[str, Any]:
-    return {name.removeprefix(beginning): tensor for name, tensor in tensors.items() if name.startswith(beginning)}
+def _check_shape(tensors: Mapping[str, Floats], name: str, shape: tuple[int, ...]) -> None:
+    if tensors[name].shape != shape:
+        raise KeyError(f"{name} has shape {tensors[name].shape}")

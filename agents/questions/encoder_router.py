@@ -13,7 +13,7 @@ class EncoderQuestionRouter(QuestionRouter):
     """Asks each classifier of the settings; no two may predict the same field.
 
     Args:
-        settings: Names of the classifiers, device, and the batch size.
+        settings: Names of the classifiers, and the batch size.
         classifiers: The classifiers, if already loaded.
     """
 
@@ -55,7 +55,7 @@ class EncoderQuestionRouter(QuestionRouter):
     def _opened(self) -> list[Classifier]:
         if self._classifiers is None:
             opened = list(self._given or ()) or [
-                Classifier(locate_classifier(name), self._settings.device) for name in self._settings.classifiers
+                Classifier(locate_classifier(name)) for name in self._settings.classifiers
             ]
             fields = [field for classifier in opened for field in classifier.config.fields]
             twice = sorted({field for field in fields if fields.count(field) > 1})

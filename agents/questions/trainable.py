@@ -10,18 +10,11 @@ from agents.questions.calibration import (
     mixed,
 )
 from agents.questions.classifier import CONFIG_FILE, SHIPPED, WEIGHTS_FILE, ClassifierConfig, FieldConfig
-from agents.questions.network import (
-    Pooling,
-    QuestionNetwork,
-    QuestionTokenizer,
-    TokenBatch,
-    load_encoder,
-    tuned_linear_layers,
-)
+from agents.questions.network import Pooling, QuestionTokenizer
 from agents.questions.ngrams import bucket_rarity, hashed_rows
 
 __all__ = [
     "CONFIG_FILE", "SHIPPED", "WEIGHTS_FILE", "ClassifierConfig", "FieldConfig", "Logs", "MixingWeights", "Pooling",
-    "QuestionNetwork", "QuestionTokenizer", "TokenBatch", "bucket_rarity", "expected_calibration_error",
-    "field_entry", "fit_mixing_weights", "hashed_rows", "load_encoder", "log_softmax", "mixed", "tuned_linear_layers",
+    "QuestionTokenizer", "bucket_rarity", "expected_calibration_error", "field_entry", "fit_mixing_weights",
+    "hashed_rows", "log_softmax", "mixed",
 ]  # fmt: skip

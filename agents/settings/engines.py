@@ -120,7 +120,6 @@ class EncoderRouter(StrictModel):
     classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     """Folders written by `python -m training.router`: names under `models/routers/` or in the cache of fetched models.
     Each predicts one or more of domain, question_type and static_or_dynamic."""
-    device: str = "cpu"
     batch_size: PositiveInt = 16
 
 

@@ -11,16 +11,9 @@ from numpy.typing import NDArray
 
 from agents.common.files import UserError
 from agents.questions import FIELD_CLASSES
-from agents.questions.trainable import (
-    Logs,
-    QuestionNetwork,
-    QuestionTokenizer,
-    TokenBatch,
-    load_encoder,
-    log_softmax,
-    tuned_linear_layers,
-)
+from agents.questions.trainable import Logs, QuestionTokenizer, log_softmax
 from training.router.examples import EncoderTraining, Examples, Positions
+from training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -100,7 +93,7 @@ class EncoderTrainer:
         with torch.inference_mode():
             for start in range(0, len(order), PREDICTION_BATCH):
                 places = order[start : start + PREDICTION_BATCH]
-                for field, logits in tuned.network.logits(self._batch(positions[places])).items():
+                for field, logits in tuned.network.logits(*self._batch(positions[places])).items():
                     found[field][places] = log_softmax(logits.float().cpu().numpy())
         return found
 
@@ -109,7 +102,7 @@ class EncoderTrainer:
         from torch.nn import functional
 
         tuned.network.encoder.train()
-        logits = tuned.network.logits(self._batch(positions), DROPOUT)
+        logits = tuned.network.logits(*self._batch(positions), DROPOUT)
         loss = sum(
             functional.cross_entropy(logits[field], torch.from_numpy(classes[positions]).to(self._device))
             for field, classes in self._examples.classes.items()
@@ -120,8 +113,11 @@ class EncoderTrainer:
         optimizer.step()
         return float(loss.detach())
 
-    def _batch(self, positions: Positions) -> TokenBatch:
-        return self._tokenizer.batch([self._tokens[position] for position in positions], self._device)
+    def _batch(self, positions: Positions) -> "tuple[Tensor, Tensor]":
+        import torch
+
+        ids, mask = self._tokenizer.batch([self._tokens[position] for position in positions])
+        return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
 
     def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
         size = self._settings.batch_size
@@ -157,7 +153,7 @@ class TunedEncoder:
                 r=settings.rank,
                 lora_alpha=UPDATE_SCALE * settings.rank,
                 lora_dropout=UPDATE_DROPOUT,
-                target_modules=list(tuned_linear_layers(encoder)),
+                target_modules=tuned_linear_layers(encoder),
             )
             inject_adapter_in_model(shape, encoder)
         encoder.to(device)

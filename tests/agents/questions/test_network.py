@@ -2,53 +2,39 @@
 
 from pathlib import Path
 
+import numpy as np
+import peft
 import pytest
 import torch
 from transformers import AutoModel
 
-from agents.questions.network import (
-    QuestionNetwork,
-    QuestionTokenizer,
-    add_update,
-    load_encoder,
-    tuned_linear_layers,
-)
+from agents.questions.network import BertEncoder, QuestionTokenizer
 from agents.settings import SettingsError
-from tests.agents.questions.tiny_bert import DIMENSIONS
 
 TEXTS = ["who directed the film ?", "what is the share price of acme today ?", "goal"]
 
 
-def test_pooling_reads_the_states_of_the_plain_encoder(bert: Path) -> None:
-    heads = {"domain.weight": torch.eye(5, DIMENSIONS), "domain.bias": torch.zeros(5)}
-    tokenizer = QuestionTokenizer(bert, 32)
-    batch = tokenizer.batch(tokenizer.tokens(TEXTS[:1]))
-    with torch.inference_mode():
-        states = AutoModel.from_pretrained(bert).eval()(batch.ids).last_hidden_state[0]
-        mean = QuestionNetwork(load_encoder(bert), heads, ("domain",), "mean").logits(batch)["domain"][0]
-        first = QuestionNetwork(load_encoder(bert), heads, ("domain",), "cls").logits(batch)["domain"][0]
-    torch.testing.assert_close(mean, states.mean(dim=0)[:5])
-    torch.testing.assert_close(first, states[0, :5])
-
-
-def test_an_update_is_what_peft_merges(bert: Path) -> None:
-    peft = pytest.importorskip("peft")
+def test_states_are_those_of_transformers_with_the_update_that_peft_merges(bert: Path) -> None:
     targets = ["query", "key", "value", "dense"]
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=targets, init_lora_weights=False)
     tuned = peft.get_peft_model(AutoModel.from_pretrained(bert, add_pooling_layer=False), config).eval()
     update = {}
     for name, module in tuned.base_model.model.named_modules():
         if hasattr(module, "lora_A"):
-            update[f"{name}.lora_a"] = module.lora_A["default"].weight.detach()
-            update[f"{name}.lora_b"] = module.lora_B["default"].weight.detach() * module.scaling["default"]
-    ours = load_encoder(bert)
-    assert {name.rpartition(".")[0] for name in update} == set(tuned_linear_layers(ours))
-    add_update(ours, update)
-    batch = QuestionTokenizer(bert, 32).batch(QuestionTokenizer(bert, 32).tokens(TEXTS))
+            update[f"{name}.lora_a"] = module.lora_A["default"].weight.detach().numpy()
+            update[f"{name}.lora_b"] = (module.lora_B["default"].weight.detach() * module.scaling["default"]).numpy()
+    tokenizer = QuestionTokenizer(bert, 32)
+    batch = tokenizer.batch(tokenizer.tokens(TEXTS))
     with torch.inference_mode():
-        expected = tuned(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
-        found = ours(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+        ids, mask = (torch.from_numpy(array) for array in batch)
+        expected = tuned(input_ids=ids, attention_mask=mask).last_hidden_state.numpy()
+    encoder, real = BertEncoder(bert, update), batch.mask == 1
+    np.testing.assert_allclose(encoder.states(batch)[real], expected[real], atol=1e-5)
+    np.testing.assert_allclose(encoder.vectors(batch, "cls"), expected[:, 0], atol=1e-5)
+    lengths = batch.mask.sum(axis=1)
+    means = [states[:length].mean(axis=0) for states, length in zip(expected, lengths, strict=True)]
+    np.testing.assert_allclose(encoder.vectors(batch, "mean"), means, atol=1e-5)
+    assert not np.allclose(BertEncoder(bert, {}).states(batch)[real], expected[real], atol=1e-2)
 
 
 def test_long_and_broken_texts_have_tokens(bert: Path) -> None:
