@@ -20,6 +20,8 @@ FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 PREFILL_TOKENS_ON_CPU = 512
 """`StepModel.prefill_tokens` of a CPU: three seconds with a 0.5B model on two cores."""
+MOST_KEPT_BYTES = 400 << 20
+"""Of keys and values of beginnings that prompts share: about 7,000 tokens of a 1.5B model."""
 GUESSED_TOKENS = 8
 """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
 
@@ -88,6 +90,8 @@ class Row:
     matcher: GrammarMatcher | None = None
     place: int = 0
     """Position in the caller's list of requests."""
+    prefix: int = 0
+    """How many tokens of the prompt begin other prompts too; alike in a batch."""
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     first_entropy: float | None = None
@@ -123,6 +127,12 @@ class StepModel(Protocol):
         x kept x vocabulary) and the cache.
         """
 
+    def keep(self, cache: Cache) -> tuple[Cache, int]:
+        """A copy of the cache of one row that later steps leave alone, and its size in bytes."""
+
+    def spread(self, kept: Cache, rows: int) -> Cache:
+        """A cache for a batch, each of whose rows goes on from a kept one."""
+
     def release(self) -> None:
         """Give the memory of a step that failed back."""
 
@@ -151,32 +161,59 @@ class BatchDecoder:
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
+        self._kept: dict[tuple[str | None, tuple[int, ...]], tuple[Cache, int]] = {}
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        width = max(len(row.prompt) for row in rows)
+        prefix = rows[0].prefix
+        cache = self._shared(rows[0], deadline)
+        if prefix and cache is not None:
+            cache = self._model.spread(cache, len(rows))
+        elif prefix:
+            return [self._generation(row) for row in rows]
+        texts = [row.prompt[prefix:] for row in rows]
+        width = max(map(len, texts))
         width += -width % self._model.multiple
-        tokens = _left_padded([row.prompt for row in rows], width)
-        mask = _left_padded([[1] * len(row.prompt) for row in rows], width)
-        logits, cache = self._read(tokens, mask, deadline)
+        tokens = _left_padded(texts, width)
+        mask = _left_padded([[1] * len(text) for text in texts], width)
+        mask = np.hstack([np.ones((len(rows), prefix), np.int64), mask])
+        logits, cache = self._read(tokens, mask, cache, deadline)
         if logits is not None:
             self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
-    def _read(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
-        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
-        rows, width = tokens.shape
-        positions = (mask.cumsum(1) - 1).clip(min=0)
-        logits, cache, start = None, None, 0
+    def _shared(self, row: Row, deadline: Deadline) -> Cache:
+        """What the model keeps of the tokens that begin all prompts of the batch; None if time ran out or none do."""
+        if not row.prefix:
+            return None
+        key = (row.request.adapter, tuple(row.prompt[: row.prefix]))
+        if key not in self._kept:
+            tokens = np.array([key[1]], np.int64)
+            logits, cache = self._read(tokens, np.ones_like(tokens), None, deadline)
+            if logits is None:
+                return None
+            self._kept[key] = self._model.keep(cache)
+            while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > MOST_KEPT_BYTES:
+                del self._kept[next(iter(self._kept))]
+        self._kept[key] = self._kept.pop(key)  # the last one used is the last one to go
+        return self._kept[key][0]
+
+    def _read(self, tokens: Integers, mask: Integers, cache: Cache, deadline: Deadline) -> tuple[Logits | None, Cache]:
+        """Read the prompts' tokens after those in the cache; returns the next token's logits (None if time ran out)
+        and the cache.
+        """
+        (rows, width), before = tokens.shape, mask.shape[1] - tokens.shape[1]
+        positions = (mask.cumsum(1) - 1)[:, before:].clip(min=0)
+        logits, start = None, 0
         while start < width:
             if deadline.expired:
                 return None, None
             end = min(width, start + max(1, self._step_tokens(deadline) // rows))
-            part, before = tokens[:, start:end], deadline.remaining
-            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
-            self._seconds_per_token = (before - deadline.remaining) / part.size
+            part, left = tokens[:, start:end], deadline.remaining
+            logits, cache = self._model.step(part, mask[:, : before + end], positions[:, start:end], cache)
+            self._seconds_per_token = (left - deadline.remaining) / part.size
             start = end
         return logits, cache
 

@@ -123,5 +123,16 @@ class OpenvinoModel:
         self._request.infer()
         return self._request.get_tensor("logits").data.copy(), np.arange(len(tokens), dtype=np.int32)
 
+    def keep(self, cache: Rows) -> tuple[dict[str, NDArray[np.float32]], int]:
+        """See `StepModel.keep`."""
+        kept = {state.name: state.state.data.copy() for state in self._request.query_state()}
+        return kept, sum(values.nbytes for values in kept.values())
+
+    def spread(self, kept: dict[str, NDArray[np.float32]], rows: int) -> Rows:
+        """See `StepModel.spread`."""
+        for state in self._request.query_state():
+            state.state = ov.Tensor(kept[state.name])
+        return np.zeros(rows, np.int32)
+
     def release(self) -> None:
         """There is nothing to give back."""

@@ -4,7 +4,7 @@ import gc
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +33,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         super().__init__(settings)
         self._decoder: BatchDecoder | None = None
         self._model: StepModel | None = None
+        self._beginnings = lru_cache(lambda text: self._tokenizer.prompt_tokens(GenerationRequest(prompt=text)))
 
     def warm_up(self) -> None:
         """Load the model and its adapters, and run a short prompt: the first run includes setup costs.
@@ -101,13 +102,25 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Row:
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
         matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
-        return Row(request, prompt, limit, matcher, place)
+        return Row(request, prompt, limit, matcher, place, self._prefix(request, prompt))
+
+    def _prefix(self, request: GenerationRequest, prompt: Sequence[int]) -> int:
+        """How many tokens of the prompt belong to its shared beginning alone; at least one token is left to read."""
+        if not request.shared or request.prompt is None:
+            return 0
+        beginning = self._beginnings(request.prompt[: request.shared])
+        pairs = enumerate(zip(beginning, prompt[:-1], strict=False))
+        return next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(beginning), len(prompt) - 1))
 
     def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
-        """Each has one adapter and prompts of similar length; the shortest first, as they are the fastest."""
-        ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
+        """Each has one adapter, one beginning and prompts of similar length; the shortest first, being the fastest."""
+
+        def kind(row: Row) -> tuple[str, Sequence[int]]:
+            return row.request.adapter or "", row.prompt[: row.prefix]
+
+        ordered = sorted(rows, key=lambda row: (*kind(row), len(row.prompt)))
         size = self._settings.batch_size
-        groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
+        groups = [list(group) for _, group in groupby(ordered, key=kind)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
     def _run(self, batch: list[Row], results: dict[int, Generation], deadline: Deadline) -> None:

@@ -1,5 +1,6 @@
 """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -73,6 +74,16 @@ class TransformersModel:
         except torch.AcceleratorError as error:
             raise LanguageModelDiedError(f"the GPU fails: {error}") from error
         return np.asarray(logits), output.past_key_values
+
+    def keep(self, cache: Cache) -> tuple[Cache, int]:
+        """See `StepModel.keep`."""
+        return copy.deepcopy(cache), sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+
+    def spread(self, kept: Cache, rows: int) -> Cache:
+        """See `StepModel.spread`."""
+        cache = copy.deepcopy(kept)
+        cache.batch_repeat_interleave(rows)
+        return cache
 
     def release(self) -> None:
         """See `StepModel.release`."""

@@ -52,6 +52,14 @@ class Alphabet:
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
+    def keep(self, cache: int) -> tuple[tuple[int, list[int]], int]:
+        return (cache, self.cached[0]), 300 << 20
+
+    def spread(self, kept: tuple[int, list[int]], rows: int) -> int:
+        past, tokens = kept
+        self.cached = [list(tokens) for _ in range(rows)]
+        return past
+
     def read(self) -> list[str]:
         """What the model knows of each text."""
         return [
@@ -78,6 +86,26 @@ def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int 
     model.prefill_tokens = prefill_tokens
     parts: Any = (model, Letters(), frozenset([END]))
     return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
+
+
+def test_a_beginning_that_prompts_share_is_read_once_and_the_oldest_is_forgotten() -> None:
+    model = Alphabet()
+    parts: Any = (model, Letters(), frozenset([END]))
+    decoder = BatchDecoder(*parts)
+
+    def answers(shared: str, *rests: str) -> list[tuple[str, int]]:
+        rows = [row(shared + rest) for rest in rests]
+        for each in rows:
+            each.prefix = len(shared)
+        return [(each.text, each.prompt_tokens) for each in decoder.run(rows, Deadline(1000))]
+
+    assert answers("abcabc", "hi", "p") == [("jkl", 8), ("qrs", 7)]
+    assert model.widths[:2] == [6, 2], "the beginning alone, then the rest of both"
+    for again in range(2):
+        model.shapes.clear()
+        assert answers("abcabc", "xyw", "bcd") == [("xyz", 9), ("efg", 9)]
+        assert (model.widths[0] == 3) == (again == 0), "300 MiB of another beginning leave no room for this one"
+        assert answers("fff", "g") == [("hij", 4)]
 
 
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
