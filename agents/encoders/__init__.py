@@ -1,11 +1,15 @@
 """Dense encoders and cross-encoders, chosen by settings; `agents.encoders.base` has one interface for each."""
 
+import os
+
 from agents.encoders.base import BatchedCrossEncoder as BatchedCrossEncoder
 from agents.encoders.base import BatchedDenseEncoder as BatchedDenseEncoder
 from agents.encoders.base import CrossEncoder as CrossEncoder
 from agents.encoders.base import DenseEncoder as DenseEncoder
 from agents.encoders.base import Vectors as Vectors
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before onnxruntime is imported, which would report to Microsoft
 
 
 def load_dense_encoder(settings: DenseEncoderSettings) -> BatchedDenseEncoder:
