@@ -40,6 +40,7 @@ from models.sources import FetchError, is_whole, sha256_of
 
 CONVERTERS = {
     "gguf-to-huggingface": ("models.gguf_to_huggingface", "convert"),
+    "gguf-to-int8": ("models.gguf_to_huggingface", "convert_int8"),
     "llama-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_2"),
     "llama-3-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_3"),
 }

@@ -5,6 +5,7 @@ far below one step of a 4- to 8-bit quantisation, vectors (norms, biases) as flo
 """
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from models.int8 import write_int8
+from models.int8 import save_tensors, write_int8
 
 if TYPE_CHECKING:
     from gguf import ReaderTensor
@@ -118,8 +119,8 @@ def _huggingface_name(name: str) -> str:
     raise UnsupportedGgufError(f"tensor {name!r}")
 
 
-def _converted_tensors(gguf: _GgufFile) -> dict[str, Array]:
-    """Every tensor under its Hugging Face name: matrices float16, vectors float32.
+def _converted_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
+    """Every tensor with its Hugging Face name: matrices float16, vectors float32.
 
     Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
     """
@@ -129,15 +130,13 @@ def _converted_tensors(gguf: _GgufFile) -> dict[str, Array]:
         del sources["output.weight"]
         copies = ("token_embd.weight", "output.weight")
         sources["token_embd.weight"] = max(copies, key=lambda name: int(gguf.tensors[name].n_bytes))
-    converted: dict[str, Array] = {}
     for name, source in sources.items():
         values = gguf.values(source)
         kind = name.split(".")[-2]
         if gguf.architecture == "llama" and kind in heads:
             values = _undo_rotary_permutation(values, int(gguf.setting(heads[kind])))
         dtype = np.float16 if values.ndim > 1 else np.float32
-        converted[_huggingface_name(name)] = np.ascontiguousarray(values, dtype=dtype)
-    return converted
+        yield _huggingface_name(name), np.ascontiguousarray(values, dtype=dtype)
 
 
 def _short_float(value: float) -> float:
@@ -217,10 +216,19 @@ def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
 
 
 def convert(gguf_path: Path, folder: Path) -> None:
-    """Write config, weights (float16, int8) and tokenizer of `gguf_path` to `folder`; raises `UnsupportedGgufError`."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
+    """Write config, tokenizer and weights (float16, int8) of a file to `folder`; raises `UnsupportedGgufError`."""
+    tensors = dict(_converted_tensors(_described(gguf_path, folder)))
+    save_tensors(folder / "model.safetensors", tensors, {"format": "pt"})
+    write_int8(folder, tensors.items())
 
+
+def convert_int8(gguf_path: Path, folder: Path) -> None:
+    """The same without the float16 weights, which the engine `openvino` does not read."""
+    write_int8(folder, _converted_tensors(_described(gguf_path, folder)))
+
+
+def _described(gguf_path: Path, folder: Path) -> _GgufFile:
+    """The file, whose configuration and tokenizer are now in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     gguf = _GgufFile(gguf_path)
     configs = {"config": _model_config(gguf), "generation_config": _generation_config(gguf)}
@@ -228,10 +236,4 @@ def convert(gguf_path: Path, folder: Path) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     _tokenizer(gguf).save(str(folder / "tokenizer.json"))
-    weights = folder / "model.safetensors"
-    try:
-        save_file(_converted_tensors(gguf), weights, metadata={"format": "pt"})
-    except SafetensorError as error:  # the package's error for a full disk
-        raise OSError(f"{weights}: {error}") from error
-    weights.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
-    write_int8(folder)
+    return gguf

@@ -6,7 +6,9 @@ float32. `agents.llm.openvino_graph` reads the file. `models.fetch` writes it; f
     python -m models.int8 FOLDER
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,27 +29,37 @@ def quantised(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[n
     return integers.astype(np.int8), scale
 
 
-def write_int8(folder: Path) -> None:
-    """Write `INT8_FILE` from `model.safetensors`, whole or not at all."""
-    from safetensors import SafetensorError, safe_open
+def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None = None) -> None:
+    """Write `INT8_FILE` from weights by name, or from `model.safetensors`."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, values in weights or _stored(folder / "model.safetensors"):
+        if values.ndim == 2:
+            tensors[name], tensors[name + SCALE] = quantised(values)
+        else:
+            tensors[name] = values.astype(np.float32)
+    save_tensors(folder / INT8_FILE, tensors)
+
+
+def _stored(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    from safetensors import safe_open
+
+    with safe_open(path, "numpy") as source:
+        yield from ((name, source.get_tensor(name)) for name in source.keys())  # noqa: SIM118 - no mapping
+
+
+def save_tensors(path: Path, tensors: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
+    """Write a safetensors file, whole or not at all; raises OSError."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    tensors: dict[str, NDArray[np.generic]] = {}
-    with safe_open(folder / "model.safetensors", "numpy") as source:
-        for name in source.keys():  # noqa: SIM118 - no mapping
-            values = source.get_tensor(name)
-            if values.ndim == 2:
-                tensors[name], tensors[name + SCALE] = quantised(values)
-            else:
-                tensors[name] = values.astype(np.float32)
-    part = folder / f"{INT8_FILE}.part"
+    part = path.with_name(f"{path.name}.part")
     part.parent.mkdir(exist_ok=True)
     try:
-        save_file(tensors, part)
+        save_file(tensors, part, metadata)
     except SafetensorError as error:  # the package's error for a full disk
         raise OSError(f"{part}: {error}") from error
-    part.chmod(0o644)
-    part.replace(folder / INT8_FILE)
+    part.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
+    part.replace(path)
 
 
 def main() -> None:
