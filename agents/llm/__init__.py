@@ -22,7 +22,7 @@ sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type] # s
 
 ENGINES = {
     "openvino": ("agents.llm.openvino_engine", "OpenvinoLanguageModel", "requirements-cpu.txt"),
-    "transformers": ("agents.llm.transformers_engine", "TransformersLanguageModel", "requirements-cpu.txt"),
+    "transformers": ("agents.llm.transformers_engine", "TransformersLanguageModel", "requirements-train.txt"),
     "vllm": ("agents.llm.vllm_engine", "VllmLanguageModel", "requirements.txt (GPU) or requirements-vllm-cpu.txt"),
     "openai": ("agents.llm.openai_engine", "OpenAILanguageModel", "requirements-cpu.txt"),
     "scripted": ("agents.llm.scripted_engine", "ScriptedLanguageModel", "requirements-cpu.txt"),

