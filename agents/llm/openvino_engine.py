@@ -97,10 +97,9 @@ class OpenvinoModel:
             if unused := set(matrices) - set(self._none):
                 raise AdapterError(f"the adapter {name} changes a layer that the model does not have: {min(unused)}")
         self.vocabulary: int = compiled.output("logits").partial_shape[2].get_length()
-        with self.adapter(None):
+        with self.adapter(None), self._weights.released():  # the first step repacks the matrices
             one = np.ones((1, 1), np.int64)
             self.step(0 * one, one, 0 * one, None)
-        self._weights.release()  # the first step has repacked the matrices
 
     @contextmanager
     def adapter(self, name: str | None) -> Iterator[None]:

@@ -8,7 +8,9 @@ of the last tokens. Each matrix that an adapter may change has two inputs, ``NAM
 
 import json
 import mmap
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from models.int8 import SCALE
 ARCHITECTURES = frozenset({"llama", "qwen2"})
 _KINDS = {"I8": "<i1", "F16": "<f2", "F32": "<f4"}
 _ALL = 2**31 - 1
+RELEASE_SECONDS = 0.05
 _LOWEST = np.float32(-65504.0)
 
 
@@ -55,10 +58,25 @@ class MappedWeights:
         flat = np.frombuffer(self._map, kind, (end - begin) // kind.itemsize, self._start + begin)
         return flat.reshape(entry["shape"])
 
-    def release(self) -> None:
-        """Release the memory pages; later reads load them from the file again."""
-        if hasattr(self._map, "madvise"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Release the memory pages again and again while the block reads them, so that few are held at a time."""
+        done = threading.Event()
+
+        def release() -> None:
+            while hasattr(self._map, "madvise"):
+                last = done.wait(RELEASE_SECONDS)
+                self._map.madvise(mmap.MADV_DONTNEED)
+                if last:
+                    return
+
+        thread = threading.Thread(target=release, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
 
 
 def build_graph(folder: Path, weights: MappedWeights, adapted: Collection[str] = ()) -> ov.Model:

@@ -80,7 +80,7 @@ class BertEncoder:
         self._layers, self._heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
         self._epsilon: float = config["layer_norm_eps"]
         stored = load_file(folder / "model.safetensors")
-        self._parameters = {_plain(name): array.astype(np.float32) for name, array in stored.items()}
+        self._parameters = {_plain(name): array.astype(np.float32, copy=False) for name, array in stored.items()}
         for name, array in update.items():
             layer, _, part = name.rpartition(".")
             if part == "lora_b":
