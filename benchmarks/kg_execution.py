@@ -11,8 +11,8 @@ derived  as direct, or equal after the frame's last step on the rows of the call
          prices return rows ("how many games did they win" is the list of results), the labelled values are the count,
          sum or average over them.
 
-It also prints for how many questions the values alone are the answer ("said", `agents.kg.direct`) or rules compute it
-("computed", `agents.kg.derive`), and how many of those the rules judge accepts; then the same by labelled last step
+It also prints for how many questions the values alone are the answer ("said", `direct_answer`) or rules compute it
+("computed", `derived_answer`), and how many of those the rules judge accepts; then the same by labelled last step
 (`derive` in the file).
 """
 
@@ -30,8 +30,7 @@ from agents.common.deadline import Deadline
 from agents.common.queries import parse_query_time
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
-from agents.kg.derive import derived_answer
-from agents.kg.direct import direct_answer
+from agents.kg.derive import derived_answer, direct_answer
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row

@@ -233,4 +233,4 @@ def _shared_entries(found: Sequence[list[Row]], key: str) -> list[Row]:
         return []
     lists = [cell if isinstance(cell := row.cells.get(key), tuple) else () for row in rows]
     common = tuple(entry for entry in lists[0] if all(entry in other for other in lists[1:]))
-    return [Row(rows[0].table, " and ".join(row.entity for row in rows), {key: cast("Cell", common)})]
+    return [Row(" and ".join(row.entity for row in rows), {key: cast("Cell", common)})]

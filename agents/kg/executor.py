@@ -110,28 +110,22 @@ class Executor:
         return ProgramResult(results, session.calls)
 
 
-@dataclass(slots=True)
-class _State:
-    """What the next statement works on: all matching rows, their table, and the selected values.
-
-    `failed` is the result of a failed statement.
-    """
-
-    rows: list[Row]
-    table: Table
-    values: tuple[Value, ...]
-    failed: Result | None = None
-
-
 class _Run:
-    """One run of a program."""
+    """One run of a program.
+
+    The next statement works on all matching `_rows`, their `_table` and the selected `_values`, unless `_failed` is the
+    result of a failed statement.
+    """
 
     def __init__(self, task: Task, session: KgSession, max_rows: int) -> None:
         self._schema: Schema = load_schema(task.domain)
         self._context = LookupContext(session, task.asked_at, max_rows)
         self._calendar = Calendar.TRADING if task.domain is Domain.FINANCE else Calendar.CIVIL
         self._max_rows = max_rows
-        self._state: _State | None = None
+        self._rows: list[Row] = []
+        self._table = self._schema.callable_tables[0]
+        self._values: tuple[Value, ...] = ()
+        self._failed: Result | None = None
 
     def results(self, program: Program) -> tuple[Result, ...]:
         """One result per statement. A sort or average after a failed statement fails in the same way.
@@ -159,32 +153,19 @@ class _Run:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             log.exception("a record has an unexpected form")
             fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
-        status = self._nothing if isinstance(fault, NotFoundError) else fault.status
-        is_empty = isinstance(fault, NoGameError)
-        failed = Result(call, status, explanation=(str(fault),), refines=refines, empty_calendar=is_empty)
-        if not refines or self._state is None:
-            self._state = _State([], self._schema.callable_tables[0], (), failed)
-        return failed
-
-    @property
-    def _nothing(self) -> Status:
-        """The status of an empty result: it proves something only if all records were read."""
-        return Status.KG_DOWN if self._context.unread else Status.NOT_FOUND
+        # An empty result proves something only if all records were read.
+        is_unknown = isinstance(fault, NotFoundError) and self._context.unread
+        status, is_empty = Status.KG_DOWN if is_unknown else fault.status, isinstance(fault, NoGameError)
+        self._values = ()
+        self._failed = Result(call, status, explanation=(str(fault),), refines=refines, empty_calendar=is_empty)
+        return replace(self._failed, partial=self._context.unread > 0)
 
     def _statement(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
         if isinstance(statement, Call):
             return self._call(statement, call, following)
-        state = self._previous_state()
-        if state.failed is not None:
-            return replace(state.failed, call=call)
-        if isinstance(statement, Average):
-            return self._average(state, call)
-        return self._sort(statement, state, call)
-
-    def _previous_state(self) -> _State:
-        if self._state is None:
-            raise MeaninglessCallError("there is no statement before this one")
-        return self._state
+        if self._failed is not None:
+            return replace(self._failed, call=call)
+        return self._average(call) if isinstance(statement, Average) else self._sort(statement, call)
 
     def _call(self, call: Call, text: str, following: Sequence[Statement]) -> Result:
         table = self._schema.tables[call.table]
@@ -202,21 +183,21 @@ class _Run:
             taken = rows if call.take in {None, "all"} else rows[: int(call.take or 1)]
         return self._finish(text, table, [row for group in asked for row in group], rows, taken, call)
 
-    def _sort(self, sort: Sort, state: _State, text: str) -> Result:
-        comparer = Comparer(state.table, self._context, self._calendar, state.values)
-        rows = comparer.matching(state.rows, sort.conditions)
+    def _sort(self, sort: Sort, text: str) -> Result:
+        comparer = Comparer(self._table, self._context, self._calendar, self._values)
+        rows = comparer.matching(self._rows, sort.conditions)
         if sort.key is not None:
             rows = comparer.ordered(rows, sort.key, descending=sort.descending)
         take = sort.take if sort.take is not None else ("all" if sort.conditions else 1)
-        return self._finish(text, state.table, state.rows, rows, rows if take == "all" else rows[: int(take)], sort)
+        return self._finish(text, self._table, self._rows, rows, rows if take == "all" else rows[: int(take)], sort)
 
-    def _average(self, state: _State, text: str) -> Result:
-        numbers = [number for number in map(exact_number, state.values) if number is not None]
+    def _average(self, text: str) -> Result:
+        numbers = [number for number in map(exact_number, self._values) if number is not None]
         if not numbers:
             raise MeaninglessCallError("the statement before gave no numbers to average")
         mean = round(fmean(numbers), 6)
-        self._state = replace(state, values=(mean,))
-        return Result(text, Status.OK, (), (mean,), say_average(mean, len(numbers), state.rows))
+        self._values = (mean,)
+        return Result(text, Status.OK, (), (mean,), say_average(mean, len(numbers), self._rows))
 
     def _finish(
         self, text: str, table: Table, asked: list[Row], rows: list[Row], taken: list[Row], statement: Call | Sort
@@ -225,33 +206,24 @@ class _Run:
 
         The next statement works on `rows`.
         """
-        select, count = statement.select, statement.count
+        select, count, unread = statement.select, statement.count, self._context.unread
         column = table.column(select) if select is not None else None
         key = column.name if column else (select or table.default_key)
         if column is not None and column.type is Type.ROWS:
             return self._inner_rows(text, column, taken, statement)
         if count:
             values = _number_of(column, key if select is not None else None, rows, taken)
+            is_empty = not values or (not values[0] and unread > 0)  # a count of 0 is an answer
         else:
             values = flat(taken, key) if key is not None else ()
-        self._state = _State(rows, table, values)
-        if self._gave_nothing(values, counted=count, whole_rows=key is None and bool(rows)):
-            missing = say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ())
-            failed = Result(text, self._nothing, tuple(rows), explanation=(missing,))
-            self._state.failed = failed
-            return failed
+            is_empty = not values and not (key is None and rows)
+        if is_empty:
+            raise NotFoundError(say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ()))
+        self._rows, self._table, self._values, self._failed = rows, table, values, None
         number = values[0] if count else None
         shown = key if select is not None or table.default_key == "value" else None
-        said = verbalise(
-            table, rows, taken, shown, conditions=statement.conditions, count=number, partial=self._context.unread > 0
-        )
+        said = verbalise(table, rows, taken, shown, conditions=statement.conditions, count=number, partial=unread > 0)
         return Result(text, Status.OK, tuple(rows), values, said)
-
-    def _gave_nothing(self, values: tuple[Value, ...], *, counted: bool, whole_rows: bool) -> bool:
-        """Whether a statement found nothing. A count of 0 is an answer, unless records were unreadable."""
-        if counted:
-            return not values or (not values[0] and self._context.unread > 0)
-        return not values and not whole_rows
 
     def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
         """Select a key that holds rows of another table: the next statement works on those rows."""
@@ -292,12 +264,11 @@ class _Run:
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""
-        state = self._previous_state()
-        if state.failed is not None and state.failed.status is Status.KG_DOWN:
+        if self._failed is not None and self._failed.status is Status.KG_DOWN:
             raise KgError("the statement before could not be asked")
-        if state.failed is not None and state.failed.status is Status.INVALID:
+        if self._failed is not None and self._failed.status is Status.INVALID:
             raise MeaninglessCallError("the statement before makes no sense")
-        names = tuple(dict.fromkeys(str(value) for value in state.values if value not in (None, "")))
+        names = tuple(dict.fromkeys(str(value) for value in self._values if value not in (None, "")))
         if not names:
             raise NotFoundError("the statement before gave nothing for * to stand for")
         if len(names) > _MOST_PREVIOUS:
@@ -319,9 +290,10 @@ class _Run:
 def _keys_of(statement: Statement) -> set[str]:
     if isinstance(statement, Average):
         return set()
-    keys = {condition.key for condition in statement.conditions}
-    keys |= {condition.value.name for condition in statement.conditions if isinstance(condition.value, Key)}
-    return (keys | {statement.select or "", (statement.key if isinstance(statement, Sort) else None) or ""}) - {""}
+    keys = {statement.select, statement.key if isinstance(statement, Sort) else None}
+    for condition in statement.conditions:
+        keys |= {condition.key, condition.value.name if isinstance(condition.value, Key) else None}
+    return {key for key in keys if key}
 
 
 def flat(rows: Sequence[Row], key: str | None) -> tuple[Value, ...]:

@@ -9,8 +9,7 @@ from agents.common.deadline import Deadline
 from agents.common.text import clean
 from agents.encoders.base import DenseEncoder
 from agents.kg.client import CallLimits, KgClient
-from agents.kg.derive import Derived, derived_answer
-from agents.kg.direct import direct_answer
+from agents.kg.derive import Derived, derived_answer, direct_answer
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Program
 from agents.kg.results import Result, Status

@@ -27,7 +27,6 @@ class Status(enum.StrEnum):
 class Row:
     """One record of a table; `entity` is the graph's name of the requested entity."""
 
-    table: str
     entity: str
     cells: Mapping[str, Cell] = field(default_factory=dict)
 

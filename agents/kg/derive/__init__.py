@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from agents.kg.derive import comparison, games, infobox, values
+from agents.kg.derive.direct import value_itself
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading, read_case
-from agents.kg.direct import direct_answer
 from agents.kg.language import Average, Call, Previous, Program, Statement
 from agents.kg.results import Result
 from agents.kg.schema import Domain
 
-__all__ = ["Derived", "derived_answer"]
+__all__ = ["Derived", "derived_answer", "direct_answer"]
 
 RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     comparison.which_is_more,
@@ -42,6 +42,12 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
+def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
+    """The values of a single call in words if they answer the question by themselves, else None."""
+    case = read_case(question, domain, program, results)
+    return value_itself(case, case.readings[0]) if case and len(case.readings) == 1 else None
+
+
 def derived_answer(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
 ) -> Derived | None:
@@ -52,6 +58,7 @@ def derived_answer(
     case = read_case(question, domain, program, results, today)
     if case is None or not case.readings:
         return None
+    case = case.by_entity
     found = [rule(case) for rule in RULES]
     if len(case.readings) == 1:
         found += [rule(case, case.readings[0]) for rule in RULES_OF_ONE_READING]

@@ -2,13 +2,13 @@
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
 from math import isfinite
 
-from agents.kg.language import Average, Call, Condition, Program, Sort
+from agents.kg.language import Average, Call, Condition, Program, Take
 from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, NumberKind, Table, Type, load_schema
@@ -16,6 +16,8 @@ from agents.matching import CURRENCIES, DAYS, WEEKS, YEARS, Unit
 from agents.reasoning import CalendarDate, Quantity, in_words
 
 NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
+COMPLETE = frozenset({"get_movie_person_oscar"})
+"""Complete tables. In other tables a count of 0 may only mean that the graph knows little."""
 _LARGEST = 10**25
 _DOLLARS = CURRENCIES["$"]
 _DAY = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
@@ -46,6 +48,7 @@ class Reading:
     column: Column | None
     values: tuple[Value, ...]
     rows: tuple[Row, ...]
+    take: Take = None
     counted: bool = False
     averaged: bool = False
 
@@ -83,9 +86,14 @@ class GraphEvidence:
         """The question with masked names."""
         return self.asked.text
 
+    @property
+    def by_entity(self) -> "GraphEvidence":
+        """The same evidence with a reading for each name of a list."""
+        return replace(self, readings=tuple(part for reading in self.readings for part in _by_entity(reading)))
+
 
 def read_case(
-    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None
+    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
 ) -> GraphEvidence | None:
     """The evidence, or None if a call failed or may have missed something."""
     if len(results) != len(program.statements) or not keeps_dates(question, program):
@@ -94,18 +102,20 @@ def read_case(
         return None
     tables, readings = load_schema(domain).tables, list[Reading]()
     for statement, result in zip(program.statements, results, strict=True):
+        if isinstance(statement, Average):
+            readings[-1] = replace(readings[-1], values=result.values, averaged=True)
+            continue
         if isinstance(statement, Call):
-            table = tables[statement.table]
+            call, conditions, table = statement, statement.conditions, tables[statement.table]
             key = statement.select or table.default_key
-            column = table.column(key) if key else None
-            given = result.values, result.rows, statement.count
-            readings.append(Reading(statement, statement.conditions, table, column, *given))
-        elif readings:
-            readings[-1] = _refined(readings[-1], statement, result, tables)
         else:
-            return None
-    split = tuple(part for reading in readings for part in _by_entity(reading))
-    return GraphEvidence(ask(question, domain, program), split, today)
+            before = readings.pop()
+            call, conditions, key = before.call, before.conditions + statement.conditions, statement.select
+            table = tables[before.column.rows_of] if before.column and before.column.rows_of else before.table
+        column = table.column(key) if key else None
+        given = result.values, result.rows, statement.take, statement.count
+        readings.append(Reading(call, conditions, table, column, *given))
+    return GraphEvidence(ask(question, domain, program), tuple(readings), today)
 
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:
@@ -200,24 +210,6 @@ def with_unit(value: Amount, unit: str = "") -> str:
     """An amount in words; `unit` follows a plain number."""
     plain = isinstance(value, Quantity) and not value.unit.name
     return f"{in_words(value)} {unit}" if unit and plain else in_words(value)
-
-
-def _refined(reading: Reading, statement: Sort | Average, result: Result, tables: Mapping[str, Table]) -> Reading:
-    if isinstance(statement, Average):
-        return replace(reading, values=result.values, averaged=True)
-    table, rows_of = reading.table, reading.column.rows_of if reading.column else None
-    if rows_of:
-        table = tables[rows_of]
-    column = table.column(statement.select) if statement.select else None
-    return replace(
-        reading,
-        conditions=reading.conditions + statement.conditions,
-        table=table,
-        column=column,
-        values=result.values,
-        rows=result.rows,
-        counted=statement.count,
-    )
 
 
 def _by_entity(reading: Reading) -> list[Reading]:

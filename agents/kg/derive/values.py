@@ -2,8 +2,7 @@
 
 import re
 
-from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, answer, order, time_between
-from agents.kg.direct import COMPLETE
+from agents.kg.derive.readings import COMPLETE, Derived, GraphEvidence, Reading, amount, answer, order, time_between
 from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from agents.kg.schema import Type

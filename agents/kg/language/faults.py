@@ -102,6 +102,7 @@ def bracket_fault(text: str) -> KgQueryError | None:
     Closing brackets after a complete statement do not count: the parser skips them.
     """
     awaited: list[str] = []
+    is_first = True
     for mark, position in _marks(text):
         extra, missing_at = False, None
         if mark == "call":
@@ -109,6 +110,7 @@ def bracket_fault(text: str) -> KgQueryError | None:
                 missing_at = len(text[:position].rstrip())
         elif mark in _CLOSERS:
             awaited.append(_CLOSERS[mark])
+            is_first = False
         elif mark not in ")]":
             return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, position)
         elif awaited and mark == awaited[-1]:
@@ -116,7 +118,7 @@ def bracket_fault(text: str) -> KgQueryError | None:
         elif mark in awaited:
             missing_at = position
         else:
-            extra = bool(awaited) or text[position + 1 :].lstrip().startswith(("[", "［", "【"))
+            extra = bool(awaited) or is_first or text[position + 1 :].lstrip().startswith(("[", "［", "【"))
         if extra:
             return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
         if missing_at is not None:

@@ -1,16 +1,14 @@
 """Parses the text of a model or a person into a program, by the schema of the domain."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from lark import UnexpectedInput
+from lark import Token, Tree, UnexpectedInput
 
-from agents.kg.language.arguments import Contents, find_table, nearest
+from agents.kg.language.arguments import BoundCall, find_table, nearest
 from agents.kg.language.faults import ErrorKind, KgQueryError, bracket_fault, depth_fault, error, prose, syntax_fault
-from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
-from agents.kg.language.syntax import Invocation, Item, Selected, Sign, Sliced, Star, Text, Written, read
-from agents.kg.schema import COUNT_KEY, Domain, Schema, Table, bare_name, load_schema
+from agents.kg.language.program import Average, Call, Program, Sort, Statement
+from agents.kg.language.syntax import Node, parts, position, read
+from agents.kg.schema import Domain, Schema, Table, bare_name, load_schema
 
 MAX_BYTES = 2000
 MAX_DEPTH = 8
@@ -18,9 +16,7 @@ MAX_DEPTH = 8
 MAX_STATEMENTS = 8
 """The longest labelled program has 250 bytes and 4 statements."""
 
-_NUMBER = re.compile(r"[0-9]{1,9}")
 _AVERAGES = frozenset({"average", "avg", "mean"})
-_FROM_FIRST = "rows are counted from the first: [:n]"
 
 
 def parse(text: str, domain: Domain) -> Program:
@@ -44,18 +40,14 @@ def parse(text: str, domain: Domain) -> Program:
         raise syntax_fault(text, raised) from None
     if fault := bracket_fault(text):
         raise fault
-    return _Binder(text, load_schema(domain)).bind(items, MAX_STATEMENTS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What a statement selects from the rows of a call."""
-
-    select: str | None = None
-    count: bool = False
-    take: Take = None
-    rest: tuple[Selected | Sliced, ...] = ()
-    """The brackets after a key that holds another table's rows."""
+    if not items and text.strip():
+        raise prose(text)
+    binder = _Binder(text, load_schema(domain))
+    for item in items:
+        if parts(item):
+            take, body = parts(item)
+            binder.statement(str(take or ""), body)
+    return Program(tuple(binder.statements))
 
 
 class _Binder:
@@ -65,134 +57,80 @@ class _Binder:
         self._text = text
         self._schema = schema
         self._rows: Table | None = None
-        self._statements: list[Statement] = []
+        self.statements: list[Statement] = []
 
-    def bind(self, items: Sequence[Item], limit: int) -> Program:
-        if not items and self._text.strip():
-            raise prose(self._text)
-        self._check_brackets([item.text if isinstance(item, Sign) else None for item in items], items)
-        for item in items:
-            if isinstance(item, Written):
-                self._statement(item)
-                if len(self._statements) > limit:
-                    raise error(ErrorKind.TOO_MANY_STATEMENTS, f"at most {limit} statements", self._text, item.position)
-        return Program(tuple(self._statements))
-
-    def _check_brackets(self, signs: Sequence[str | None], items: Sequence[Item]) -> None:
-        """Allow an extra closing bracket only after a statement; a bracket around all statements must close."""
-        opens = signs[:1] == ["["]
-        first = signs.index(None) if None in signs else len(signs)
-        if "]" in signs[:first] and not opens:
-            position = items[signs.index("]")].position
-            raise error(ErrorKind.EXTRA_BRACKET, "a bracket is closed before any is open", self._text, position)
-        if opens and "]" not in signs:
-            raise error(ErrorKind.MISSING_BRACKET, "] is missing here", self._text, len(self._text.rstrip()))
-
-    def _statement(self, written: Written) -> None:
-        body = written.body
-        if body is None:
-            self._average(written.position)
-        elif bare_name(body.name) in _AVERAGES:
+    def statement(self, take: str, body: Node) -> None:
+        if isinstance(body, Token):
+            self._average(body)
+        elif bare_name(str(body.children[0])) in _AVERAGES:
             self._average_of(body)
-        elif bare_name(body.name) == "sort":
-            self._sort(body, written.take)
+        elif bare_name(str(body.children[0])) == "sort":
+            self._sort(body, take)
         else:
-            self._call(body, written.take)
+            self._call(body, take)
+        if len(self.statements) > MAX_STATEMENTS:
+            message = f"at most {MAX_STATEMENTS} statements"
+            raise error(ErrorKind.TOO_MANY_STATEMENTS, message, self._text, position(body))
 
-    def _average(self, position: int) -> None:
-        self._rows_before("average", position)
+    def _average(self, body: Node) -> None:
+        self._rows_before("average", body)
         self._rows = None
-        self._statements.append(Average())
+        self.statements.append(Average())
 
-    def _average_of(self, body: Invocation) -> None:
+    def _average_of(self, body: Tree[Token]) -> None:
         """Read `average()`, `average(*)`, or an average with the call in its brackets."""
-        match body.items:
-            case (None | Star(),):
+        _, slots, trailers = body.children
+        match parts(slots):
+            case [Tree(data="slot")] | [Token(type="STAR")]:
                 pass
-            case (Invocation() as inner,):
-                self._statement(Written("", inner, inner.position))
+            case [Tree(data="invocation") as inner]:
+                self.statement("", inner)
             case _:
-                raise self._wrong("average takes no argument: it works on the statement before", body.position)
-        if body.trailers:
-            raise self._wrong("average gives one number: nothing can follow it", body.trailers[0].position)
-        self._average(body.position)
+                raise self._wrong("average takes no argument: it works on the statement before", body)
+        if parts(trailers):
+            raise self._wrong("average gives one number: nothing can follow it", parts(trailers)[0])
+        self._average(body)
 
-    def _sort(self, body: Invocation, take: str) -> None:
-        table = self._rows_before("sort", body.position)
-        contents = self._contents(body, table)
-        key, descending = contents.order()
-        result = self._result(body, contents, table, take)
-        sort = Sort(tuple(contents.conditions), key, descending, result.select, result.count, result.take)
-        self._append(sort, table, result, body)
+    def _sort(self, body: Tree[Token], take: str) -> None:
+        call = self._bound(self._rows_before("sort", body), body)
+        key, descending = call.order()
+        call.read_trailers(take)
+        sort = Sort(tuple(call.conditions), key, descending, call.select, call.count, call.take)
+        self._append(sort, call, body)
 
-    def _call(self, body: Invocation, take: str) -> None:
-        table = find_table(self._schema, body.name)
+    def _call(self, body: Tree[Token], take: str) -> None:
+        name = str(body.children[0])
+        table = find_table(self._schema, name)
         if table is None:
-            names = nearest(body.name, [table.name for table in self._schema.callable_tables])
-            message = f"{self._schema.domain} has no table {body.name}; it has {', '.join(names)}"
-            raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, body.position)
-        contents = self._contents(body, table)
-        arguments = contents.arguments()
-        result = self._result(body, contents, table, take)
-        call = Call(table.name, arguments, tuple(contents.conditions), result.select, result.count, result.take)
-        self._append(call, table, result, body)
+            names = nearest(name, [table.name for table in self._schema.callable_tables])
+            message = f"{self._schema.domain} has no table {name}; it has {', '.join(names)}"
+            raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, position(body))
+        call = self._bound(table, body)
+        arguments = call.arguments()
+        call.read_trailers(take)
+        statement = Call(table.name, arguments, tuple(call.conditions), call.select, call.count, call.take)
+        self._append(statement, call, body)
 
-    def _append(self, statement: Call | Sort, table: Table, result: _Result, body: Invocation) -> None:
+    def _bound(self, table: Table, body: Tree[Token]) -> BoundCall:
+        return BoundCall(self._text, self._schema, table, body, has_previous=bool(self.statements))
+
+    def _append(self, statement: Call | Sort, call: BoundCall, body: Tree[Token]) -> None:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
-        self._statements.append(statement)
-        selected = table.columns.get(result.select or "")
-        self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else table
-        if result.rest:
-            self._statements[-1] = replace(statement, take=None)
-            take = "" if result.take is None else str(result.take)
-            self._sort(Invocation("sort", (), result.rest, body.position), take)
+        selected = call.table.columns.get(call.select or "")
+        self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else call.table
+        self.statements.append(replace(statement, take=None) if call.rest else statement)
+        if call.rest:
+            nothing: Tree[Token] = Tree("slots", [])
+            sort: Tree[Token] = Tree(
+                "invocation", [Token("NAME", "sort"), nothing, Tree("trailers", call.rest)], body.meta
+            )
+            self._sort(sort, str(call.take or ""))
 
-    def _rows_before(self, word: str, position: int) -> Table:
+    def _rows_before(self, word: str, node: Node) -> Table:
         if self._rows is None:
             message = f"{word} works on the rows of the statement before, and there are none"
-            raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position)
+            raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position(node))
         return self._rows
 
-    def _contents(self, body: Invocation, table: Table) -> Contents:
-        return Contents(self._text, self._schema, table, body.items, has_previous=bool(self._statements))
-
-    def _result(self, body: Invocation, contents: Contents, table: Table, take: str) -> _Result:
-        """Read the word before a call and the brackets after it."""
-        result = _Result(take="all" if take == "all" else self._number(take, body.position) if take else None)
-        key = f'one key in brackets, such as ["{next(iter(table.columns))}"]'
-        for index, trailer in enumerate(body.trailers):
-            if isinstance(trailer, Sliced):
-                result = replace(result, take=self._slice(trailer))
-                continue
-            value = trailer.value
-            if isinstance(value, Star) or not trailer.is_alone:
-                raise self._wrong(key, trailer.position)
-            if not value.quoted and value.text.lstrip("-").isdecimal():
-                if value.text != "0":
-                    raise self._wrong(_FROM_FIRST, trailer.position)
-                result = replace(result, take=1)
-            elif result.count:
-                raise self._wrong(f'{key}, then ["len"] or [:n]', trailer.position)
-            elif bare_name(value.text) == COUNT_KEY and table.column(value.text) is None:
-                result = replace(result, count=True)
-            elif result.select is None:
-                result = replace(result, select=contents.key(value))
-            elif result.select in table.columns and table.columns[result.select].rows_of is not None:
-                return replace(result, rest=body.trailers[index:])
-            else:
-                raise self._wrong(f'{key}, then ["len"] or [:n]', trailer.position)
-        return result
-
-    def _slice(self, trailer: Sliced) -> Take:
-        start, stop = trailer.start, trailer.stop
-        if start is not None and not (isinstance(start, Text) and start.text == "0"):
-            raise self._wrong(_FROM_FIRST, trailer.position)
-        return "all" if stop is None else self._number(stop.text if isinstance(stop, Text) else "*", stop.position)
-
-    def _number(self, digits: str, position: int) -> int:
-        if not _NUMBER.fullmatch(digits) or int(digits) < 1:
-            raise self._wrong("the number of rows must be 1 or more", position)
-        return int(digits)
-
-    def _wrong(self, message: str, position: int) -> KgQueryError:
-        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position)
+    def _wrong(self, message: str, node: Node) -> KgQueryError:
+        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))

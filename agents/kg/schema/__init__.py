@@ -121,7 +121,6 @@ class Table:
     meaning: str
     parameters: tuple[Parameter, ...]
     columns: Mapping[str, Column]
-    endpoints: tuple[str, ...]
     identity: tuple[str, ...] = ()
     noun: str = "records"
     take: Literal["first", "all"] = "first"

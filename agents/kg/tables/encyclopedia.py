@@ -24,7 +24,7 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
     summary = " ".join(part for part in (raw, article.get("summary_text") or "") if part)
     cells: dict[str, Cell] = {**entries, "name": title, "summary": summary}
     cells["text"] = plain(str(article.get("summary_text") or ""))
-    return [Row("get_open", title, cells)]
+    return [Row(title, cells)]
 
 
 def plain(markup: str) -> str:

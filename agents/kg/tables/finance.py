@@ -44,25 +44,21 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     return days
 
 
-def _single_value(context: LookupContext, query: TableQuery, table: str, endpoint: str) -> list[Row]:
+def _single_value(context: LookupContext, query: TableQuery, endpoint: str) -> list[Row]:
     ticker, value = company_data(context, endpoint, query.name("a company"))
-    return [Row(table, ticker, {"value": value})]
+    return [Row(ticker, {"value": value})]
 
 
-get_stock_pe_ratio = partial(_single_value, table="get_stock_pe_ratio", endpoint="/finance/get_pe_ratio")
-get_stock_eps = partial(_single_value, table="get_stock_eps", endpoint="/finance/get_eps")
-get_stock_market_cap = partial(
-    _single_value, table="get_stock_market_cap", endpoint="/finance/get_market_capitalization"
-)
+get_stock_pe_ratio = partial(_single_value, endpoint="/finance/get_pe_ratio")
+get_stock_eps = partial(_single_value, endpoint="/finance/get_eps")
+get_stock_market_cap = partial(_single_value, endpoint="/finance/get_market_capitalization")
 
 
 def get_stock_dividend(context: LookupContext, query: TableQuery) -> list[Row]:
     """All dividends, oldest first."""
     ticker, history = company_data(context, "/finance/get_dividends_history", query.name("a company"))
     return [
-        Row("get_stock_dividend", ticker, {"date": day[:10], "value": value})
-        for day, value in sorted(history.items())
-        if value is not None
+        Row(ticker, {"date": day[:10], "value": value}) for day, value in sorted(history.items()) if value is not None
     ]
 
 
@@ -78,13 +74,13 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
     }
     officers = [each for each in info.get("companyOfficers") or () if isinstance(each, dict) and each.get("name")]
     cells["companyOfficers"] = tuple(f"{each['name']} ({each.get('title') or 'officer'})" for each in officers) or None
-    return [Row("get_stock_info", ticker, cells)]
+    return [Row(ticker, cells)]
 
 
 def _daily(context: LookupContext, company: str) -> list[Row]:
     ticker, history = company_data(context, "/finance/get_price_history", company)
     return [
-        Row("get_stock_price", ticker, {"time": stamp[:10], **{key: bar.get(name) for name, key in _PRICE.items()}})
+        Row(ticker, {"time": stamp[:10], **{key: bar.get(name) for name, key in _PRICE.items()}})
         for stamp, bar in sorted(history.items())
     ]
 
@@ -108,7 +104,7 @@ def _this_minute(context: LookupContext, company: str) -> list[Row]:
         return []
     price = bars[last].get("Open", bars[last].get("Close"))
     context.remark(f"the latest price is that of {last[:16]} Eastern time")
-    return [Row("get_stock_price", ticker, {"time": last[:16], "open": price, "close": price})]
+    return [Row(ticker, {"time": last[:16], "open": price, "close": price})]
 
 
 def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row]:

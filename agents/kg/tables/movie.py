@@ -24,13 +24,13 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """One row: the person."""
     person = find_person(context, query.name("a person"))
     cells = {"name": person["name"], "birthday": person.get("birthday"), "films as an actor": _films(person) or None}
-    return [Row("get_person", person["name"], cells)]
+    return [Row(person["name"], cells)]
 
 
 def get_movie(context: LookupContext, query: TableQuery) -> list[Row]:
     """The film; if several have the title, the best known comes first."""
     return [
-        Row("get_movie", film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
+        Row(film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
         for film in find_films(context, query.name("a film"), query.conditions)
     ]
 
@@ -46,7 +46,7 @@ def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Ro
         entity, awards = record["name"], record.get("oscar_awards") or []
     else:
         entity, awards = _ceremonies(context, query.conditions)
-    return [Row("get_movie_person_oscar", entity, _award_cells(award)) for award in awards]
+    return [Row(entity, _award_cells(award)) for award in awards]
 
 
 def find_person(context: LookupContext, name: str) -> _Record:
@@ -121,20 +121,19 @@ def _credits(context: LookupContext, query: TableQuery, part: str) -> list[Row]:
     The record of an actor lists only the films in which somebody acted, so there may be others that the person made.
     """
     movie, person = query.names
-    table = f"get_movie_person_{part}"
     if movie is not None:
         film = find_films(context, movie, query.conditions)[0]
         members = sorted(film.get(part) or (), key=_credit_order if part == "cast" else lambda _: 0)
-        return [Row(table, film["title"], _member_cells(film, one, part)) for one in _of_person(members, person)]
+        return [Row(film["title"], _member_cells(film, one, part)) for one in _of_person(members, person)]
     if person is None:
-        raise MeaninglessCallError(f"{table} needs a film or a person")
+        raise MeaninglessCallError(f"get_movie_person_{part} needs a film or a person")
     record = find_person(context, person)
     rows: list[Row] = []
     for identifier, film in _films_of(context, record, part, query):
         members = [m for m in film.get(part) or () if m.get("id") == record.get("id")]
         if not members and (part == "cast" or identifier in (record.get("directed_movies") or ())):
             members = [{"name": record["name"], "job": "Director"}]
-        rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
+        rows.extend(Row(record["name"], _member_cells(film, member, part)) for member in members)
     lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
     if part == "crew" and not lists_works and (not rows or _only_directing(query.conditions)):
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")

@@ -48,13 +48,13 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
         cells["music"] = _works(context, artist, dated="release_date" in query.keys)
     if len(cells) > 1 and all(value is None for key, value in cells.items() if key != "name"):
         raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
-    return [Row("get_person", artist, cells)]
+    return [Row(artist, cells)]
 
 
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.name("a song"))
-    return [Row("get_song", song, {"name": song, **_read(context, query, _SONG, query=song)})]
+    return [Row(song, {"name": song, **_read(context, query, _SONG, query=song)})]
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -68,7 +68,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
         raise unknown  # an unknown artist is not an artist without awards
     if "award_date" in cells:
         cells["award_date"] = tuple(sorted(cells["award_date"] or ()))
-    return [Row("get_grammy_person", artist, cells)]
+    return [Row(artist, cells)]
 
 
 def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -77,10 +77,10 @@ def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
     for song in dict.fromkeys(spellings):
         count = context.ask("/music/grammy_get_award_count_by_song", query=song)
         if count:
-            return [Row("get_grammy_song", song, {"award_count": count})]
+            return [Row(song, {"award_count": count})]
     if unknown is not None:
         raise unknown
-    return [Row("get_grammy_song", spellings[0], {"award_count": 0})]
+    return [Row(spellings[0], {"award_count": 0})]
 
 
 def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -97,7 +97,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
         query = replace(query, whole=True)
     read = _read(context, query, _GRAMMY_YEAR, query=year)
     cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
-    return [Row("get_grammy_year", f"the {year} Grammy Awards", cells)]
+    return [Row(f"the {year} Grammy Awards", cells)]
 
 
 def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -116,7 +116,7 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     if read and all(value is None for value in read.values()):
         raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
     cells: dict[str, Cell] = {key: int(said) if str(said).isdecimal() else said for key, said in read.items()}
-    return [Row("get_billboard", f"{song} in the Billboard Hot 100 of {day}", {"song": song, **cells})]
+    return [Row(f"{song} in the Billboard Hot 100 of {day}", {"song": song, **cells})]
 
 
 def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
@@ -173,7 +173,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
         undated = sum(not dates[work] for work in works) - context.unread
         if undated > 0:
             context.remark(f"the release date of {undated:,} of {len(works):,} works is unknown")
-    return tuple(Row("music", artist, {"name": work, "release_date": dates.get(work)}) for work in works)
+    return tuple(Row(artist, {"name": work, "release_date": dates.get(work)}) for work in works)
 
 
 def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
@@ -185,7 +185,7 @@ def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[R
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
     found = context.ask_each([request("/music/get_billboard_rank_date", rank=rank, date=day) for rank in ranks])
     return [
-        Row("get_billboard", f"rank {rank} of {chart}", {"song": song, "artist": artist, "rank": rank})
+        Row(f"rank {rank} of {chart}", {"song": song, "artist": artist, "rank": rank})
         for rank, (songs, artists) in zip(ranks, (pair or ((), ()) for pair in found), strict=True)
         for song, artist in zip(songs or (), artists or (), strict=False)
     ]

@@ -74,7 +74,7 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
             "season": season,
         }
         cells |= {key: value for key, value in game.items() if key not in cells}
-        rows.append(Row("get_soccer_on_date", side or team or "", cells))
+        rows.append(Row(side or team or "", cells))
     return rows
 
 
@@ -95,7 +95,7 @@ def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
         for key, value in game.items():
             if not key.endswith(f"_{other}"):
                 cells.setdefault(key.removesuffix(f"_{own}"), value)
-        rows.append(Row("get_nba_on_date", str(cells["team"]), cells))
+        rows.append(Row(str(cells["team"]), cells))
     return rows
 
 

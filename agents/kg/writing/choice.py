@@ -4,10 +4,11 @@ Similarity mixes two cosines: of the questions (domain and topic), and of their 
 directed rear window?" and "who directed jaws?" have one form. Names are the words that do not recur in the bank.
 """
 
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from math import exp, log, sqrt
+from math import exp, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ class Neighbourhood(NamedTuple):
 
 
 class ExampleIndex:
-    """The bank as vectors, from a dense encoder or, without one, from weighted words; built by `warm_up`."""
+    """The bank as vectors, from a dense encoder or, without one, from words with TF-IDF weights of the bank."""
 
     def __init__(self, bank: Sequence[Example], dense: DenseEncoder | None) -> None:
         self._bank = bank
@@ -49,22 +50,26 @@ class ExampleIndex:
         self._questions = [example.question for example in bank]
         self._forms = [self._form.of_example(example) for example in bank]
         self._dense = dense
-        self._words = WordVectors([*self._questions, *self._forms])
-        self._vectors: Vectors | None = None
+        if dense is None:
+            from sklearn.feature_extraction.text import TfidfVectorizer
 
-    def warm_up(self) -> Vectors:
-        """Load the encoder and encode the bank, once."""
-        if self._vectors is None:
-            if self._dense is not None:
-                self._dense.warm_up()
-            self._vectors = self._encode(self._questions, self._forms)
-        return self._vectors
+            words = TfidfVectorizer(analyzer=str.split, smooth_idf=False, dtype=np.float32)
+            self._words = words.fit(text.lower() for text in (*self._questions, *self._forms))
+
+    @functools.cached_property
+    def vectors(self) -> Vectors:
+        """The bank, encoded on first use; loads the encoder."""
+        if self._dense is not None:
+            self._dense.warm_up()
+        return self._encode(self._questions, self._forms)
 
     def _encode(self, questions: Sequence[str], forms: Sequence[str]) -> Vectors:
         """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
         # Questions are compared with questions, so none gets the query instruction.
         whole, form = (
-            self._dense.encode_passages(texts)[0] if self._dense else self._words.encode(texts)
+            self._dense.encode_passages(texts)[0]
+            if self._dense
+            else self._words.transform([text.lower().replace("?", " ") for text in texts]).toarray()
             for texts in (questions, forms)
         )
         return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
@@ -75,7 +80,7 @@ class ExampleIndex:
             return []
         vectors = self._encode(questions, list(map(self._form.of, questions)))
         near = []
-        for similarity, given in zip(vectors @ self.warm_up().T, domains, strict=True):
+        for similarity, given in zip(vectors @ self.vectors.T, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
             domain = given or self._vote(similarity, order[:VOTERS])
             places = [place for place in order if self._bank[place].domain is domain]
@@ -88,25 +93,6 @@ class ExampleIndex:
         for place in nearest:
             votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity.max()))
         return max(votes, key=lambda domain: votes[domain])
-
-
-class WordVectors:
-    """Unit vectors of words with TF-IDF weights from the given texts; other words have no weight."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        counts = Counter(word for text in texts for word in set(text.lower().split()))
-        self._places = {word: place for place, word in enumerate(counts)}
-        self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; a text with only unknown words is all zero."""
-        vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
-        for row, text in enumerate(texts):
-            for word in text.lower().replace("?", " ").split():
-                if word in self._places:
-                    vectors[row, self._places[word]] += self._weights[self._places[word]]
-        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return unit
 
 
 class QuestionForm:
@@ -152,8 +138,11 @@ class ExampleChoice:
 
     def __init__(self, settings: KgWriterSettings, dense: DenseEncoder | None) -> None:
         self._index = ExampleIndex(load_bank(), dense)
-        self.warm_up = self._index.warm_up
         self._fixed = load_folder(_ROOT / settings.fixed_examples) if settings.selection == "fixed" else None
+
+    def warm_up(self) -> None:
+        """Load the encoder and encode the bank."""
+        _ = self._index.vectors
 
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True

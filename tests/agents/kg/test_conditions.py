@@ -26,7 +26,7 @@ def comparer(domain: str, table: str) -> Comparer:
 
 
 def passes(domain: str, table: str, cells: dict[str, Cell], condition: Condition) -> bool:
-    return bool(comparer(domain, table).matching([Row(table, "x", cells)], [condition]))
+    return bool(comparer(domain, table).matching([Row("x", cells)], [condition]))
 
 
 CASES = """
@@ -104,6 +104,6 @@ def test_two_keys(ours: Cell, operator: Operator, theirs: Cell, expected: bool) 
 )
 def test_order(key: str, *, descending: bool, order: str) -> None:
     films = [(5, "2000-05"), (None, "1999"), (70, "2000"), (5, "1998-01-01"), (5, None)]
-    rows = [Row("get_movie", str(place), {"revenue": a, "release_date": b}) for place, (a, b) in enumerate(films)]
+    rows = [Row(str(place), {"revenue": a, "release_date": b}) for place, (a, b) in enumerate(films)]
     found = comparer("movie", "get_movie").ordered(rows, key, descending=descending)
     assert "".join(row.entity for row in found) == order

@@ -11,13 +11,13 @@ from agents.kg.verbalise import MOST_CHARACTERS, grouped, money, readable, verba
 
 def test_long_lists_are_cut_and_counted() -> None:
     table = load_schema("finance").tables["get_stock_dividend"]
-    rows = [Row(table.name, "ABC", {"date": f"20{n:02}-01-01", "value": n / 100}) for n in range(1, 61)]
+    rows = [Row("ABC", {"date": f"20{n:02}-01-01", "value": n / 100}) for n in range(1, 61)]
     text = verbalise(table, rows, rows, "value")
     assert text.startswith("60 dividends of ABC.")
     assert "and 35 more. The sum is $18.30, the average $0.305, the lowest $0.01, the highest $0.6." in text
     members = tuple(f"Member {n}" for n in range(1000))
     person = load_schema("music").tables["get_person"]
-    said = verbalise(person, [row := Row("get_person", "X", {"members": members})], [row], "members")
+    said = verbalise(person, [row := Row("X", {"members": members})], [row], "members")
     assert said.endswith("Member 24 and 975 more.")
 
 
@@ -26,7 +26,7 @@ def test_every_text_is_bounded() -> None:
     for domain in ("movie", "finance", "music", "sports", "open"):
         for table in load_schema(domain).tables.values():
             values: list[Cell] = ["w " * 50, 3, None, ("v " * 40,) * 9]
-            rows = [Row(table.name, "e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
+            rows = [Row("e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
                     assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60

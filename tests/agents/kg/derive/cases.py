@@ -25,7 +25,7 @@ def results_of(calls: str, domain: Domain, found: tuple[Found, ...]) -> list[Res
         if isinstance(given, tuple):
             results.append(Result("call", Status.OK, values=given))
             continue
-        rows = tuple(Row(table, entity, cells) for cells in given)
+        rows = tuple(Row(entity, cells) for cells in given)
         counted = not isinstance(statement, Average) and statement.count
         values = (len(rows),) if counted else tuple(cells[key] for cells in given if key in cells)
         results.append(Result("call", Status.OK, rows, values))

@@ -173,7 +173,7 @@ def test_nothing_is_derived_where_a_call_failed_or_may_have_missed_something() -
     assert not said(good, replace(longer, partial=True))
     assert not said(good, replace(longer, status=Status.NOT_FOUND))
     of_both = parse('get_movie(["heat","ice"])["length"]', Domain.MOVIE)
-    rows = tuple(Row("get_movie", name, {"length": length}) for name, length in (("Heat", 170), ("Ice", 95)))
+    rows = tuple(Row(name, {"length": length}) for name, length in (("Heat", 170), ("Ice", 95)))
     both = [Result("call", Status.OK, rows, (170, 95))]
     answer = derived_answer("which is longer, heat or ice?", Domain.MOVIE, of_both, both)
     assert answer

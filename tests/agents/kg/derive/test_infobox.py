@@ -32,7 +32,7 @@ def test_one_of_two_words_is_the_type() -> None:
 
 def test_another_article_that_the_search_found_answers_nothing() -> None:
     call = parse('get_open("oak college")', Domain.OPEN)
-    row = Row("get_open", "Elm School of Law", {"type": "Public"})
+    row = Row("Elm School of Law", {"type": "Public"})
     found = [Result("call", Status.OK, (row,), ("...",))]
     assert derived_answer("is oak college private or public?", Domain.OPEN, call, found) is None
 

@@ -5,8 +5,7 @@ import ast
 import pytest
 
 from agents.common.queries import parse_query_time
-from agents.kg.derive import derived_answer
-from agents.kg.direct import direct_answer
+from agents.kg.derive import derived_answer, direct_answer
 from agents.kg.language import parse
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Domain
@@ -67,7 +66,7 @@ def test_a_number_without_end_is_said_as_it_is() -> None:
 
 def test_rows_that_the_question_does_not_mean_are_no_answer() -> None:
     calls = 'ALL get_nba_on_date("owls","2022",eq(result,"W"))["opponent"]'
-    row = Row("get_nba_on_date", "Owls", {"team": "Owls", "opponent": "Cats", "result": "W", "venue": "Home"})
+    row = Row("Owls", {"team": "Owls", "opponent": "Cats", "result": "W", "venue": "Home"})
     found = [Result(calls, Status.OK, (row,), ("Cats",))]
     program = parse(calls, Domain.SPORTS)
     assert direct_answer("which teams did the owls beat in 2022?", Domain.SPORTS, program, found) == "Cats"
