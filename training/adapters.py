@@ -17,7 +17,7 @@ from agents.common.files import UserError
 from agents.settings import PRESETS, load_settings
 from crag.command import end_with, exit_code, parser_of
 from training.api_pairs import QUESTIONS
-from training.lora.settings import available_configs
+from training.lora.settings import LoraTraining
 
 REPOSITORY = Path(__file__).parents[1]
 BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}
@@ -28,8 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("python -m training.adapters", __doc__)
     parser.add_argument("name", choices=BASE_PRESETS)
     parser.add_argument("set", nargs="*", metavar="VARIABLE=VALUE", help="other variables of training/recipes.mk")
-    configs = available_configs()
-    parser.add_argument("--config", choices=configs, default="db3", help="tuning of training.lora (default: db3)")
+    parser.add_argument(
+        "--config", choices=LoraTraining.names(), default="db3", help="tuning of training.lora (default: db3)"
+    )
     parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="of all models and the tuning")
     parser.add_argument(

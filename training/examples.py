@@ -4,11 +4,12 @@ An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a tex
 ``groups`` that cross-validation keeps together; measuring needs ``query`` and ``answers``.
 """
 
+import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,7 +19,6 @@ from agents.settings import SettingsError, StrictModel, read_settings
 from evaluation.datasets import DatasetError, Record, Split, dataset_files, read_records
 
 Row = TypeVar("Row")
-Model = TypeVar("Model", bound=StrictModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,27 @@ def check_data_file(path: Path, remedy: str) -> None:
         raise DatasetError(f"{error}; {remedy}") from None
 
 
-def config_names(folder: Path) -> list[str]:
-    """Names of a command's shipped configurations, the TOML files in its folder ``configs``."""
-    return sorted(path.stem for path in (folder / "configs").glob("*.toml"))
+class Configuration(StrictModel):
+    """Settings of a training run, from a TOML file of `FOLDER` or of the user."""
 
+    FOLDER: ClassVar[Path]
 
-def read_config(form: type[Model], folder: Path, config: str, changes: Sequence[str] = ()) -> Model:
-    """Read a shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
-    path = Path(config) if config.endswith(".toml") else folder / "configs" / f"{config}.toml"
-    if not path.is_file():
-        raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(config_names(folder))}")
-    return read_settings(form, path, changes)
+    @classmethod
+    def names(cls) -> list[str]:
+        """Names of the shipped configurations."""
+        return sorted(path.stem for path in cls.FOLDER.glob("*.toml"))
+
+    @classmethod
+    def load(cls, config: str, changes: Sequence[str] = ()) -> Self:
+        """A shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
+        path = Path(config) if config.endswith(".toml") else cls.FOLDER / f"{config}.toml"
+        if not path.is_file():
+            raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(cls.names())}")
+        return read_settings(cls, path, changes)
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser, change: str) -> None:
+        """Add ``--config`` and ``--set`` for `load`, and ``--quiet``; `change` describes ``--set``."""
+        parser.add_argument("--config", required=True, help=f"{', '.join(cls.names())}, or a TOML file")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")

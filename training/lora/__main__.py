@@ -5,6 +5,7 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 """
 
 import argparse
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from crag.command import add_split_argument, end_with, exit_code, form, parser_o
 from evaluation.datasets import DatasetError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
-from training.lora.settings import available_configs, load_training
+from training.lora.settings import LoraTraining
 from training.run_card import run_card, write_card
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
@@ -26,29 +27,27 @@ SMOOTHED_STEPS = 20
 def main(arguments: Sequence[str] | None = None) -> int:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.lora", __doc__)
-    parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
+    LoraTraining.add_arguments(parser, "change a setting: epochs=1")
     parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     fold = "hold out the examples that this fold tests, such as 1/2"
     parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
     add_split_argument(parser)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
     parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     resume = "continue an unfinished run of the same settings and data in --out, if there is one"
     parser.add_argument("--resume", action="store_true", help=resume)
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _train(options), FloatingPointError)
 
 
 def _train(options: argparse.Namespace) -> None:
     from training.lora.model import check_tunable
-    from training.lora.run import finish, tune
+    from training.lora.run import UNFINISHED, tune
 
     started = time.monotonic()
-    settings = load_training(options.config, options.set)
+    settings = LoraTraining.load(options.config, options.set)
     given = [example for path in options.data for example in read_examples(path, options.split)]
     examples = _without(given, options.hold_out)
     base = model_folder(settings.base)
@@ -82,7 +81,7 @@ def _train(options: argparse.Namespace) -> None:
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
         write_card(options.out, run_card(data, chosen, time.monotonic() - started, metrics, PACKAGES))
-        finish(options.out)
+        shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
     print(
         f"{len(tuned.examples.kept)} examples ({tuned.examples.too_long.total()} too long, "
         f"{metrics['held_out_examples']} held out), {metrics['steps']} steps, loss {metrics['final_loss']:.3f} over "

@@ -4,18 +4,17 @@ import json
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.common.files import write_whole
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
-from training.lora.settings import LoraTraining, available_configs
+from training.lora.settings import LoraTraining
 
 if TYPE_CHECKING:
     import torch
     from peft import PeftModel
-    from transformers import PreTrainedModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
@@ -29,10 +28,24 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel"
     """
     import torch
     from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
-    shape = settings.adapter
+    number_type, shape = computing_type(device), settings.adapter
+    four_bits = {
+        "load_in_4bit": True,
+        "bnb_4bit_quant_type": "nf4",
+        "bnb_4bit_use_double_quant": True,
+        "bnb_4bit_compute_dtype": number_type,
+    }
     with quiet_transformers():
-        model = _load_base(settings, base, device)
+        model = AutoModelForCausalLM.from_pretrained(
+            str(base),
+            dtype=number_type,
+            local_files_only=True,
+            use_safetensors=True,
+            device_map={"": device},
+            quantization_config=BitsAndBytesConfig(**four_bits) if settings.quantise == "4bit" else None,
+        )
         torch.manual_seed(settings.seed)
         try:
             return get_peft_model(
@@ -88,28 +101,8 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
         raise SettingsError(
             f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
             f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
-            f"--config ({', '.join(available_configs())})"
+            f"--config ({', '.join(LoraTraining.names())})"
         )
-
-
-def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
-    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
-
-    options: dict[str, Any] = {
-        "dtype": computing_type(device),
-        "local_files_only": True,
-        "use_safetensors": True,
-    }
-    if settings.quantise == "4bit":
-        four_bits = BitsAndBytesConfig(
-            load_in_4bit=True,
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=computing_type(device),
-        )
-        options |= {"quantization_config": four_bits, "device_map": {"": device}}
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(str(base), **options)
-    return model if settings.quantise == "4bit" else model.to(device)
 
 
 def computing_type(device: str) -> "torch.dtype":

@@ -1,15 +1,13 @@
 """Settings of adapter tuning, read from `training/lora/configs/*.toml`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from agents.settings import StrictModel
-from training.examples import config_names, read_config
+from training.examples import Configuration
 
-FOLDER = Path(__file__).parent
 PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
 """db3, table 1."""
 
@@ -28,8 +26,10 @@ class AdapterShape(StrictModel):
     """Names of linear layers; biases are never tuned."""
 
 
-class LoraTraining(StrictModel):
+class LoraTraining(Configuration):
     """One adapter: its base model, its shape, and its tuning."""
+
+    FOLDER = Path(__file__).parent / "configs"
 
     description: str
     base: str
@@ -57,13 +57,3 @@ class LoraTraining(StrictModel):
     """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
     """Steps between two checkpoints, the most that a killed run loses."""
-
-
-def available_configs() -> list[str]:
-    """Names of the shipped configurations."""
-    return config_names(FOLDER)
-
-
-def load_training(config: str, changes: Sequence[str] = ()) -> LoraTraining:
-    """A configuration by name or path, with changes; see `training.examples.read_config`."""
-    return read_config(LoraTraining, FOLDER, config, changes)

@@ -15,7 +15,7 @@ from crag.command import add_split_argument, end_with, exit_code, parser_of
 from models.manifest import cache_folder, locate
 from training.examples import check_data_file
 from training.router.encoder_model import check_device
-from training.router.examples import available_configs, load_training, read_examples
+from training.router.examples import RouterTraining, read_examples
 from training.router.run import RouterRun
 from training.run_card import run_card, write_card
 
@@ -26,7 +26,8 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.router", __doc__)
-    parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
+    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
+    RouterTraining.add_arguments(parser, change)
     rows = "rows with query and labels (default: %(default)s)"
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
     add_split_argument(parser)
@@ -36,16 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
         "classifier of the configuration's name, because the agent prefers that one",
     )
-    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _train(options), FloatingPointError)
 
 
 def _train(options: argparse.Namespace) -> None:
-    settings = load_training(options.config, options.set)
+    settings = RouterTraining.load(options.config, options.set)
     out = options.out or _default_target(Path(options.config).stem)
     check_device(options.device)
     check_data_file(options.data, "--data names the file of labelled questions")

@@ -13,11 +13,10 @@ from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
 from agents.settings import StrictModel
 from evaluation.datasets import DatasetError, Split, read_records
-from training.examples import config_names, read_config
+from training.examples import Configuration
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""
-FOLDER = Path(__file__).parent
 
 
 class EncoderTraining(StrictModel):
@@ -47,8 +46,10 @@ class NgramTraining(StrictModel):
     """C of scikit-learn's LogisticRegression."""
 
 
-class RouterTraining(StrictModel):
+class RouterTraining(Configuration):
     """One classifier: its fields and its parts."""
+
+    FOLDER = Path(__file__).parent / "configs"
 
     description: str
     trained_on: str
@@ -69,16 +70,6 @@ class RouterTraining(StrictModel):
         if self.ngrams is not None and not self.folds:
             raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
         return self
-
-
-def available_configs() -> list[str]:
-    """Names of the shipped configurations."""
-    return config_names(FOLDER)
-
-
-def load_training(config: str, changes: Sequence[str] = ()) -> RouterTraining:
-    """A configuration by name or path, with changes such as ``folds=5``; see `training.examples.read_config`."""
-    return read_config(RouterTraining, FOLDER, config, changes)
 
 
 @dataclass(frozen=True, slots=True)
