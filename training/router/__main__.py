@@ -16,7 +16,7 @@ from models.manifest import cache_folder, locate
 from training.examples import check_data_file
 from training.router.encoder_model import check_device
 from training.router.examples import RouterTraining, read_examples
-from training.router.run import RouterRun
+from training.router.run import train
 from training.run_card import run_card, write_card
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
@@ -51,8 +51,7 @@ def _train(options: argparse.Namespace) -> None:
     base = locate(settings.encoder.base)
     started = time.monotonic()
     chosen = settings.model_dump(mode="json")
-    run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
-    reports = run.train()
+    reports = train(settings, examples, out, base, options.device, shown=not options.quiet)
     seconds = time.monotonic() - started
     metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))

@@ -1,9 +1,9 @@
 """Fine-tunes an encoder with one head per field."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -24,7 +24,7 @@ from training.router.examples import EncoderTraining, Examples, Positions
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.optim import Optimizer
+    from tqdm import tqdm
 
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""
@@ -36,9 +36,6 @@ MAX_GRADIENT_NORM = 1.0
 BATCHES_PER_SLICE = 8
 """Questions are sorted by length inside slices of this many batches, to reduce padding."""
 PREDICTION_BATCH = 32
-
-EpochDone = Callable[[float], None]
-"""Called after each epoch with its mean loss."""
 
 
 def check_device(device: str) -> None:
@@ -52,42 +49,51 @@ def check_device(device: str) -> None:
 
 
 class EncoderTrainer:
-    """Shared by all fits of a run: tokens of all questions, the base's folder, settings, device."""
+    """Shared by all fits of a run; `epochs` shows their progress."""
 
-    def __init__(self, settings: EncoderTraining, examples: Examples, base: Path, device: str = "cpu") -> None:
+    def __init__(
+        self, settings: EncoderTraining, examples: Examples, base: Path, device: str, epochs: "tqdm[Any]"
+    ) -> None:
         self._settings, self._examples, self._base, self._device = settings, examples, base, device
+        self._bar = epochs
         self._tokenizer = QuestionTokenizer(base, MAX_TOKENS)
         self._tokens = self._tokenizer.tokens(examples.texts)
 
-    def fit(self, positions: Positions, epoch_done: EpochDone) -> "TunedEncoder":
+    def fit(self, positions: Positions) -> "TunedEncoder":
         """Train one encoder on these questions.
 
         Raises:
             FloatingPointError: the loss is not finite; the learning rate is too high.
         """
         import torch
+        from transformers import get_linear_schedule_with_warmup
 
         settings = self._settings
         tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
         heads = list(tuned.network.heads.values())
         body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
-        groups = [
-            {"params": body, "peak": settings.learning_rate},
-            {"params": heads, "peak": settings.head_learning_rate},
-        ]
-        optimizer = torch.optim.AdamW(groups, lr=0.0, weight_decay=settings.weight_decay)
-        per_epoch = math.ceil(len(positions) / settings.batch_size)
+        groups = [{"params": body, "lr": settings.learning_rate}, {"params": heads, "lr": settings.head_learning_rate}]
+        optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+        steps = math.ceil(len(positions) / settings.batch_size) * settings.epochs
+        schedule = get_linear_schedule_with_warmup(optimizer, int(steps * settings.warm_up_share), steps)
+        tuned.network.encoder.train()
         for epoch in range(settings.epochs):
             torch.manual_seed(settings.seed * 1_000_003 + epoch)
             losses = []
-            for step, batch in enumerate(self._batches(positions, np.random.default_rng((settings.seed, epoch)))):
-                self._set_rates(optimizer, epoch * per_epoch + step, per_epoch * settings.epochs)
-                losses.append(self._step(tuned, optimizer, batch))
+            for batch in self._batches(positions, np.random.default_rng((settings.seed, epoch))):
+                loss = self._loss(tuned, batch)
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(list(tuned.parameters.values()), MAX_GRADIENT_NORM)
+                optimizer.step()
+                schedule.step()
+                losses.append(float(loss.detach()))
             if not np.isfinite(losses).all():
                 raise FloatingPointError(
                     f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
                 )
-            epoch_done(float(np.mean(losses)))
+            self._bar.set_postfix_str(f"loss {np.mean(losses):.3f}", refresh=False)
+            self._bar.update()
         return tuned
 
     def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
@@ -104,21 +110,14 @@ class EncoderTrainer:
                     found[field][places] = log_softmax(logits.float().cpu().numpy())
         return found
 
-    def _step(self, tuned: "TunedEncoder", optimizer: "Optimizer", positions: Positions) -> float:
+    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> "Tensor":
         import torch
         from torch.nn import functional
 
-        tuned.network.encoder.train()
         logits = tuned.network.logits(self._batch(positions), DROPOUT)
-        loss = sum(
-            functional.cross_entropy(logits[field], torch.from_numpy(classes[positions]).to(self._device))
-            for field, classes in self._examples.classes.items()
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(list(tuned.parameters.values()), MAX_GRADIENT_NORM)
-        optimizer.step()
-        return float(loss.detach())
+        classes = {name: torch.from_numpy(own[positions]) for name, own in self._examples.classes.items()}
+        losses = [functional.cross_entropy(logits[name], own.to(self._device)) for name, own in classes.items()]
+        return torch.stack(losses).sum()
 
     def _batch(self, positions: Positions) -> TokenBatch:
         return self._tokenizer.batch([self._tokens[position] for position in positions], self._device)
@@ -131,12 +130,6 @@ class EncoderTrainer:
             piece = sorted(order[start : start + size * BATCHES_PER_SLICE], key=lambda one: len(self._tokens[one]))
             batches += [np.array(piece[first : first + size]) for first in range(0, len(piece), size)]
         return (batches[number] for number in random.permutation(len(batches)))
-
-    def _set_rates(self, optimizer: "Optimizer", step: int, steps: int) -> None:
-        warm_up = int(steps * self._settings.warm_up_share)
-        share = step / warm_up if step < warm_up else (steps - step) / (steps - warm_up)
-        for group in optimizer.param_groups:
-            group["lr"] = group["peak"] * share
 
 
 class TunedEncoder:

@@ -29,7 +29,7 @@ from agents.questions.trainable import (
     log_softmax,
     mixed,
 )
-from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
+from training.router.encoder_model import MAX_TOKENS, EncoderTrainer
 from training.router.examples import Examples, NgramTraining, Positions, RouterTraining, fold_of_each
 
 Tensors = dict[str, NDArray[np.float32]]
@@ -39,7 +39,7 @@ MAX_ITERATIONS = 500
 
 @dataclass(frozen=True, slots=True)
 class OutOfFold:
-    """The fold of each question, and the predictions of both parts: field -> (questions, classes)."""
+    """The fold of each question, and what models that did not see it predict: field -> (questions, classes)."""
 
     fold: NDArray[np.int64]
     encoder: dict[str, Logs] = field(default_factory=dict)
@@ -47,113 +47,88 @@ class OutOfFold:
 
     def put(self, number: int, encoder: Mapping[str, Logs], ngrams: Mapping[str, Logs]) -> None:
         """Store the predictions for the questions of a fold."""
-        for table, found in ((self.encoder, encoder), (self.ngrams, ngrams)):
-            for name, logs in found.items():
+        for table, predictions in ((self.encoder, encoder), (self.ngrams, ngrams)):
+            for name, logs in predictions.items():
                 table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
 
-    def weights(self, name: str, classes: NDArray[np.int64], left_out: int | None = None) -> MixingWeights:
-        """The mixing weights that fit the field best, on all questions or those of the other folds."""
-        chosen = self.fold != (-1 if left_out is None else left_out)
+    def weights(self, name: str, classes: NDArray[np.int64], left_out: int = -1) -> MixingWeights:
+        """The mixing weights that fit the field best, on the questions of all folds but one."""
+        chosen = self.fold != left_out
         return fit_mixing_weights(*self._parts(name, chosen), classes[chosen])
 
     def probabilities(self, name: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mixed predictions of a field; the weights of each fold are fitted on the other folds."""
-        found = np.zeros((len(classes), len(FIELD_CLASSES[name])))
+        mixtures = np.zeros((len(classes), len(FIELD_CLASSES[name])))
         for number in np.unique(self.fold):
             held_out = self.fold == number
-            found[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
-        return found
+            mixtures[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
+        return mixtures
 
-    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs | None, Logs | None]:
-        encoder, ngrams = (table[name][chosen] if name in table else None for table in (self.encoder, self.ngrams))
-        return encoder, ngrams
+    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs, Logs | None]:
+        return self.encoder[name][chosen], self.ngrams[name][chosen] if name in self.ngrams else None
 
 
-class RouterRun:
-    """Trains one classifier into the folder `out`.
+def train(
+    settings: RouterTraining, examples: Examples, out: Path, base: Path, device: str = "cpu", *, shown: bool = True
+) -> dict[str, dict[str, Any]]:
+    """Train one classifier into the folder `out`; return the cross-validated figures.
 
     `base` is the folder of the base encoder; `shown` adds a progress bar on standard error.
     """
-
-    def __init__(
-        self,
-        settings: RouterTraining,
-        examples: Examples,
-        out: Path,
-        base: Path,
-        device: str = "cpu",
-        *,
-        shown: bool = True,
-    ) -> None:
-        self._settings, self._examples, self._out = settings, examples, out
-        self._trainer = EncoderTrainer(settings.encoder, examples, base, device)
-        total = (settings.folds + 1) * settings.encoder.epochs
-        self._bar: tqdm[Any] = tqdm(total=total, desc="training", unit="epoch", disable=not shown)
-
-    def train(self) -> dict[str, dict[str, Any]]:
-        """Train and write the classifier's files; return the cross-validated figures."""
-        examples = self._examples
-        held_out = self._cross_validate() if self._settings.folds else None
-        encoder, ngrams = self._fit("all", np.arange(len(examples)))
-        self._bar.close()
-        reports = {}
-        if held_out is not None:
-            found = {name: held_out.probabilities(name, classes) for name, classes in examples.classes.items()}
-            reports = {name: report_field(name, found[name], classes) for name, classes in examples.classes.items()}
-        self._write(encoder, ngrams, held_out)
-        return reports
-
-    def _cross_validate(self) -> OutOfFold:
-        found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
-        for number in range(self._settings.folds):
-            encoder, ngrams = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
-            held_out = np.flatnonzero(found.fold == number)
-            texts = [self._examples.texts[position] for position in held_out]
-            found.put(number, self._trainer.predict(encoder, held_out), predict_ngrams(ngrams, texts))
-        return found
-
-    def _fit(self, name: str, positions: Positions) -> tuple[TunedEncoder, Tensors]:
-        def epoch_done(loss: float) -> None:
-            self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
-            self._bar.update()
-
-        encoder, ngrams = self._trainer.fit(positions, epoch_done), self._settings.ngrams
-        return encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {}
-
-    def _write(self, encoder: TunedEncoder, ngrams: Tensors, held_out: OutOfFold | None) -> None:
-        tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
-        tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
-        contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
-        write_whole(self._out / WEIGHTS_FILE, save(contiguous))
-        settings, fields = self._settings, {}
-        for name, classes in self._examples.classes.items():
-            weights = held_out.weights(name, classes) if held_out else MixingWeights(1.0, float(bool(ngrams)))
-            fields[name] = FieldConfig(
-                labels=FIELD_CLASSES[name],
-                encoder_weight=round(weights.encoder, 4),
-                ngram_weight=round(weights.ngrams, 4),
+    total = (settings.folds + 1) * settings.encoder.epochs
+    with tqdm(total=total, desc="training", unit="epoch", disable=not shown) as epochs:
+        trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
+        held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
+        encoder = trainer.fit(np.arange(len(examples)))
+    ngrams = fit_ngrams(settings.ngrams, examples, np.arange(len(examples)))
+    reports, weights = {}, dict.fromkeys(examples.classes, MixingWeights(1.0, 0.0))
+    if held_out is not None:
+        for name, classes in examples.classes.items():
+            weights[name] = held_out.weights(name, classes)
+            reports[name] = report_field(name, held_out.probabilities(name, classes), classes)
+    tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
+    tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
+    contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+    write_whole(out / WEIGHTS_FILE, save(contiguous))
+    config = ClassifierConfig(
+        format=1,
+        base=settings.encoder.base,
+        pooling=settings.encoder.pooling,
+        max_tokens=MAX_TOKENS,
+        ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
+        fields={
+            name: FieldConfig(
+                labels=FIELD_CLASSES[name], encoder_weight=round(own.encoder, 4), ngram_weight=round(own.ngrams, 4)
             )
-        config = ClassifierConfig(
-            format=1,
-            base=settings.encoder.base,
-            pooling=settings.encoder.pooling,
-            max_tokens=MAX_TOKENS,
-            ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
-            fields=fields,
-            trained_on=settings.trained_on,
-            licence=settings.licence,
-        )
-        (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            for name, own in weights.items()
+        },
+        trained_on=settings.trained_on,
+        licence=settings.licence,
+    )
+    (out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    return reports
 
 
-def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> Tensors:
+def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
+    held_out = OutOfFold(fold_of_each(examples, settings.folds))
+    for number in range(settings.folds):
+        seen, unseen = np.flatnonzero(held_out.fold != number), np.flatnonzero(held_out.fold == number)
+        ngrams = fit_ngrams(settings.ngrams, examples, seen)
+        texts = [examples.texts[position] for position in unseen]
+        held_out.put(number, trainer.predict(trainer.fit(seen), unseen), predict_ngrams(ngrams, texts))
+    return held_out
+
+
+def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Positions) -> Tensors:
     """Logistic regression on hashed n-grams, one per field: ``rarity``, ``<field>.weight``, ``<field>.bias``.
 
-    A class without examples gets a bias so low that it is never chosen.
+    A class without examples gets a bias so low that it is never chosen. Without settings there are no tensors.
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
+    if settings is None:
+        return {}
     texts = [examples.texts[position] for position in positions]
     rarity = bucket_rarity(texts, settings.buckets)
     rows = hashed_rows(texts, rarity)
