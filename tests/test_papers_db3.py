@@ -102,7 +102,7 @@ def test_a_fixed_example_is_not_shown_to_itself_while_its_calls_are_learnt() -> 
         [CallRequest(QUESTION, domain=Domain.MUSIC)], Deadline(0)
     )
     known, next_one, *_ = written.near.examples
-    pair = Pair(known.question, "", known.domain, known.program, "bank")
+    pair = Pair(query=known.question, query_time="", domain=known.domain, calls=(known.calls,), source="bank")
     (learnt,) = writer_examples([pair], writer, None)
     assert learnt.messages[1].content.count(known.question) == 1
     assert next_one.question in learnt.messages[1].content

@@ -18,7 +18,6 @@ import argparse
 import json
 import random
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -53,10 +52,10 @@ from evaluation.datasets import Split
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from training.api_pairs import (
-    GRAPH_HELP,
     QUESTIONS,
     Bench,
     Pair,
+    add_graph_argument,
     bank_version,
     bench_of,
     company_names,
@@ -64,7 +63,7 @@ from training.api_pairs import (
     opened,
     real_pairs,
 )
-from training.run_card import run_card, write_card
+from training.run_card import RunCard
 
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
@@ -205,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
     add_split_argument(parser)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
+    add_graph_argument(parser)
     source = "source of added examples (%(default)s)"
     parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
     for name, default in Plan._field_defaults.items():
@@ -218,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    started = time.monotonic()
+    card = RunCard(options.out)
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
     plan = Plan(writer.examples, options.start, options.added, options.asked, options.rounds)
@@ -261,10 +260,9 @@ def _run(options: argparse.Namespace) -> None:
         write_examples(options.out / f"{domain}.toml", comment, examples)
     metrics = {str(domain): {"examples": len(found), "rounds": rounds} for domain, (found, rounds) in grown.items()}
     data = {"questions": options.questions, **graph_files(options.graph)}
-    seconds = time.monotonic() - started
-    card = write_card(options.out, run_card(data, chosen, seconds, metrics, ("torch", "transformers")))
+    written = card.write(data, chosen, metrics, ("torch", "transformers"))
     count = sum(len(examples) for examples, _ in grown.values())
-    sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
+    sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {written}\n")
     options.split.report()
 
 

@@ -18,7 +18,6 @@ import calendar
 import random
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,7 @@ from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
 from training.examples import TrainingExample, row_of, write_examples
-from training.run_card import card_folder, file_hash, run_card, write_card
+from training.run_card import RunCard, file_hash
 
 
 def writer_examples(
@@ -136,8 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     """Write the examples and their run card."""
-    began = time.monotonic()
-    folder = card_folder(options.out)
+    card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
     chosen: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
     if options.labels:
@@ -157,9 +155,9 @@ def _run(options: argparse.Namespace) -> None:
     data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
     metrics = {"examples": len(examples), "sources": sources, "sha256": file_hash(options.out)}
     metrics |= options.split.to_card()
-    card = write_card(folder, run_card(data, chosen, time.monotonic() - began, metrics))
     counts = ", ".join(f"{count} {source}" for source, count in sources.items())
-    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {card}\n")
+    written = card.write(data, chosen, metrics)
+    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {written}\n")
     options.split.report()
 
 

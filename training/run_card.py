@@ -5,9 +5,10 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from agents.common.files import write_json
 from evaluation.datasets import DatasetError, dataset_files, joined_files
@@ -22,48 +23,56 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
-def run_card(
-    data: Mapping[str, Path],
-    settings: Mapping[str, Any],
-    seconds: float,
-    metrics: Mapping[str, Any],
-    packages: Sequence[str] = ("numpy",),
-) -> dict[str, Any]:
-    """Everything that a run depended on, JSON-ready; the reproducible parts come first.
+@dataclass(frozen=True, slots=True)
+class RunCard:
+    """The card of a run that starts now, in a folder that is made if needed."""
 
-    `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
-    with their versions.
-    """
+    folder: Path
+    started: float = field(default_factory=time.monotonic)
 
-    def about(path: Path) -> dict[str, Any]:
-        size = sum(part.stat().st_size for part in dataset_files(path))
-        return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+    @classmethod
+    def beside(cls, out: Path) -> Self:
+        """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
+        folder = out.with_suffix("")
+        if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+            raise DatasetError(
+                f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
+            )
+        return cls(folder)
 
-    return {
-        "data": {role: about(path) for role, path in data.items()},
-        "settings": dict(settings),
-        "metrics": dict(metrics),
-        "versions": {"python": platform.python_version(), **_versions(packages)},
-        "hardware": machine(),
-        "seconds": round(seconds, 1),
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self.started
+
+    def write(
+        self,
+        data: Mapping[str, Path],
+        settings: Mapping[str, Any],
+        metrics: Mapping[str, Any],
+        packages: Sequence[str] = ("numpy",),
+    ) -> Path:
+        """Write everything that the run depended on, the reproducible parts first; return the card's path.
+
+        `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
+        with their versions.
+        """
+        content = {
+            "data": {role: _about(path) for role, path in data.items()},
+            "settings": settings,
+            "metrics": metrics,
+            "versions": {"python": platform.python_version(), **_versions(packages)},
+            "hardware": machine(),
+            "seconds": round(self.seconds, 1),
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        write_json(self.folder / CARD_FILE, content)
+        return self.folder / CARD_FILE
 
 
-def card_folder(out: Path) -> Path:
-    """The folder for the run card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if it cannot be made."""
-    folder = out.with_suffix("")
-    if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
-        raise DatasetError(
-            f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
-        )
-    return folder
-
-
-def write_card(folder: Path, card: Mapping[str, Any]) -> Path:
-    """Write the card into the folder, which is made if needed; return the card's path."""
-    write_json(folder / CARD_FILE, card)
-    return folder / CARD_FILE
+def _about(path: Path) -> dict[str, Any]:
+    size = sum(part.stat().st_size for part in dataset_files(path))
+    return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
 
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from agents.crag_agent import CragAgent
-from agents.kg.trainable import Domain, parse
+from agents.kg.trainable import Domain
 from agents.llm import GenerationRequest, Message
 from agents.llm.trainable import ChatTokenizer
 from agents.settings import available_presets, load_settings
@@ -126,9 +126,8 @@ def trained_on(use: Use, folder: Path, changes: list[str], capfd: pytest.Capture
     made = {command: rest for command, *rest in steps_of(use, folder, capfd)}
     prompts = made["training.prompts"]
     if "--pairs" in prompts:
-        program = parse(CALLS, Domain.MOVIE)
-        pair = Pair(QUERY, TIME, Domain.MOVIE, program, "real", ("the godfather",), answer=ANSWER, split=0)
-        Path(prompts[prompts.index("--pairs") + 1]).write_text(json.dumps(pair.to_row()), encoding="utf-8")
+        pair = Pair(query=QUERY, query_time=TIME, domain=Domain.MOVIE, calls=(CALLS,), answer=ANSWER, split=0)
+        Path(prompts[prompts.index("--pairs") + 1]).write_text(pair.model_dump_json(), encoding="utf-8")
     else:
         sets = [change for option, change in pairwise(made["local_evaluation"]) if option == "--set"]
         dropped = ("knowledge_graph=", "public_data", "web.", "device")

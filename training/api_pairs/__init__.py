@@ -1,10 +1,9 @@
 """Labelled questions with their calls, for tuning the call writer: `python -m training.api_pairs`, and its `label`."""
 
 from training.api_pairs.pairs import (
-    GRAPH_HELP,
     QUESTIONS,
-    REAL,
     Pair,
+    add_graph_argument,
     bank_version,
     company_names,
     graph_files,
@@ -15,11 +14,10 @@ from training.api_pairs.pairs import (
 from training.api_pairs.proposals import Bench, bench_of
 
 __all__ = [
-    "GRAPH_HELP",
     "QUESTIONS",
-    "REAL",
     "Bench",
     "Pair",
+    "add_graph_argument",
     "bank_version",
     "bench_of",
     "company_names",

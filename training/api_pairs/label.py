@@ -18,7 +18,6 @@ import argparse
 import hashlib
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -37,9 +36,9 @@ from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.pairs import GRAPH_HELP, graph_files, opened
+from training.api_pairs.pairs import add_graph_argument, graph_files, opened
 from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
-from training.run_card import card_folder, count_table, file_hash, run_card, write_card
+from training.run_card import RunCard, count_table, file_hash
 
 JOURNAL = "attempts.jsonl"
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
@@ -47,14 +46,26 @@ OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
-    options = _parser().parse_args(arguments)
+    parser = parser_of("python -m training.api_pairs label", __doc__)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    add_split_argument(parser)
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
+    add_preset_arguments(parser, "cpu")
+    several = "per question (default: %(default)s, greedy)"
+    parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
+    later = "for the attempts after the first (default: %(default)s)"
+    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
+    add_graph_argument(parser)
+    add_judge_arguments(parser.add_argument_group("the judge of the values"))
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
+    options = parser.parse_args(arguments)
     return exit_code(lambda: _label(options), GraphError)
 
 
 def _label(options: argparse.Namespace) -> int:
-    started = time.monotonic()
-    folder = card_folder(options.out)
-    journal = folder / JOURNAL
+    card = RunCard.beside(options.out)
+    journal = card.folder / JOURNAL
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
@@ -72,7 +83,7 @@ def _label(options: argparse.Namespace) -> int:
         Split.FIELD: str(options.split),
     }
     rows, left_out = _questions(options, identity)
-    with lock_folder(folder), ExitStack() as stack:
+    with lock_folder(card.folder), ExitStack() as stack:
         done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
         missing = [row for key, row in rows.items() if key not in done]
         labeller = _labeller(options, settings, writer, judge, stack)
@@ -93,11 +104,11 @@ def _label(options: argparse.Namespace) -> int:
     counts = {name: _counts(found) for name, found in domains.items()}
     figures = {"domains": counts, "left_out": dict(left_out), "sha256": file_hash(options.out)}
     data = {"questions": options.questions, **graph_files(options.graph)}
-    card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
+    written = card.write(data, identity, figures)
     sys.stdout.write(count_table(counts) + "\n")
     for reason, count in left_out.items():
         sys.stdout.write(f"left out: {count:,} {reason}\n")
-    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card}\n")
+    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {written}\n")
     if failed := sum(entry["failed"] for entry in entries):
         sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
     return int(failed > 0)
@@ -160,23 +171,6 @@ def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     kept = sum(entry["kept"] is not None for entry in entries)
     asked = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
     return asked | {name: outcomes[name] for name in OUTCOMES}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("python -m training.api_pairs label", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
-    add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
-    add_preset_arguments(parser, "cpu")
-    several = "per question (default: %(default)s, greedy)"
-    parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
-    later = "for the attempts after the first (default: %(default)s)"
-    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
-    add_judge_arguments(parser.add_argument_group("the judge of the values"))
-    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    return parser
 
 
 if __name__ == "__main__":

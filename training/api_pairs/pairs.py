@@ -3,6 +3,7 @@
 Entities are spelled the same for every question, so that an entity is in one fold.
 """
 
+import argparse
 import csv
 import hashlib
 import re
@@ -10,11 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, InstanceOf
+from pydantic import BaseModel, ConfigDict
 
 from agents.kg.trainable import (
     Call,
@@ -41,10 +40,6 @@ QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
-GRAPH_HELP = (
-    "folder of the graph tables that the questions are asked of (see `python -m mock_api.tables import`); default: the "
-    "packed graph of ../shared/data/kg, if present, else the project's own"
-)
 _SECURITY = re.compile(
     r"\s+(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate|voting"
     r"|preferred|beneficial|american)\b.*|\s+(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s+\(.*",
@@ -56,46 +51,35 @@ CompanyNames = Mapping[str, str]
 """Normalised name of a company -> its ticker in lower case."""
 REAL = "real"
 """`source` of labelled real questions."""
-_FIELDS = ("query", "query_time", "domain", "calls", "groups", "source", Split.FIELD, "answer", "alt_ans")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A question and its program for the graph.
+class Pair(BaseModel):
+    """A question and its calls: canonical lines, or ``["None"]`` if the graph cannot answer.
 
     `groups` are its entities, most important first (see `training.folds`); `answer` and `alt_ans` are gold answers;
     `split` is the question's split in CRAG.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     query: str
     query_time: str
     domain: Domain
-    program: InstanceOf[Program]
-    source: str = REAL
+    calls: tuple[str, ...]
     groups: tuple[str, ...] = ()
+    source: str = REAL
+    split: int | None = None
     answer: str | None = None
     alt_ans: tuple[str, ...] = ()
-    split: int | None = None
 
     @property
-    def calls(self) -> list[str]:
-        """The canonical lines; ``["None"]`` if the graph cannot answer."""
-        return render(self.program).split("\n")
-
-    def to_row(self) -> dict[str, Any]:
-        """The pair as a line of the file."""
-        return {name: getattr(self, name) for name in _FIELDS}
-
-
-class _QuestionRow(BaseModel):
-    query: str
-    query_time: str
-    domain: Domain
-    calls: list[str]
+    def program(self) -> Program:
+        """The calls, parsed; raises KgQueryError."""
+        return parse("\n".join(self.calls), self.domain)
 
 
 def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
-    """Read a file of `Pair.to_row` lines, without rows of other splits; raises DatasetError."""
+    """Read a file of `Pair` lines, without rows of other splits; raises DatasetError."""
     return [_pair(record) for record in read_records(path, split=split)]
 
 
@@ -110,17 +94,16 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
         pair = _pair(record, source=REAL, groups=(), alt_ans=alternatives)
         entities = (record.data.get("frame") or {}).get("entities") or []
         groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
-        found.setdefault(pair.query, replace(pair, groups=groups))
+        found.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(found.values())
 
 
 def _pair(record: Record, **more: object) -> Pair:
-    row = row_of(record, _QuestionRow)
+    pair = row_of(record, Pair, **more)
     try:
-        program = parse("\n".join(row.calls), row.domain)
+        return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
         raise DatasetError(f'{record.place}: field "calls": {error}') from None
-    return row_of(record, Pair, program=program, **more)
 
 
 def bank_version() -> str:
@@ -128,6 +111,15 @@ def bank_version() -> str:
     bank = load_bank()
     plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
     return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+
+
+def add_graph_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--graph DIR`` for `opened` and `graph_files`."""
+    what = (
+        "folder of the graph tables that the questions are asked of (see `python -m mock_api.tables import`); default: "
+        "the packed graph of ../shared/data/kg, if present, else the project's own"
+    )
+    parser.add_argument("--graph", type=Path, metavar="DIR", help=what)
 
 
 @contextmanager

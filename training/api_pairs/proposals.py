@@ -26,11 +26,11 @@ from agents.kg.trainable import (
     direct_answer,
     render,
 )
+from evaluation.batches import golds_of
 from evaluation.datasets import LABEL_FIELDS
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from mock_api import serve
 
-BATCH = 64
 SECONDS_PER_BATCH = 120.0
 UNHURRIED_SECONDS = 600.0
 """Per question; ample on any machine."""
@@ -47,7 +47,7 @@ class Executed:
     @property
     def found(self) -> bool:
         """Whether every statement found something and no result is partial."""
-        return bool(self.results) and all(one.status is Status.OK and not one.partial for one in self.results)
+        return bool(self.results) and all(each.status is Status.OK and not each.partial for each in self.results)
 
     @property
     def is_down(self) -> bool:
@@ -70,11 +70,9 @@ class Bench:
         """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
         done: dict[int, Executed] = {}
         for _ in range(attempts):
-            missing = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
-            for start in range(0, len(missing), BATCH):
-                batch = missing[start : start + BATCH]
-                outcomes = self._executor.run_batch([tasks[p] for p in batch], Deadline(SECONDS_PER_BATCH))
-                done |= zip(batch, (Executed(outcome.results) for outcome in outcomes), strict=True)
+            late = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
+            outcomes = self._executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH))
+            done |= zip(late, (Executed(outcome.results) for outcome in outcomes), strict=True)
         return [done[place] for place in range(len(tasks))]
 
 
@@ -132,69 +130,57 @@ class Labeller:
 
     def label(self, rows: Sequence[dict[str, Any]]) -> list[LabelledQuestion]:
         """One result per question, in order; raises LanguageModelDiedError."""
-        found = [LabelledQuestion(row) for row in rows]
+        questions = [LabelledQuestion(row) for row in rows]
         for number in range(1, self.attempts + 1):
-            if pending := [one for one in found if one.kept is None]:
-                self._judge(self._execute(self._propose(pending, number)), number)
-        return found
+            if pending := [question for question in questions if question.kept is None]:
+                self._attempt(pending, number)
+        return questions
 
-    def _propose(
-        self, pending: Sequence[LabelledQuestion], number: int
-    ) -> list[tuple[LabelledQuestion, Domain, Program]]:
-        questions = [_question(one.row) for one in pending]
-        temperature = self.temperature if number > 1 else 0.0
-        written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)), temperature)
-        proposed = []
-        for one, answer in zip(pending, written, strict=True):
+    def _attempt(self, pending: Sequence[LabelledQuestion], number: int) -> None:
+        requests = [CallRequest(each.row["query"], _time(each.row), _domain(each.row)) for each in pending]
+        deadline = Deadline(UNHURRIED_SECONDS * len(requests))
+        proposals = []
+        for question, answer in zip(
+            pending, self.writer.write(requests, deadline, self.temperature if number > 1 else 0.0), strict=True
+        ):
             if answer.program is not None and answer.program.statements:
-                proposed.append((one, answer.domain, answer.program))
+                proposals.append((question, answer.domain, answer.program))
             else:
                 failed = answer.generation.finish_reason in {"error", "deadline"}
-                one.outcomes["none" if answer.program is not None else "failed" if failed else "unreadable"] += 1
-        return proposed
-
-    def _execute(
-        self, proposed: Sequence[tuple[LabelledQuestion, Domain, Program]]
-    ) -> Iterator[tuple[LabelledQuestion, dict[str, Any], str]]:
-        """What would be kept of the programs that found something, and the answers of their values."""
-        tasks = [Task(domain, program, parse_query_time(_time(one.row))) for one, domain, program in proposed]
-        executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for too much is a bad label
-        for (one, domain, program), outcome in zip(proposed, executed, strict=True):
-            if outcome.found:
-                calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": list(outcome.values)}
-                yield one, calls, _answer(one.row, domain, program, outcome)
+                reason = "none" if answer.program is not None else "failed" if failed else "unreadable"
+                question.outcomes[reason] += 1
+        tasks = [Task(domain, program, parse_query_time(_time(each.row))) for each, domain, program in proposals]
+        answered = []
+        # Once: a proposal that asks for too much is a bad label.
+        for (question, domain, program), executed in zip(proposals, self.bench.run(tasks, attempts=1), strict=True):
+            if executed.found:
+                calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": executed.values}
+                answered.append((question, calls, _answer(question.row, domain, program, executed)))
             else:
-                one.outcomes["no reply" if outcome.is_down else "not found"] += 1
-
-    def _judge(self, executed: Iterator[tuple[LabelledQuestion, dict[str, Any], str]], number: int) -> None:
-        found = list(executed)
-        claims = [
-            Claim(one.row["query"], (one.row["answer"], *one.row.get("alt_ans", ())), text) for one, _, text in found
-        ]
-        for (one, calls, text), judgement in zip(found, judge_claims(self.judge, claims, str), strict=True):
+                question.outcomes["no reply" if executed.is_down else "not found"] += 1
+        claims = [Claim(question.row["query"], golds_of(question.row), text) for question, _, text in answered]
+        for (question, calls, text), judgement in zip(answered, judge_claims(self.judge, claims, str), strict=True):
             if judgement.verdict is Verdict.CORRECT:
                 label = {"attempt": number, "answer_of_values": text, "reason": judgement.reason}
-                one.kept = {**calls, "label": label}
-            one.outcomes["kept" if one.kept else "other answer"] += 1
+                question.kept = {**calls, "label": label}
+            question.outcomes["kept" if question.kept else "other answer"] += 1
 
 
-def _question(row: dict[str, Any]) -> CallRequest:
-    domain = Domain(row["domain"]) if row.get("domain") in list(Domain) else None
-    return CallRequest(row["query"], _time(row), domain)
+def _domain(row: dict[str, Any]) -> Domain | None:
+    return Domain(row["domain"]) if row.get("domain") in list(Domain) else None
 
 
 def _time(row: dict[str, Any]) -> str:
     return str(row.get("query_time", ""))
 
 
-def _answer(row: dict[str, Any], domain: Domain, program: Program, outcome: Executed) -> str:
+def _answer(row: dict[str, Any], domain: Domain, program: Program, executed: Executed) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
-    direct = direct_answer(row["query"], domain, program, outcome.results)
+    direct = direct_answer(row["query"], domain, program, executed.results)
     if direct is not None:
         return direct
     asked_at = parse_query_time(_time(row))
-    derived = derived_answer(row["query"], domain, program, outcome.results, asked_at.date() if asked_at else None)
+    derived = derived_answer(row["query"], domain, program, executed.results, asked_at.date() if asked_at else None)
     if derived is not None:
         return derived.text
-    values = [str(value) for value in outcome.values]
-    return ", ".join(values) if len(values) <= _MOST_VALUES else I_DONT_KNOW
+    return ", ".join(map(str, executed.values)) if len(executed.values) <= _MOST_VALUES else I_DONT_KNOW

@@ -16,7 +16,6 @@ for new kinds of questions; without calls, all rows of a question.
 """
 
 import argparse
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from evaluation.store import PREDICTIONS, TRACES, RunFile
 from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate
 from training.calibrate.questions import asked_questions, read_run
 from training.calibrate.scores import figures
-from training.run_card import run_card, write_card
+from training.run_card import RunCard
 
 FOLDS, SEED = 10, 20240605
 LICENCE = (
@@ -55,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    began, judge = time.monotonic(), make_judge(options.judge)
+    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
+    card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
     runs = [read_run(folder, options.split) for folder in options.runs]
     questions = [asked for run in runs for asked in asked_questions(run, judge, set(options.without))]
     try:
@@ -65,7 +65,6 @@ def _fit(options: argparse.Namespace) -> None:
         remedy = "pass more runs of a preset that answers, over labelled questions"
         raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
     metrics = figures(found.questions)
-    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     trained_on = {
         "runs": [signature_line(RunFile.read(folder).signature) for folder in options.runs],
         "judge": f"{judge.name}@{judge.version}",
@@ -81,11 +80,10 @@ def _fit(options: argparse.Namespace) -> None:
     data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
     settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
     settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
-    card = run_card(data, settings, time.monotonic() - began, metrics, ("numpy", "scipy", "scikit-learn"))
-    write_card(path.with_suffix(""), card)
+    card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
     _report(found, metrics)
     options.split.report()
-    print(f"wrote {path}, and its run card in {path.with_suffix('')}")
+    print(f"wrote {path}, and its run card in {card.folder}")
 
 
 def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:

@@ -22,7 +22,6 @@ The judge's cache keeps all its replies: the same command continues after a kill
 """
 
 import argparse
-import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +34,7 @@ from evaluation.store import PREDICTIONS, TRACES
 from training.labels.basic_answers import STEPS, basic_answers
 from training.labels.branches import Branch, label
 from training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
-from training.run_card import card_folder, count_table, run_card, write_card
+from training.run_card import RunCard, count_table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,8 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    began = time.monotonic()
-    folder = card_folder(options.out)
+    card = RunCard.beside(options.out)
     judge = judge_from(options)
     check = _context_check(options.context_check, judge)
     basics, left_out = basic_answers(options.run, options.answerer, options.split)
@@ -80,7 +78,7 @@ def _run(options: argparse.Namespace) -> None:
         **options.split.to_card(),
     }
     data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
-    card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
+    written = card.write(data, settings, figures)
     print(count_table(figures["domains"]))
     print(f"{figures['rows']} rows about {figures['questions']} questions")
     for reason, count in left_out.items():
@@ -88,7 +86,7 @@ def _run(options: argparse.Namespace) -> None:
     options.split.report()
     if cost := cost_line(judge):
         print(cost)
-    print(f"wrote {options.out} and {card}")
+    print(f"wrote {options.out} and {written}")
 
 
 def _context_check(name: str, judge: Judge) -> Judge:

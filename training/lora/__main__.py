@@ -6,7 +6,6 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 
 import argparse
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from evaluation.datasets import DatasetError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
 from training.lora.settings import LoraTraining
-from training.run_card import run_card, write_card
+from training.run_card import RunCard
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -46,7 +45,7 @@ def _train(options: argparse.Namespace) -> None:
     from training.lora.model import check_tunable
     from training.lora.run import UNFINISHED, tune
 
-    started = time.monotonic()
+    card = RunCard(options.out)
     settings = LoraTraining.load(options.config, options.set)
     given = [example for path in options.data for example in read_examples(path, options.split)]
     examples = _without(given, options.hold_out)
@@ -80,7 +79,7 @@ def _train(options: argparse.Namespace) -> None:
             **options.split.to_card(),
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        write_card(options.out, run_card(data, chosen, time.monotonic() - started, metrics, PACKAGES))
+        card.write(data, chosen, metrics, PACKAGES)
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
     print(
         f"{len(tuned.examples.kept)} examples ({tuned.examples.too_long.total()} too long, "
@@ -88,7 +87,7 @@ def _train(options: argparse.Namespace) -> None:
         f"the last {SMOOTHED_STEPS} steps"
     )
     options.split.report()
-    print(f"wrote {options.out} in {time.monotonic() - started:.0f} s")
+    print(f"wrote {options.out} in {card.seconds:.0f} s")
 
 
 def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:

@@ -5,7 +5,6 @@ The folder written holds `config.json` and `weights.safetensors`, which `agents.
 """
 
 import argparse
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from training.examples import check_data_file
 from training.router.encoder_model import check_device
 from training.router.examples import RouterTraining, read_examples
 from training.router.run import train
-from training.run_card import run_card, write_card
+from training.run_card import RunCard
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
@@ -49,18 +48,16 @@ def _train(options: argparse.Namespace) -> None:
     check_data_file(options.data, "--data names the file of labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base)
-    started = time.monotonic()
-    chosen = settings.model_dump(mode="json")
+    card = RunCard(out)
     reports = train(settings, examples, out, base, options.device, shown=not options.quiet)
-    seconds = time.monotonic() - started
     metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
-    write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
+    card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
     for name, one in reports.items():
         figures = (one[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
         print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(name, *figures))
     options.split.report()
-    print(f"wrote {out} in {seconds:.0f} s")
+    print(f"wrote {out} in {card.seconds:.0f} s")
 
 
 def _default_target(name: str) -> Path:

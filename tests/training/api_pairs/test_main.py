@@ -24,10 +24,10 @@ def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest
     film, won, *_, ski = read_pairs(out)
     assert (film.groups, film.answer, film.alt_ans) == (("the shawshank redemption",), "frank darabont", ("darabont",))
     assert (won.calls, won.groups) == (
-        ['get_nba_on_date("Boston Celtics","2023-05-14")["result"]'],
+        ('get_nba_on_date("Boston Celtics","2023-05-14")["result"]',),
         ("boston celtics",),
     )
-    assert (ski.calls, ski.groups) == (["None"], ("how do i wax skis?",))
+    assert (ski.calls, ski.groups) == (("None",), ("how do i wax skis?",))
     assert "wrote 4 questions" in capsys.readouterr().out
     card = json.loads((tmp_path / "pairs" / CARD_FILE).read_text(encoding="utf-8"))
     assert card["metrics"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
