@@ -48,7 +48,7 @@ from benchmarks.kg_execution import (
 from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
 from evaluation.datasets import DatasetError
 from mock_api import GraphError
-from training.api_pairs.pairs import REAL, read_pairs
+from training.api_pairs import REAL, read_pairs
 from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE
 

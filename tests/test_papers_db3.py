@@ -12,7 +12,7 @@ from agents.llm import GenerationRequest
 from agents.settings import KgWriterSettings, load_settings
 from tests.agents.asking import page
 from tests.papers.pipeline import RecordedModel, paragraphs, pipeline, text_of
-from training.api_pairs.pairs import Pair
+from training.api_pairs import Pair
 from training.prompts import writer_examples
 
 QUESTION = "when was the godfather released?"

@@ -9,7 +9,7 @@ import pytest
 from agents.kg.trainable import Domain
 from benchmarks import kg_writing
 from tests.agents.kg.small_graph import write_graph
-from training.api_pairs.pairs import Pair
+from training.api_pairs import Pair
 from training.folds import Fold, number_of
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}

@@ -20,10 +20,10 @@ from tests.agents.llm.tiny_models import build_tiny_llama
 from tests.training.calibrate.synthetic import row, write_run
 from training.adapters import BASE_PRESETS
 from training.adapters import main as train_adapter
-from training.api_pairs.pairs import Pair
+from training.api_pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
-from training.lora.tokens import ExampleTokenizer
+from training.lora.model import ExampleTokenizer
 from training.prompts import main as make_prompts
 
 QUERY, TIME = "who directed the godfather?", "03/05/2024, 23:18:31 PT"

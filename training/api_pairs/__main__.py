@@ -15,8 +15,8 @@ from pathlib import Path
 from agents.common.files import write_rows
 from crag.command import add_split_argument, end_with, exit_code, parser_of, whole
 from mock_api import GraphError
+from training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
 from training.api_pairs.label import main as label
-from training.api_pairs.pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
 from training.examples import check_data_file
 from training.run_card import RunCard, file_hash
 

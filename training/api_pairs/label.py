@@ -36,7 +36,7 @@ from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.pairs import add_graph_argument, graph_files, opened
+from training.api_pairs import add_graph_argument, graph_files, opened
 from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
 from training.run_card import RunCard, count_table, file_hash
 

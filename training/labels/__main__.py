@@ -31,8 +31,7 @@ from agents.common.files import UserError, write_rows
 from crag.command import add_split_argument, end_with, exit_code, parser_of
 from evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
-from training.labels.basic_answers import STEPS, basic_answers
-from training.labels.branches import Branch, label
+from training.labels.branches import STEPS, Branch, basic_answers, label
 from training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
 from training.run_card import RunCard, count_table
 

@@ -1,15 +1,98 @@
-"""Chooses the label of a question: db3 section 2.4, steps 1, 3.1, 3.2.1 and 3.2.2."""
+"""Labels of finished runs of local_evaluation.py: db3 section 2.4, steps 1, 3.1, 3.2.1 and 3.2.2."""
 
 import enum
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from agents.answering import trim_to_tokens
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.answering import normalise, trim_to_tokens
+from agents.common.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
+from agents.common.files import UserError
+from agents.llm import Message
 from agents.matching import position_of, tokens
+from evaluation.datasets import LABEL_FIELDS, Split
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
-from training.labels.basic_answers import BasicAnswer
+from training.calibrate import FinishedQuestion, read_run
+from training.examples import TrainingExample
+
+STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
+"""db3's answerers of web pages (section 2.4) and of the graph's facts (3.3): their step in a trace, their source."""
+_FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
+"""The output of `agents.pipeline.case.facts_text`, which breaks marks inside facts."""
+
+
+class BasicAnswer(NamedTuple):
+    """One question with the model's exact prompt and its context.
+
+    `example` still lacks its completion. `answer` is the model's first answer as the evaluator would get it, before
+    gates, second looks and P(correct): "i don't know" if it said so, said nothing, or failed. `about` has more fields
+    of the row that is written: id, time and labels of the question.
+    """
+
+    example: TrainingExample
+    context: str
+    answer: str
+    about: Mapping[str, Any]
+
+
+class BasicAnswers(NamedTuple):
+    """The rows that can be labelled, and the counts of the others by reason."""
+
+    rows: tuple[BasicAnswer, ...]
+    left_out: Counter[str]
+
+
+def basic_answers(runs: Sequence[Path], answerer: str = "web", split: Split | None = None) -> BasicAnswers:
+    """Read the answers of an answerer (a key of `STEPS`) from run folders; identical prompts count once.
+
+    Raises:
+        UserError: no question of the runs can be labelled.
+        DatasetError: a file of a run cannot be read, or a row lacks its key or its `split`.
+    """
+    rows: dict[object, BasicAnswer] = {}
+    left_out: Counter[str] = Counter()
+    for question in (question for folder in runs for question in read_run(folder, split)):
+        if not any(gold.strip() for gold in question.golds):
+            left_out["without a right answer"] += 1
+        elif not question.trace["prompts"].get(STEPS[answerer][0]):
+            left_out[f"not asked about {'web pages' if answerer == 'web' else 'facts of the graph'}"] += 1
+        else:
+            row = _basic_answer(question, *STEPS[answerer])
+            if rows.setdefault(row.example.request, row) is not row:
+                left_out["asked twice in the same words"] += 1
+    if not rows:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise UserError(f"{', '.join(map(str, runs))}: nothing to label ({reasons})")
+    return BasicAnswers(tuple(rows.values()), left_out)
+
+
+def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAnswer:
+    record, trace = question.record, question.trace
+    prompt, generation = trace["prompts"][step], trace["generations"].get(step, {"finish_reason": "error"})
+    chat = () if isinstance(prompt, str) else tuple(Message(turn["role"], turn["content"]) for turn in prompt)
+    context = trace["context"]
+    if source == GRAPH:  # the facts in the prompt may be fewer than those in the trace
+        facts = _FACTS.search(chat[-1].content if chat else prompt)
+        context = facts[0] if facts else ""
+    failed = generation["finish_reason"] in {"error", "deadline"}
+    return BasicAnswer(
+        example=TrainingExample(
+            completion="",
+            messages=chat,
+            prompt=None if chat else prompt,
+            groups=(trace["query"],),  # two retrievals for one question fall into one fold
+            query=trace["query"],
+            answers=tuple(gold for gold in question.golds if gold.strip()),
+            split=record.get(Split.FIELD),
+        ),
+        context=context,
+        answer=I_DONT_KNOW if failed else normalise(generation["text"], source).text,
+        about={"interaction_id": record["interaction_id"], "query_time": trace["query_time"]}
+        | {field: record[field] for field in LABEL_FIELDS if field in record},
+    )
 
 
 class Branch(enum.StrEnum):

@@ -20,9 +20,16 @@ from trl.trainer.sft_trainer import SFTTrainer
 from agents.common.files import UserError, write_rows
 from agents.llm.trainable import ChatTokenizer, quiet_transformers
 from training.examples import TrainingExample
-from training.lora.model import WEIGHTS_FILE, computing_type, load_tunable, save_adapter
+from training.lora.model import (
+    IGNORED,
+    WEIGHTS_FILE,
+    ExampleTokenizer,
+    TokenExamples,
+    computing_type,
+    load_tunable,
+    save_adapter,
+)
 from training.lora.settings import LoraTraining
-from training.lora.tokens import IGNORED, ExampleTokenizer, TokenExamples
 from training.run_card import CARD_FILE
 
 UNFINISHED = "unfinished"

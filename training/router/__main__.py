@@ -13,9 +13,8 @@ from agents.settings import SettingsError
 from crag.command import add_split_argument, end_with, exit_code, parser_of
 from models.manifest import cache_folder, locate
 from training.examples import check_data_file
-from training.router.encoder_model import check_device
 from training.router.examples import RouterTraining, read_examples
-from training.router.run import train
+from training.router.run import check_device, train
 from training.run_card import RunCard
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"

@@ -10,8 +10,8 @@ import pytest
 from agents.kg.trainable import Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
+from training.api_pairs import OWN_GRAPH, read_pairs
 from training.api_pairs.__main__ import main as pairs_main
-from training.api_pairs.pairs import OWN_GRAPH, read_pairs
 from training.api_pairs.proposals import Bench, Executed
 from training.run_card import CARD_FILE
 

@@ -19,8 +19,7 @@ from agents.settings import LanguageModelSettings
 from tests.agents.llm.conftest import NO_VLLM, transformers, vllm
 from tests.training.lora.toy import toy_settings
 from training.examples import TrainingExample
-from training.lora.model import load_tunable, save_adapter
-from training.lora.tokens import IGNORED, ExampleTokenizer
+from training.lora.model import IGNORED, ExampleTokenizer, load_tunable, save_adapter
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}
 LEARNT = 0.01

@@ -9,9 +9,8 @@ import torch
 from torch.nn import functional
 
 from tests.training.lora.toy import toy_examples, toy_settings
-from training.lora.model import load_tunable
+from training.lora.model import ExampleTokenizer, load_tunable
 from training.lora.run import TunedRun, tune
-from training.lora.tokens import ExampleTokenizer
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
 

@@ -9,7 +9,7 @@ from agents.llm.tokenizer import ChatTokenizer
 from evaluation.datasets import DatasetError
 from tests.training.lora.toy import toy_examples
 from training.examples import TrainingExample
-from training.lora.tokens import ExampleTokenizer
+from training.lora.model import ExampleTokenizer
 
 
 def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: Path) -> None:

@@ -11,9 +11,8 @@ from agents.questions import DOMAINS
 from agents.questions.classifier import Classifier
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-from training.router.encoder_model import EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, read_examples
-from training.router.run import train
+from training.router.run import EncoderTrainer, TunedEncoder, train
 
 
 @pytest.fixture(scope="module", autouse=True)
