@@ -17,7 +17,7 @@ from agents.common.files import UserError
 from agents.settings import PRESETS, load_settings
 from crag.command import end_with, exit_code, parser_of
 from training.api_pairs import QUESTIONS
-from training.lora.settings import LoraTraining
+from training.lora import LoraTraining
 
 REPOSITORY = Path(__file__).parents[1]
 BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}

@@ -23,7 +23,7 @@ from training.adapters import main as train_adapter
 from training.api_pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
-from training.lora.model import ExampleTokenizer
+from training.lora.model import tokenize
 from training.prompts import main as make_prompts
 
 QUERY, TIME = "who directed the godfather?", "03/05/2024, 23:18:31 PT"
@@ -150,7 +150,7 @@ def test_what_is_learnt_is_what_is_served(
     changes = changes_of(use.preset)
     served = request_of(trace_of(use.preset, *changes)["prompts"][use.step])
     expected = ChatTokenizer(tokenizer_folder).prompt_tokens(served)
-    learnt = ExampleTokenizer(tokenizer_folder).tokens(trained_on(use, tmp_path, changes, capfd), 100_000).kept
+    learnt = tokenize(tokenizer_folder, trained_on(use, tmp_path, changes, capfd), 100_000).kept
     assert {tuple(example.prompt) for example in learnt} == {tuple(expected)}
 
 

@@ -26,8 +26,8 @@ from crag.command import add_split_argument, end_with, exit_code, parser_of
 from evaluation.judge import JUDGE_NAMES, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES, RunFile
+from training.calibrate import asked_questions, read_run
 from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate, figures
-from training.calibrate.questions import asked_questions, read_run
 from training.run_card import RunCard
 
 FOLDS, SEED = 10, 20240605

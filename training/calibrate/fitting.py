@@ -15,7 +15,7 @@ from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Featu
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import UserError
 from evaluation.metrics import RESAMPLES, SEED, percentile_interval
-from training.calibrate.questions import AskedQuestion, JudgedCandidate
+from training.calibrate import AskedQuestion, JudgedCandidate
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

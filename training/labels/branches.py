@@ -38,15 +38,12 @@ class BasicAnswer(NamedTuple):
     about: Mapping[str, Any]
 
 
-class BasicAnswers(NamedTuple):
-    """The rows that can be labelled, and the counts of the others by reason."""
+def basic_answers(
+    runs: Sequence[Path], answerer: str = "web", split: Split | None = None
+) -> tuple[list[BasicAnswer], Counter[str]]:
+    """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
 
-    rows: tuple[BasicAnswer, ...]
-    left_out: Counter[str]
-
-
-def basic_answers(runs: Sequence[Path], answerer: str = "web", split: Split | None = None) -> BasicAnswers:
-    """Read the answers of an answerer (a key of `STEPS`) from run folders; identical prompts count once.
+    Identical prompts count once.
 
     Raises:
         UserError: no question of the runs can be labelled.
@@ -66,7 +63,7 @@ def basic_answers(runs: Sequence[Path], answerer: str = "web", split: Split | No
     if not rows:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
         raise UserError(f"{', '.join(map(str, runs))}: nothing to label ({reasons})")
-    return BasicAnswers(tuple(rows.values()), left_out)
+    return list(rows.values()), left_out
 
 
 def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAnswer:

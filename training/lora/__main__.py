@@ -16,7 +16,7 @@ from crag.command import add_split_argument, end_with, exit_code, form, parser_o
 from evaluation.datasets import DatasetError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
-from training.lora.settings import LoraTraining
+from training.lora import LoraTraining
 from training.run_card import RunCard
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")

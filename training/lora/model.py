@@ -15,7 +15,7 @@ from agents.llm.trainable import ChatTokenizer, PromptError, quiet_transformers
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from training.examples import TrainingExample
-from training.lora.settings import LoraTraining
+from training.lora import LoraTraining
 
 if TYPE_CHECKING:
     import torch
@@ -47,46 +47,31 @@ class TokenExamples(NamedTuple):
     too_long: Counter[str]
 
 
-class ExampleTokenizer:
-    """Tokenizes prompts as the engines do; adds the model's end token to completions."""
+def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
+    """Prompts as the engines tokenize them, completions with the end token; together at most `max_tokens`.
 
-    def __init__(self, folder: Path) -> None:
-        self._tokenizer = ChatTokenizer(folder)
-        self._end = _end_token(folder, self._tokenizer)
-
-    def tokens(self, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
-        """The examples of at most `max_tokens`, prompt and completion together; longer ones are counted.
-
-        Raises:
-            DatasetError: a prompt does not fit this model, or no example is left.
-        """
-        found = TokenExamples([], Counter(), Counter())
-        for example in examples:
-            try:
-                prompt = self._tokenizer.prompt_tokens(example.request)
-            except PromptError as error:
-                raise DatasetError(f"{example.place}: {error}") from error
-            tokens = TokenExample(prompt, self._completion(example.completion))
-            if tokens.length > max_tokens:
-                found.too_long[example.source] += 1
-            else:
-                found.sources[example.source] += 1
-                found.kept.append(tokens)
-        if not found.kept:
-            raise DatasetError(
-                f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens"
-            )
-        return found
-
-    def _completion(self, text: str) -> list[int]:
-        backend = self._tokenizer.huggingface.backend_tokenizer
-        # A completion that spells out the end token must not teach the model to stop there.
-        backend.encode_special_tokens = True
+    Raises:
+        DatasetError: a prompt does not fit the model of this folder, or no example is left.
+    """
+    tokenizer, found = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
+    end = _end_token(folder, tokenizer)
+    backend = ChatTokenizer(folder).huggingface.backend_tokenizer
+    backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
+    for example in examples:
         try:
-            ids = backend.encode(encodable(text), add_special_tokens=False).ids
-        finally:
-            backend.encode_special_tokens = False
-        return [*ids, self._end]
+            prompt = tokenizer.prompt_tokens(example.request)
+        except PromptError as error:
+            raise DatasetError(f"{example.place}: {error}") from error
+        completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
+        tokens = TokenExample(prompt, [*completion, end])
+        if tokens.length > max_tokens:
+            found.too_long[example.source] += 1
+        else:
+            found.sources[example.source] += 1
+            found.kept.append(tokens)
+    if not found.kept:
+        raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
+    return found
 
 
 def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:

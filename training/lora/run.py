@@ -20,16 +20,16 @@ from trl.trainer.sft_trainer import SFTTrainer
 from agents.common.files import UserError, write_rows
 from agents.llm.trainable import ChatTokenizer, quiet_transformers
 from training.examples import TrainingExample
+from training.lora import LoraTraining
 from training.lora.model import (
     IGNORED,
     WEIGHTS_FILE,
-    ExampleTokenizer,
     TokenExamples,
     computing_type,
     load_tunable,
     save_adapter,
+    tokenize,
 )
-from training.lora.settings import LoraTraining
 from training.run_card import CARD_FILE
 
 UNFINISHED = "unfinished"
@@ -64,7 +64,7 @@ def tune(
     not resumed. `shown` adds a progress bar on standard error.
 
     Raises:
-        UserError: an adapter or an unfinished run is in the way; see also `ExampleTokenizer.tokens`, `load_tunable`.
+        UserError: an adapter or an unfinished run is in the way; see also `tokenize`, `load_tunable`.
         FloatingPointError: the loss is not finite.
     """
     work = out / UNFINISHED
@@ -76,7 +76,7 @@ def tune(
     if not resume:
         shutil.rmtree(work, ignore_errors=True)
         checkpoint = None
-    tokens = ExampleTokenizer(base).tokens(examples, settings.max_tokens)
+    tokens = tokenize(base, examples, settings.max_tokens)
     rows = [
         {"input_ids": one.prompt + one.completion, "labels": [IGNORED] * len(one.prompt) + one.completion}
         for one in tokens.kept

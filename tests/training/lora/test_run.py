@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from tests.training.lora.toy import toy_examples, toy_settings
-from training.lora.model import ExampleTokenizer, load_tunable
+from training.lora.model import load_tunable, tokenize
 from training.lora.run import TunedRun, tune
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
@@ -38,7 +38,7 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
     outcome = tune(settings, examples, tiny_llama, tmp_path, shown=False)
-    tokens = ExampleTokenizer(tiny_llama).tokens(examples, 300).kept
+    tokens = tokenize(tiny_llama, examples, 300).kept
     model = load_tunable(settings, tiny_llama, "cpu")
     model.train()
     weights = [weight for weight in model.parameters() if weight.requires_grad]

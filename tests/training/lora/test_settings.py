@@ -7,8 +7,8 @@ import pytest
 
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
+from training.lora import LoraTraining
 from training.lora.model import check_tunable
-from training.lora.settings import LoraTraining
 
 
 def test_db3_is_table_1_of_the_paper() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.llm import Message
 from training.examples import TrainingExample, write_examples
-from training.lora.settings import LoraTraining
+from training.lora import LoraTraining
 
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
 
