@@ -38,6 +38,7 @@ from agents.kg.trainable import (
     Domain,
     Example,
     ExampleIndex,
+    Executor,
     Program,
     Sort,
     Task,
@@ -53,12 +54,12 @@ from evaluation.signature import settings_hash
 from mock_api import GraphError
 from training.api_pairs import (
     QUESTIONS,
-    Bench,
     Pair,
     add_graph_argument,
     bank_version,
-    bench_of,
     company_names,
+    execute,
+    executor_of,
     graph_files,
     opened,
     real_pairs,
@@ -107,7 +108,7 @@ class ExampleTrial:
     work: Path
     writer: KgWriterSettings
     model: LanguageModel
-    bench: Bench
+    executor: Executor
     batch: int
 
     def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
@@ -124,7 +125,7 @@ class ExampleTrial:
             rows = [
                 turn | {"query": pair.query, "right": right, "labelled": pair.calls, "written": each.text}
                 for pair, each in zip(asked, written, strict=True)
-                for right in [same_values(pair, each.program, self.bench)]
+                for right in [same_values(pair, each.program, self.executor)]
             ]
             append_rows(self.work / ASKED_FILE, rows)
             known |= {row["query"]: row["right"] for row in rows}
@@ -140,14 +141,14 @@ class ExampleTrial:
         return CallWriter(self.writer.model_copy(update=changes), self.model, None)
 
 
-def same_values(pair: Pair, program: Program | None, bench: Bench) -> bool:
+def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool:
     """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
     if program is None or render(program) == render(pair.program):
         return program is not None
     if not program.statements or not pair.program.statements:
         return False
     time_asked = parse_query_time(pair.query_time)
-    done = bench.run([Task(pair.domain, each, time_asked) for each in (program, pair.program)])
+    done = execute(executor, [Task(pair.domain, each, time_asked) for each in (program, pair.program)])
     written, labelled = (sorted(map(str, each.values)) for each in done)
     return bool(labelled) and written == labelled
 
@@ -192,7 +193,8 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
 def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
-    same = {question for question, example in free.items() if kind_of(example.program) == kind_of(pair.program)}
+    kind = kind_of(pair.program)
+    same = {question for question, example in free.items() if kind_of(example.program) == kind}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
     return next(example.question for example in reversed(near.examples) if example.question in (same or free))
 
@@ -242,17 +244,17 @@ def _run(options: argparse.Namespace) -> None:
                 raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
         write_json(run_file, chosen)
         graph = stack.enter_context(opened(options.graph))
-        bench = stack.enter_context(bench_of(graph))
+        executor = stack.enter_context(executor_of(graph))
         pairs = real_pairs(options.questions, company_names(graph), options.split)
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
-        trial = ExampleTrial(options.work, writer, model, bench, settings.batch_size)
+        trial = ExampleTrial(options.work, writer, model, executor, settings.batch_size)
         for domain in Domain:
             asked = [pair for pair in pairs if pair.domain is domain]
             pool = [example for example in load_bank() if example.domain is domain]
             if options.pool == "questions":
-                pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in asked]
+                pool = [Example(pair.domain, pair.query, "\n".join(pair.calls), pair.program) for pair in asked]
             grown[domain] = grow(domain, asked, pool, plan, trial)
     options.out.mkdir(parents=True, exist_ok=True)
     for domain, (examples, _) in grown.items():

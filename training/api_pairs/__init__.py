@@ -11,18 +11,27 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.common.deadline import Deadline
 from agents.kg.trainable import (
     Call,
+    CallLimits,
     Domain,
+    Executor,
+    KgClient,
     KgQueryError,
     ParameterKind,
     Program,
+    Result,
+    Status,
+    Task,
+    Value,
     load_bank,
     load_schema,
     nicknames,
@@ -32,10 +41,8 @@ from agents.kg.trainable import (
     team_spelling,
 )
 from evaluation.datasets import DatasetError, Record, Split, read_records
-from mock_api import GraphError
+from mock_api import GraphError, serve
 from mock_api.tables import IMPORT_FILE, check_folder
-from training.api_pairs.proposals import Bench as Bench
-from training.api_pairs.proposals import bench_of as bench_of
 from training.examples import row_of
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
@@ -53,6 +60,7 @@ _LEGAL = re.compile(r",?\s+(?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v
 
 CompanyNames = Mapping[str, str]
 """Normalised name of a company -> its ticker in lower case."""
+SECONDS_PER_BATCH = 120.0
 REAL = "real"
 """`source` of labelled real questions."""
 
@@ -209,3 +217,42 @@ def _values(call: Call) -> Iterator[str]:
     yield call.table.removeprefix("get_")
     yield from (argument for argument in call.arguments if isinstance(argument, str))
     yield from (one.value for one in call.conditions if isinstance(one.value, str) and one.value != "true")
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """The results of a program."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether every statement found something and no result is partial."""
+        return bool(self.results) and all(each.status is Status.OK and not each.partial for each in self.results)
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the server did not answer."""
+        return any(result.status is Status.KG_DOWN for result in self.results)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The values of the statements, in their order."""
+        return tuple(value for result in self.results for value in result.values)
+
+
+@contextmanager
+def executor_of(graph: Path) -> Iterator[Executor]:
+    """Serve a folder's graph in this process."""
+    with serve(graph) as address, KgClient(address, CallLimits(seconds=30.0)) as client:
+        yield Executor(client)
+
+
+def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[Executed]:
+    """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
+    done: dict[int, Executed] = {}
+    for _ in range(attempts):
+        late = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
+        outcomes = executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH))
+        done |= zip(late, (Executed(outcome.results) for outcome in outcomes), strict=True)
+    return [done[place] for place in range(len(tasks))]
