@@ -64,7 +64,7 @@ from training.api_pairs import (
     opened,
     real_pairs,
 )
-from training.run_card import RunCard
+from training.files import RunCard
 
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0

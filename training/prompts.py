@@ -35,8 +35,7 @@ from crag.command import add_preset_arguments, add_split_argument, end_with, exi
 from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
-from training.examples import TrainingExample, row_of, write_examples
-from training.run_card import RunCard, file_hash
+from training.files import RunCard, TrainingExample, file_hash, row_of, write_examples
 
 
 def writer_examples(
@@ -83,22 +82,17 @@ class Label(TrainingExample):
 def label_examples(
     path: Path, settings: Settings, task: str, abstaining: float, split: Split | None = None
 ) -> list[TrainingExample]:
-    """The rows of `training.labels`, in the prompts of the preset's answerer.
+    """The rows of `training.labels`, in the prompts of the preset's answerer; raises DatasetError: a row is no label.
 
-    Args:
-        path: The rows.
-        settings: The preset.
-        task: ``web_answerer`` or ``kg_answerer``.
-        abstaining: Most rows labelled "i don't know", as a share of all; 1: all.
-        split: Skip rows of other splits.
-
-    Raises:
-        DatasetError: a row is not a label, or lacks its context.
+    At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
     """
     asked = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(asked, load_language_model(settings.language_model))
-    labels = [row_of(record, Label) for record in read_records(path, split=split)]
-    examples = [_asked_anew(each, answerer) for each in labels]
+    examples: list[TrainingExample] = []
+    for record in read_records(path, split=split):
+        label = row_of(record, Label)
+        request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
+        examples.append(replace(label, messages=request.messages, prompt=request.prompt))
     if abstaining == 1:
         return examples
     silent = [example for example in examples if example.completion == I_DONT_KNOW]
@@ -107,11 +101,6 @@ def label_examples(
     if most < len(silent):
         silent = random.Random(0).sample(silent, most)  # noqa: S311 - a sample, not a secret
     return telling + silent
-
-
-def _asked_anew(label: Label, answerer: Answerer) -> TrainingExample:
-    request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
-    return replace(label, messages=request.messages, prompt=request.prompt)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from agents.llm import Message
 from evaluation.datasets import DatasetError
-from training.examples import TrainingExample, read_examples, write_examples
+from training.files import TrainingExample, read_examples, write_examples
 
 CHAT = TrainingExample(
     "paris",

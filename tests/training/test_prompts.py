@@ -13,9 +13,8 @@ from agents.kg.trainable import Domain, load_bank
 from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version
-from training.examples import TrainingExample, read_examples
+from training.files import CARD_FILE, TrainingExample, read_examples
 from training.prompts import main, names_its_dates, writer_examples
-from training.run_card import CARD_FILE
 
 
 def pair(query: str, calls: str, **fields: object) -> Pair:

@@ -21,7 +21,7 @@ from tests.training.calibrate.synthetic import row, write_run
 from training.adapters import BASE_PRESETS
 from training.adapters import main as train_adapter
 from training.api_pairs import Pair
-from training.examples import TrainingExample, read_examples
+from training.files import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
 from training.lora.model import tokenize
 from training.prompts import main as make_prompts

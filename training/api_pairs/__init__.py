@@ -43,7 +43,7 @@ from agents.kg.trainable import (
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from mock_api import GraphError, serve
 from mock_api.tables import IMPORT_FILE, check_folder
-from training.examples import row_of
+from training.files import row_of
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
@@ -189,13 +189,17 @@ def spoken_name(listed: str, *, short: bool) -> str:
 
 
 def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tuple[str, ...]:
-    """The entities in a program's calls, teams in full, companies by ticker; without any, table and values."""
+    """The entities in a program's calls, teams in full, companies by ticker.
+
+    Without any, table and values of each call: "movie_person_oscar 2012 visual effects".
+    """
     calls = [statement for statement in program.statements if isinstance(statement, Call)]
-    found = [name for call in calls for name in _names(domain, call, companies)]
-    if not found:
-        values = [list(_values(call)) for call in calls]
-        found = [" ".join(each) for each in values if len(each) > 1]
-    return tuple(dict.fromkeys(name for name in found if name))
+    groups = [name for call in calls for name in _names(domain, call, companies)]
+    for call in calls if not groups else ():
+        values = [*call.arguments, *(each.value for each in call.conditions if each.value != "true")]
+        if texts := [value for value in values if isinstance(value, str)]:
+            groups.append(" ".join([call.table.removeprefix("get_"), *texts]))
+    return tuple(dict.fromkeys(filter(None, groups)))
 
 
 def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
@@ -210,13 +214,6 @@ def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]
                 yield companies.get(normalise_name(name), name).casefold()
             else:
                 yield name.casefold()
-
-
-def _values(call: Call) -> Iterator[str]:
-    """A substitute for a missing entity: "movie_person_oscar 2012 visual effects"."""
-    yield call.table.removeprefix("get_")
-    yield from (argument for argument in call.arguments if isinstance(argument, str))
-    yield from (one.value for one in call.conditions if isinstance(one.value, str) and one.value != "true")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from crag.command import add_split_argument, end_with, exit_code, parser_of, who
 from mock_api import GraphError
 from training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
 from training.api_pairs.label import main as label
-from training.examples import check_data_file
-from training.run_card import RunCard, file_hash
+from training.files import RunCard, check_data_file, file_hash
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

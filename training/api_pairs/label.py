@@ -52,7 +52,7 @@ from evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, judge_c
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from training.api_pairs import Executed, add_graph_argument, execute, executor_of, graph_files, opened
-from training.run_card import RunCard, count_table, file_hash
+from training.files import RunCard, count_table, file_hash
 
 JOURNAL = "attempts.jsonl"
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
@@ -96,12 +96,6 @@ class LabelledQuestion:
             "failed": self.kept is None and self.outcomes.total() == self.outcomes["failed"],
             "kept": None if self.kept is None else asked | self.kept,
         }
-
-
-def can_be_labelled(row: dict[str, Any]) -> bool:
-    """Whether graph values can answer it; they cannot for a false premise or an unknown answer."""
-    answer = str(row.get("answer") or "").strip().lower().rstrip(".")
-    return bool(answer) and answer not in {I_DONT_KNOW, INVALID_QUESTION}
 
 
 @dataclass(frozen=True)
@@ -263,7 +257,8 @@ def _questions(
     left_out: Counter[str] = Counter()
     rows: dict[str, dict[str, Any]] = {}
     for row in read_rows(options.questions, split=options.split):
-        if not can_be_labelled(row):
+        answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+        if not answer or answer in {I_DONT_KNOW, INVALID_QUESTION}:
             left_out["without an answer that values could give"] += 1
         elif (key := _key(row, identity)) in rows:
             left_out["asked twice"] += 1

@@ -28,7 +28,7 @@ from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES, RunFile
 from training.calibrate import asked_questions, read_run
 from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate, figures
-from training.run_card import RunCard
+from training.files import RunCard
 
 FOLDS, SEED = 10, 20240605
 LICENCE = (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from agents.settings import StrictModel
-from training.examples import Configuration
+from training.files import Configuration
 
 PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
 """db3, table 1."""

@@ -14,10 +14,9 @@ from agents.common.files import lock_folder
 from agents.llm.trainable import model_folder
 from crag.command import add_split_argument, end_with, exit_code, form, parser_of, whole
 from evaluation.datasets import DatasetError
-from training.examples import TrainingExample, read_examples
-from training.folds import Fold, may_train, parse_fold
+from training.files import RunCard, read_examples
+from training.folds import may_train, parse_fold
 from training.lora import LoraTraining
-from training.run_card import RunCard
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -48,7 +47,12 @@ def _train(options: argparse.Namespace) -> None:
     card = RunCard(options.out)
     settings = LoraTraining.load(options.config, options.set)
     given = [example for path in options.data for example in read_examples(path, options.split)]
-    examples = _without(given, options.hold_out)
+    nameless = sum(not example.groups for example in given)
+    if options.hold_out and nameless:
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
+    examples = [example for example in given if may_train(example.groups, options.hold_out)]
+    if not examples:
+        raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(given)} examples")
     base = model_folder(settings.base)
     check_tunable(settings, base, options.device)
     chosen: dict[str, Any] = settings.model_dump(mode="json") | {
@@ -88,16 +92,6 @@ def _train(options: argparse.Namespace) -> None:
     )
     options.split.report()
     print(f"wrote {options.out} in {card.seconds:.0f} s")
-
-
-def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:
-    nameless = sum(not example.groups for example in examples)
-    if fold is not None and nameless:
-        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
-    kept = [example for example in examples if may_train(example.groups, fold)]
-    if not kept:
-        raise DatasetError(f"--hold-out {fold} leaves none of {len(examples)} examples")
-    return kept
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from agents.llm import EngineUnavailableError
 from agents.llm.trainable import ChatTokenizer, PromptError, quiet_transformers
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
-from training.examples import TrainingExample
+from training.files import TrainingExample
 from training.lora import LoraTraining
 
 if TYPE_CHECKING:

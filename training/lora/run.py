@@ -19,7 +19,7 @@ from trl.trainer.sft_trainer import SFTTrainer
 
 from agents.common.files import UserError, write_rows
 from agents.llm.trainable import ChatTokenizer, quiet_transformers
-from training.examples import TrainingExample
+from training.files import CARD_FILE, TrainingExample
 from training.lora import LoraTraining
 from training.lora.model import (
     IGNORED,
@@ -30,7 +30,6 @@ from training.lora.model import (
     save_adapter,
     tokenize,
 )
-from training.run_card import CARD_FILE
 
 UNFINISHED = "unfinished"
 LOSSES_FILE = "losses.jsonl"
@@ -68,7 +67,8 @@ def tune(
         FloatingPointError: the loss is not finite.
     """
     work = out / UNFINISHED
-    checkpoint = _last_checkpoint(work)
+    complete = [folder for folder in work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
+    checkpoint = max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
     if checkpoint and not (resume or overwrite):
         raise UserError(f"{work} holds an unfinished run: --resume continues it, --overwrite discards it")
     if not checkpoint and (out / WEIGHTS_FILE).is_file() and not overwrite:
@@ -104,11 +104,6 @@ def tune(
     steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
     write_rows(out / LOSSES_FILE, steps)
     return TunedRun(steps, tokens)
-
-
-def _last_checkpoint(work: Path) -> Path | None:
-    complete = [folder for folder in work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
-    return max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
 
 
 def _arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> SFTConfig:

@@ -12,10 +12,9 @@ from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
 from crag.command import add_split_argument, end_with, exit_code, parser_of
 from models.manifest import cache_folder, locate
-from training.examples import check_data_file
+from training.files import RunCard, check_data_file
 from training.router.examples import RouterTraining, read_examples
 from training.router.run import check_device, train
-from training.run_card import RunCard
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
@@ -42,7 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     settings = RouterTraining.load(options.config, options.set)
-    out = options.out or _default_target(Path(options.config).stem)
+    name = Path(options.config).stem
+    if options.out is None and (SHIPPED / name).is_dir():
+        raise SettingsError(
+            f"pass --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so one in the cache of "
+            "fetched models would have no effect"
+        )
+    out = options.out or cache_folder() / name
     check_device(options.device)
     check_data_file(options.data, "--data names the file of labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
@@ -52,21 +57,11 @@ def _train(options: argparse.Namespace) -> None:
     metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
     card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
-    for name, one in reports.items():
-        figures = (one[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
-        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(name, *figures))
+    for field, report in reports.items():
+        figures = (report[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
+        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(field, *figures))
     options.split.report()
     print(f"wrote {out} in {card.seconds:.0f} s")
-
-
-def _default_target(name: str) -> Path:
-    """The folder for the classifier in the agent's cache of fetched models."""
-    if (SHIPPED / name).is_dir():
-        raise SettingsError(
-            f"pass --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so one in the cache of "
-            "fetched models would have no effect"
-        )
-    return cache_folder() / name
 
 
 if __name__ == "__main__":

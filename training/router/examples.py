@@ -13,7 +13,7 @@ from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
 from agents.settings import StrictModel
 from evaluation.datasets import DatasetError, Split, read_records
-from training.examples import Configuration
+from training.files import Configuration
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""

@@ -12,7 +12,7 @@ from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from training.api_pairs import OWN_GRAPH, Executed, execute, read_pairs
 from training.api_pairs.__main__ import main as pairs_main
-from training.run_card import CARD_FILE
+from training.files import CARD_FILE
 
 ASKED = "03/19/2024, 23:10:00 PT"
 DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'

@@ -9,7 +9,7 @@ import pytest
 from agents.kg.trainable import Domain, parse
 from training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
 from training.api_pairs.__main__ import main
-from training.run_card import CARD_FILE
+from training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 

@@ -18,7 +18,7 @@ from agents.llm import Generation, GenerationRequest, Message, load_language_mod
 from agents.settings import LanguageModelSettings
 from tests.agents.llm.conftest import NO_VLLM, transformers, vllm
 from tests.training.lora.toy import toy_settings
-from training.examples import TrainingExample
+from training.files import TrainingExample
 from training.lora.model import IGNORED, load_tunable, save_adapter, tokenize
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}

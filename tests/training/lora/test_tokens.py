@@ -8,7 +8,7 @@ from agents.llm import Message
 from agents.llm.tokenizer import ChatTokenizer
 from evaluation.datasets import DatasetError
 from tests.training.lora.toy import toy_examples
-from training.examples import TrainingExample
+from training.files import TrainingExample
 from training.lora.model import tokenize
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.llm import Message
-from training.examples import TrainingExample, write_examples
+from training.files import TrainingExample, write_examples
 from training.lora import LoraTraining
 
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}

@@ -1,22 +1,28 @@
-"""What training reads: examples of a language model (prompts with their completions), and configurations.
+"""Files of training: examples of a language model, configurations of a run, and the run card beside an output.
 
 An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a text to continue), ``completion``, and the
 ``groups`` that cross-validation keeps together; measuring needs ``query`` and ``answers``.
 """
 
 import argparse
-from collections.abc import Iterable, Sequence
+import hashlib
+import platform
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.common.files import write_rows
+from agents.common.files import write_json, write_rows
 from agents.llm import GenerationRequest, Message
 from agents.settings import SettingsError, StrictModel, read_settings
-from evaluation.datasets import DatasetError, Record, Split, dataset_files, read_records
+from evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
+from evaluation.runner import machine
 
 Row = TypeVar("Row")
 
@@ -120,3 +126,77 @@ class Configuration(StrictModel):
         parser.add_argument("--config", required=True, help=f"{', '.join(cls.names())}, or a TOML file")
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+CARD_FILE = "run_card.json"
+
+
+def file_hash(path: Path) -> str:
+    """sha256 of a file, or of its joined parts."""
+    with joined_files(path, dataset_files(path)) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCard:
+    """The card of a run that starts now, in a folder that is made if needed."""
+
+    folder: Path
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def beside(cls, out: Path) -> Self:
+        """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
+        folder = out.with_suffix("")
+        if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+            raise DatasetError(
+                f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
+            )
+        return cls(folder)
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self.started
+
+    def write(
+        self,
+        data: Mapping[str, Path],
+        settings: Mapping[str, Any],
+        metrics: Mapping[str, Any],
+        packages: Sequence[str] = ("numpy",),
+    ) -> Path:
+        """Write everything that the run depended on, the reproducible parts first; return the card's path.
+
+        `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
+        with their versions.
+        """
+        sizes = {role: sum(part.stat().st_size for part in dataset_files(path)) for role, path in data.items()}
+        versions = {"python": platform.python_version()}
+        for name in packages:
+            with suppress(metadata.PackageNotFoundError):
+                versions[name] = metadata.version(name)
+        content = {
+            "data": {
+                role: {"name": path.name, "bytes": sizes[role], "sha256": file_hash(path)}
+                for role, path in data.items()
+            },
+            "settings": settings,
+            "metrics": metrics,
+            "versions": versions,
+            "hardware": machine(),
+            "seconds": round(self.seconds, 1),
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        write_json(self.folder / CARD_FILE, content)
+        return self.folder / CARD_FILE
+
+
+def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
+    """A text table of rows with the same columns, for a terminal; None is a dash."""
+    columns = list(next(iter(rows.values())))
+    lines = [["", *columns]]
+    for name, counts in rows.items():
+        lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
+    first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)
