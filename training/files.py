@@ -8,7 +8,7 @@ import argparse
 import hashlib
 import platform
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.common.files import write_json, write_rows
+from agents.common.files import write_json
 from agents.llm import GenerationRequest, Message
 from agents.settings import SettingsError, StrictModel, read_settings
 from evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
@@ -58,11 +58,6 @@ class TrainingExample:
             row = {"prompt": self.prompt}
         row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
         return row | ({"query": self.query, "answers": self.answers} if self.answers else {})
-
-
-def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
-    """Write the file."""
-    write_rows(path, (example.to_row() for example in examples))
 
 
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:

@@ -26,6 +26,7 @@ from typing import Any
 
 from agents.answering import Answerer
 from agents.common.contracts import I_DONT_KNOW, Query
+from agents.common.files import write_rows
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.kg.trainable import ExampleChoice, write_prompt
@@ -35,7 +36,7 @@ from crag.command import add_preset_arguments, add_split_argument, end_with, exi
 from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
-from training.files import RunCard, TrainingExample, file_hash, row_of, write_examples
+from training.files import RunCard, TrainingExample, file_hash, row_of
 
 
 def writer_examples(
@@ -139,7 +140,7 @@ def _run(options: argparse.Namespace) -> None:
             dense.warm_up()
         examples = list(writer_examples(read_pairs(options.pairs, options.split), writer, dense))
     random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
-    write_examples(options.out, examples)
+    write_rows(options.out, (example.to_row() for example in examples))
     sources = dict(Counter(example.source for example in examples).most_common())
     data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
     metrics = {"examples": len(examples), "sources": sources, "sha256": file_hash(options.out)}

@@ -1,11 +1,10 @@
 """Fits the calibrated model to judged answers, cross-validated; measures the expected-score rule on them."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,8 +68,9 @@ def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     ours, plain = rewards(questions), rewards(map(unweighed, questions))
     groups = [question.group for question in questions]
     answers = [one for question in questions for one in question.candidates if one.likely is not None]
-    answers.sort(key=_kind)
-    kinds = {kind: list(own) for kind, own in groupby(answers, _kind)}
+    kinds: dict[str, list[JudgedCandidate]] = defaultdict(list)
+    for answer in answers:
+        kinds[kind_of(answer.features)].append(answer)
     return {
         "questions": len(questions),
         "threshold": THRESHOLD,
@@ -82,13 +82,9 @@ def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
         },
         "probabilities": _quality(answers),
         "probabilities_by_kind": {
-            kind: _quality(own) for kind, own in kinds.items() if len({one.right for one in own}) > 1
+            kind: _quality(own) for kind, own in sorted(kinds.items()) if len({one.right for one in own}) > 1
         },
     }
-
-
-def _kind(answer: JudgedCandidate) -> str:
-    return kind_of(answer.features)
 
 
 def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
