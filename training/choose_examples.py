@@ -48,7 +48,7 @@ from agents.kg.trainable import (
 )
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, parser_of, whole
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash
 from mock_api import GraphError
@@ -199,7 +199,8 @@ def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> st
     return next(example.question for example in reversed(near.examples) if example.question in (same or free))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(GraphError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the folder. Exit code: 2 if an input is missing or wrong."""
     parser = parser_of("python -m training.choose_examples", __doc__)
     add_preset_arguments(parser)
@@ -214,11 +215,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     work = REPOSITORY / "results/training/choose_examples"
     parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
-    options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options), GraphError)
+    _choose(parser.parse_args(arguments))
 
 
-def _run(options: argparse.Namespace) -> None:
+def _choose(options: argparse.Namespace) -> None:
     card = RunCard(options.out)
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer

@@ -13,7 +13,6 @@ say nothing else. 1 keeps all of them, as db3 did.
 writer/run_card.json records how writer.jsonl was made: data with sha256, settings, examples by source, seconds.
 """
 
-import argparse
 import calendar
 import random
 import re
@@ -32,7 +31,7 @@ from agents.encoders.base import DenseEncoder
 from agents.kg.trainable import ExampleChoice, write_prompt
 from agents.llm import load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, number, parser_of
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of
 from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
@@ -104,7 +103,8 @@ def label_examples(
     return telling + silent
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file. Exit code: 2 if an input is missing or wrong."""
     parser = parser_of("python -m training.prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
@@ -120,11 +120,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if (options.task == "kg_writer") != (options.pairs is not None):
         parser.error("kg_writer needs --pairs, the answerers need --labels")
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
-    """Write the examples and their run card."""
     card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
     chosen: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}

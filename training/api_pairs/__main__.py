@@ -6,20 +6,20 @@ question, for `training.folds`), source, answer and alt_ans. pairs/run_card.json
 `python -m training.api_pairs label` makes the labelled questions that --questions reads: see its --help.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.common.files import write_rows
-from crag.command import add_split_argument, end_with, exit_code, parser_of, whole
+from crag.command import add_split_argument, command, end_with, parser_of, whole
 from mock_api import GraphError
 from training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
 from training.api_pairs.label import main as label
 from training.files import RunCard, check_data_file, file_hash
 
 
+@command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file. Exit code: 0 complete, 2 an input is missing or wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -32,10 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     options = parser.parse_args(given)
-    return exit_code(lambda: _run(options), GraphError)
-
-
-def _run(options: argparse.Namespace) -> None:
     card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
     with opened(options.graph) as graph:
@@ -47,6 +43,7 @@ def _run(options: argparse.Namespace) -> None:
     written = card.write(data, {"limit": options.limit}, metrics)
     options.split.report()
     print(f"wrote {len(pairs)} questions to {options.out}; the run card is {written}")
+    return 0
 
 
 if __name__ == "__main__":

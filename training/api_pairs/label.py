@@ -45,7 +45,7 @@ from agents.kg.trainable import (
 )
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.settings import KgWriterSettings, Settings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, number, parser_of, whole
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of, whole
 from evaluation.batches import golds_of
 from evaluation.datasets import LABEL_FIELDS, DatasetError, Split, read_rows
 from evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, judge_claims, judge_from
@@ -161,6 +161,7 @@ def _answer(question: LabelledQuestion, domain: Domain, program: Program, execut
     return ", ".join(map(str, executed.values)) if len(executed.values) <= _MOST_VALUES else I_DONT_KNOW
 
 
+@command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
     parser = parser_of("python -m training.api_pairs label", __doc__)
@@ -176,8 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_graph_argument(parser)
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    options = parser.parse_args(arguments)
-    return exit_code(lambda: _label(options), GraphError, LanguageModelDiedError)
+    return _label(parser.parse_args(arguments))
 
 
 def _label(options: argparse.Namespace) -> int:

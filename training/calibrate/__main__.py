@@ -15,14 +15,13 @@ Cross-validation holds out together all questions for the same tables and keys o
 for new kinds of questions; without calls, all rows of a question.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER
 from agents.common.files import UserError, write_json
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from evaluation.judge import JUDGE_NAMES, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES, RunFile
@@ -37,7 +36,8 @@ LICENCE = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     parser = parser_of("python -m training.calibrate", __doc__)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
@@ -49,10 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _fit(options))
-
-
-def _fit(options: argparse.Namespace) -> None:
     path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
     runs = [read_run(folder, options.split) for folder in options.runs]

@@ -21,7 +21,6 @@ In the paper a language model judges the answers and checks the contexts (p_cont
 The judge's cache keeps all its replies: the same command continues after a kill.
 """
 
-import argparse
 import enum
 import re
 from collections import Counter, defaultdict
@@ -35,7 +34,7 @@ from agents.common.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
 from agents.common.files import UserError, write_rows
 from agents.llm import Message
 from agents.matching import position_of, tokens
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from evaluation.datasets import LABEL_FIELDS, Split
 from evaluation.judge import (
     Claim,
@@ -198,7 +197,8 @@ def _gold(basic: BasicAnswer) -> str:
     return trim_to_tokens(next(literal, golds[0]).strip())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Label and write. Exit code: 2 if an input cannot be used."""
     parser = parser_of("python -m training.labels", __doc__)
     folders = "local_evaluation.py folder; repeatable"
@@ -211,10 +211,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     holds = "does the context hold the right answer? llm: the model of --judge llm (default: %(default)s)"
     parser.add_argument("--context-check", choices=("rules", "llm"), default="rules", help=holds)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
     card = RunCard.beside(options.out)
     judge = judge_from(options)
     check: Judge = RulesContextCheck()

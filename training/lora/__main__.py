@@ -4,7 +4,6 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 `run_card.json` (data, settings, hardware, figures) and `losses.jsonl`.
 """
 
-import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from agents.common.files import lock_folder
 from agents.llm.trainable import model_folder
-from crag.command import add_split_argument, end_with, exit_code, form, parser_of, whole
+from crag.command import add_split_argument, command, end_with, form, parser_of, whole
 from evaluation.datasets import DatasetError
 from training.files import RunCard, read_examples
 from training.folds import may_train, parse_fold
@@ -22,7 +21,8 @@ PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes"
 SMOOTHED_STEPS = 20
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(FloatingPointError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.lora", __doc__)
     LoraTraining.add_arguments(parser, "change a setting: epochs=1")
@@ -37,10 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help=resume)
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _train(options), FloatingPointError)
-
-
-def _train(options: argparse.Namespace) -> None:
     from training.lora.model import check_tunable
     from training.lora.run import UNFINISHED, tune
 

@@ -4,13 +4,12 @@ The folder written holds `config.json` and `weights.safetensors`, which `agents.
 (data, settings, hardware, figures).
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from models.manifest import cache_folder, locate
 from training.files import RunCard, check_data_file
 from training.router.examples import RouterTraining, read_examples
@@ -20,7 +19,8 @@ DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_sp
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(FloatingPointError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.router", __doc__)
     change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
@@ -36,10 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _train(options), FloatingPointError)
-
-
-def _train(options: argparse.Namespace) -> None:
     settings = RouterTraining.load(options.config, options.set)
     name = Path(options.config).stem
     if options.out is None and (SHIPPED / name).is_dir():
