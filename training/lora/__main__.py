@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "resumed": options.resume,
     }
     with lock_folder(options.out):
-        tuned = tune(
+        steps, tokens = tune(
             settings,
             examples,
             base,
@@ -68,13 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=options.overwrite,
             shown=not options.quiet,
         )
-        last = [step["loss"] for step in tuned.steps[-SMOOTHED_STEPS:]]
+        last = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         metrics = {
-            "examples": dict(tuned.examples.sources),
-            "too_long": dict(tuned.examples.too_long),
+            "examples": dict(tokens.sources),
+            "too_long": dict(tokens.too_long),
             "held_out_examples": len(given) - len(examples),
-            "steps": len(tuned.steps),
-            "tokens_of_an_epoch": sum(example.length for example in tuned.examples.kept),
+            "steps": len(steps),
+            "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
             "final_loss": round(sum(last) / max(1, len(last)), 4),
             **options.split.to_card(),
         }
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         card.write(data, chosen, metrics, PACKAGES)
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
     print(
-        f"{len(tuned.examples.kept)} examples ({tuned.examples.too_long.total()} too long, "
+        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, "
         f"{metrics['held_out_examples']} held out), {metrics['steps']} steps, loss {metrics['final_loss']:.3f} over "
         f"the last {SMOOTHED_STEPS} steps"
     )

@@ -8,7 +8,7 @@ import logging
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from datasets import Dataset
@@ -37,13 +37,6 @@ _LAST_WRITTEN = "trainer_state.json"
 """transformers writes it last into a checkpoint; without it the checkpoint is incomplete."""
 
 
-class TunedRun(NamedTuple):
-    """The rows of `LOSSES_FILE`, of all steps, and the examples."""
-
-    steps: list[dict[str, Any]]
-    examples: TokenExamples
-
-
 def tune(
     settings: LoraTraining,
     examples: Sequence[TrainingExample],
@@ -55,8 +48,8 @@ def tune(
     resume: bool = False,
     overwrite: bool = False,
     shown: bool = True,
-) -> TunedRun:
-    """Tune one adapter and write it with its losses.
+) -> tuple[list[dict[str, Any]], TokenExamples]:
+    """Tune one adapter and write it with its losses; return the rows of `LOSSES_FILE` and the examples.
 
     `max_steps` stops before the settings' epochs are over. `resume` continues an unfinished run of the same settings
     and data, if there is one; `overwrite` replaces an adapter, once the new one is ready, and an unfinished run that is
@@ -103,7 +96,7 @@ def tune(
     logged = [entry for entry in trainer.state.log_history if "loss" in entry]
     steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
     write_rows(out / LOSSES_FILE, steps)
-    return TunedRun(steps, tokens)
+    return steps, tokens
 
 
 def _arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> SFTConfig:

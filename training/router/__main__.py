@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     base = locate(settings.encoder.base)
     card = RunCard(out)
     reports = train(settings, examples, out, base, options.device, shown=not options.quiet)
-    metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
+    metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}
     card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
     for field, report in reports.items():

@@ -54,7 +54,9 @@ class RouterTraining(Configuration):
     description: str
     trained_on: str
     licence: str
-    fields: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    fields: Annotated[
+        tuple[Literal["domain", "question_type", "static_or_dynamic"], ...], Field(min_length=1, strict=False)
+    ]
     folds: Annotated[int, Field(ge=0, le=50)] = 5
     """Folds of the cross-validation that measures and calibrates; 0: none, probabilities stay the encoder's."""
     encoder: EncoderTraining
@@ -64,9 +66,6 @@ class RouterTraining(Configuration):
     def _can_be_trained(self) -> "RouterTraining":
         if self.folds == 1:
             raise ValueError("folds: a cross-validation has at least 2 parts")
-        unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
-        if unknown:
-            raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
         if self.ngrams is not None and not self.folds:
             raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
         return self
@@ -78,9 +77,6 @@ class Examples:
 
     texts: tuple[str, ...]
     classes: dict[str, NDArray[np.int64]]
-
-    def __len__(self) -> int:
-        return len(self.texts)
 
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
@@ -102,15 +98,3 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
     if not texts:
         raise DatasetError(f"{path}: no questions")
     return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
-
-
-def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.int64]:
-    """The fold of each question, stratified by the field with the most classes."""
-    from sklearn.model_selection import StratifiedKFold
-
-    column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
-    fold = np.zeros(len(examples), dtype=np.int64)
-    parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(column, column)
-    for number, (_, held_out) in enumerate(parts):
-        fold[held_out] = number
-    return fold

@@ -37,7 +37,7 @@ from agents.questions.trainable import (
     mixed,
     tuned_linear_layers,
 )
-from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining, fold_of_each
+from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -235,11 +235,12 @@ def train(
     `base` is the folder of the base encoder; `shown` adds a progress bar on standard error.
     """
     total = (settings.folds + 1) * settings.encoder.epochs
+    everything = np.arange(len(examples.texts))
     with tqdm(total=total, desc="training", unit="epoch", disable=not shown) as epochs:
         trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
-        encoder = trainer.fit(np.arange(len(examples)))
-    ngrams = fit_ngrams(settings.ngrams, examples, np.arange(len(examples)))
+        encoder = trainer.fit(everything)
+    ngrams = fit_ngrams(settings.ngrams, examples, everything)
     reports, weights = {}, dict.fromkeys(examples.classes, MixingWeights(1.0, 0.0))
     if held_out is not None:
         for name, classes in examples.classes.items():
@@ -269,9 +270,14 @@ def train(
 
 
 def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
-    held_out = OutOfFold(fold_of_each(examples, settings.folds))
-    for number in range(settings.folds):
-        seen, unseen = np.flatnonzero(held_out.fold != number), np.flatnonzero(held_out.fold == number)
+    """Folds are stratified by the field with the most classes."""
+    from sklearn.model_selection import StratifiedKFold
+
+    column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
+    held_out = OutOfFold(np.full(len(column), -1))
+    parts = StratifiedKFold(settings.folds, shuffle=True, random_state=0).split(column, column)
+    for number, (seen, unseen) in enumerate(parts):
+        held_out.fold[unseen] = number
         ngrams = fit_ngrams(settings.ngrams, examples, seen)
         texts = [examples.texts[position] for position in unseen]
         held_out.put(number, trainer.predict(trainer.fit(seen), unseen), predict_ngrams(ngrams, texts))

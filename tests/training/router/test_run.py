@@ -60,7 +60,7 @@ def test_the_classifier_is_what_was_trained(examples: Examples, bert: Path, tmp_
 
     monkeypatch.setattr(EncoderTrainer, "fit", keep)
     train(toy_settings(folds=0, ngrams=False), examples, tmp_path, bert, shown=False)
-    (trainer, tuned), everything = kept[-1], np.arange(len(examples))
+    (trainer, tuned), everything = kept[-1], np.arange(len(examples.texts))
     found = Classifier(tmp_path, encoder_folder=bert).probabilities(examples.texts)
     for field, expected in trainer.predict(tuned, everything).items():
         np.testing.assert_allclose(found[field], np.exp(expected), atol=5e-3)
