@@ -750,10 +750,7 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
     """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
 
     `overrides` change single keys; each is a TOML line such as ``answering.word_limit = 20`` or, to remove a part,
-    ``knowledge_graph = none``. None: the lines of the environment variable `CRAG_SETTINGS`.
-
-    Raises:
-        SettingsError: unknown preset, invalid TOML, unknown key, wrong type or value out of range.
+    ``knowledge_graph = none``. None: the lines of the environment variable `CRAG_SETTINGS`. Raises SettingsError.
     """
     chosen = preset if preset is not None else active_preset()
     path = needed.preset_file(chosen)

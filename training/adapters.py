@@ -65,9 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "WORK": (options.work or REPOSITORY / "results/training" / place).resolve(),
         "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
     }
-    command = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
-    command += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
-    return subprocess.run(command, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
+    make = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
+    make += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
+    return subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
 
 
 if __name__ == "__main__":

@@ -166,14 +166,17 @@ class RunCard:
         `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
         with their versions.
         """
-        sizes = {role: sum(part.stat().st_size for part in dataset_files(path)) for role, path in data.items()}
         versions = {"python": platform.python_version()}
         for name in packages:
             with suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
         content = {
             "data": {
-                role: {"name": path.name, "bytes": sizes[role], "sha256": file_hash(path)}
+                role: {
+                    "name": path.name,
+                    "bytes": sum(part.stat().st_size for part in dataset_files(path)),
+                    "sha256": file_hash(path),
+                }
                 for role, path in data.items()
             },
             "settings": settings,

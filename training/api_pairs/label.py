@@ -44,7 +44,7 @@ from agents.kg.trainable import (
     render,
 )
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.settings import KgWriterSettings, Settings, load_settings
+from agents.settings import load_settings
 from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of, whole
 from evaluation.batches import golds_of
 from evaluation.datasets import LABEL_FIELDS, DatasetError, Split, read_rows
@@ -203,7 +203,13 @@ def _label(options: argparse.Namespace) -> int:
     with lock_folder(card.folder), ExitStack() as stack:
         done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
         missing = [row for key, row in rows.items() if key not in done]
-        labeller = _labeller(options, settings, writer, judge, stack)
+        executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
+        engine = settings.language_model
+        used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
+        model = load_language_model(engine.model_copy(update={"adapters": used}))
+        stack.callback(model.close)
+        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+        labeller = Labeller(CallWriter(writer, model, dense), executor, judge, options.attempts, options.temperature)
         if missing:
             labeller.writer.warm_up()
         with tqdm(total=len(rows), initial=len(done), unit="question", disable=None) as bar:
@@ -235,21 +241,6 @@ def _label(options: argparse.Namespace) -> int:
     return int(failed > 0)
 
 
-def _labeller(
-    options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, judge: Judge, stack: ExitStack
-) -> Labeller:
-    executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
-    engine = settings.language_model
-    used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
-    model = load_language_model(engine.model_copy(update={"adapters": used}))
-    stack.callback(model.close)
-    model.check_weights()
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    if dense is not None:
-        dense.check_weights()
-    return Labeller(CallWriter(writer, model, dense), executor, judge, options.attempts, options.temperature)
-
-
 def _questions(
     options: argparse.Namespace, identity: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
@@ -279,9 +270,7 @@ def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
 
 def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Questions asked and kept, attempts and their outcomes."""
-    outcomes: Counter[str] = Counter()
-    for entry in entries:
-        outcomes.update(entry["outcomes"])
+    outcomes = sum((Counter(entry["outcomes"]) for entry in entries), Counter())
     kept = sum(entry["kept"] is not None for entry in entries)
     asked = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
     return asked | {name: outcomes[name] for name in OUTCOMES}

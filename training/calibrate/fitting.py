@@ -42,8 +42,8 @@ def reward(question: AskedQuestion) -> int:
     If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
     (`agents.pipeline.stages.FalsePremise`).
     """
-    open_ones = (one for one in question.candidates if not one.gated)
-    given = question.settled or next((one for one in open_ones if one.likely is None or one.likely > THRESHOLD), None)
+    allowed = (answer for answer in question.candidates if not answer.gated)
+    given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
     likely = THRESHOLD if given is None or given.likely is None else given.likely
     if given is None and question.gate is not None:
         return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0

@@ -77,11 +77,7 @@ def basic_answers(
 ) -> tuple[list[BasicAnswer], Counter[str]]:
     """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
 
-    Identical prompts count once.
-
-    Raises:
-        UserError: no question of the runs can be labelled.
-        DatasetError: a file of a run cannot be read, or a row lacks its key or its `split`.
+    Identical prompts count once. Raises UserError: no question can be labelled; DatasetError: a run cannot be read.
     """
     rows: dict[object, BasicAnswer] = {}
     left_out: Counter[str] = Counter()
@@ -146,19 +142,18 @@ def label(basics: Sequence[BasicAnswer], judge: Judge, check: Judge) -> list[dic
     Rows without a verdict are left out.
     """
     claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
-    judged = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
-    looked = [
-        number
-        for number, (basic, verdict) in enumerate(zip(basics, judged, strict=True))
+    verdicts = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
+    contexts = {
+        place: replace(claims[place], prediction=basic.context)
+        for place, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
         if verdict in {Verdict.INCORRECT, Verdict.MISSING}
         and not (_says(basic, INVALID_QUESTION) or _says(basic, I_DONT_KNOW))
-    ]
-    contexts = [replace(claims[number], prediction=basics[number].context) for number in looked]
-    found = dict(zip(looked, check.judge(contexts), strict=True))
+    }
+    checked = dict(zip(contexts, check.judge(list(contexts.values())), strict=True))
     return [
-        _row(basic, verdict, found.get(number))
-        for number, (basic, verdict) in enumerate(zip(basics, judged, strict=True))
-        if Verdict.UNSCORED not in {verdict, found[number].verdict if number in found else None}
+        _row(basic, verdict, checked.get(place))
+        for place, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
+        if Verdict.UNSCORED not in {verdict, checked[place].verdict if place in checked else None}
     ]
 
 

@@ -49,11 +49,9 @@ class TokenExamples(NamedTuple):
 
 def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
     """Prompts as the engines tokenize them, completions with the end token; together at most `max_tokens`.
-
-    Raises:
-        DatasetError: a prompt does not fit the model of this folder, or no example is left.
+    Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
     """
-    tokenizer, found = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
+    tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
     end = _end_token(folder, tokenizer)
     backend = ChatTokenizer(folder).huggingface.backend_tokenizer
     backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
@@ -65,13 +63,13 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
         tokens = TokenExample(prompt, [*completion, end])
         if tokens.length > max_tokens:
-            found.too_long[example.source] += 1
+            made.too_long[example.source] += 1
         else:
-            found.sources[example.source] += 1
-            found.kept.append(tokens)
-    if not found.kept:
+            made.sources[example.source] += 1
+            made.kept.append(tokens)
+    if not made.kept:
         raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
-    return found
+    return made
 
 
 def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
@@ -86,11 +84,7 @@ def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel":
-    """The base model with a new adapter, which changes nothing yet.
-
-    Raises:
-        SettingsError: the model lacks the adapter's targets.
-    """
+    """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM, BitsAndBytesConfig
@@ -146,11 +140,8 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
-    """Check the device and the base's architecture before the long work.
-
-    Raises:
-        EngineUnavailableError: cuda without exactly one GPU, or quantisation without its requirements.
-        SettingsError: the settings do not fit the base.
+    """Check before the long work that device, packages and base are those that the settings need.
+    Raises EngineUnavailableError: there is not one GPU, or a package is missing; SettingsError: another kind of base.
     """
     import torch
 

@@ -55,9 +55,7 @@ def tune(
     and data, if there is one; `overwrite` replaces an adapter, once the new one is ready, and an unfinished run that is
     not resumed. `shown` adds a progress bar on standard error.
 
-    Raises:
-        UserError: an adapter or an unfinished run is in the way; see also `tokenize`, `load_tunable`.
-        FloatingPointError: the loss is not finite.
+    Raises UserError: an adapter or an unfinished run is in the way; FloatingPointError: the loss is not finite.
     """
     work = out / UNFINISHED
     complete = [folder for folder in work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
@@ -71,8 +69,8 @@ def tune(
         checkpoint = None
     tokens = tokenize(base, examples, settings.max_tokens)
     rows = [
-        {"input_ids": one.prompt + one.completion, "labels": [IGNORED] * len(one.prompt) + one.completion}
-        for one in tokens.kept
+        {"input_ids": each.prompt + each.completion, "labels": [IGNORED] * len(each.prompt) + each.completion}
+        for each in tokens.kept
     ]
     for chatty in ("trl", "accelerate", "datasets", "peft"):
         logging.getLogger(chatty).setLevel(logging.ERROR)

@@ -80,11 +80,7 @@ class EncoderTrainer:
         self._tokens = self._tokenizer.tokens(examples.texts)
 
     def fit(self, positions: Positions) -> "TunedEncoder":
-        """Train one encoder on these questions.
-
-        Raises:
-            FloatingPointError: the loss is not finite; the learning rate is too high.
-        """
+        """Train one encoder on these questions; FloatingPointError: the loss is not finite."""
         import torch
         from transformers import get_linear_schedule_with_warmup
 
