@@ -7,8 +7,9 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from agents.common.files import UserError
@@ -27,6 +28,7 @@ from agents.settings import (
 from evaluation.datasets import Split
 from models.manifest import UnknownModelError, WeightsMissingError
 
+P = ParamSpec("P")
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
@@ -43,6 +45,19 @@ def exit_code(work: Callable[[], int | None], *more: type[Exception]) -> int:
         text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
         return EXIT_UNUSABLE
+
+
+def command(*more: type[Exception]) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
+    """Make a function a command: it returns an exit code, as from `exit_code` with `more`."""
+
+    def decorated(main: Callable[P, int | None]) -> Callable[P, int]:
+        @wraps(main)
+        def reporting(*arguments: P.args, **named: P.kwargs) -> int:
+            return exit_code(lambda: main(*arguments, **named), *more)
+
+        return reporting
+
+    return decorated
 
 
 def end_with(main: Callable[[], int]) -> NoReturn:

@@ -182,7 +182,9 @@ class ModelEntry(_Frozen):
     licence: str
     hub: Hub | None = None
     gated: bool = False
-    conversion: Literal["gguf-to-huggingface", "gguf-to-int8", "llama-tokenizer-js", "llama-3-tokenizer-js"] | None = None
+    conversion: Literal["gguf-to-huggingface", "gguf-to-int8", "llama-tokenizer-js", "llama-3-tokenizer-js"] | None = (
+        None
+    )
     files: tuple[PinnedFile, ...] = ()
     built: tuple[BuiltFile, ...] = ()
     snapshot: tuple[str, ...] = ()

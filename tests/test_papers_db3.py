@@ -12,7 +12,7 @@ from agents.llm import GenerationRequest
 from agents.settings import KgWriterSettings, load_settings
 from tests.agents.asking import page
 from tests.papers.pipeline import RecordedModel, paragraphs, pipeline, text_of
-from training.api_pairs.pairs import Pair
+from training.api_pairs import Pair
 from training.prompts import writer_examples
 
 QUESTION = "when was the godfather released?"
@@ -102,7 +102,7 @@ def test_a_fixed_example_is_not_shown_to_itself_while_its_calls_are_learnt() -> 
         [CallRequest(QUESTION, domain=Domain.MUSIC)], Deadline(0)
     )
     known, next_one, *_ = written.near.examples
-    pair = Pair(known.question, "", known.domain, known.program, "bank")
+    pair = Pair(query=known.question, query_time="", domain=known.domain, calls=(known.calls,), source="bank")
     (learnt,) = writer_examples([pair], writer, None)
     assert learnt.messages[1].content.count(known.question) == 1
     assert next_one.question in learnt.messages[1].content

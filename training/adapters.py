@@ -15,21 +15,23 @@ from pathlib import Path
 
 from agents.common.files import UserError
 from agents.settings import PRESETS, load_settings
-from crag.command import end_with, exit_code, parser_of
+from crag.command import command, end_with, parser_of
 from training.api_pairs import QUESTIONS
-from training.lora.settings import available_configs
+from training.lora import LoraTraining
 
 REPOSITORY = Path(__file__).parents[1]
 BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}
 
 
+@command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
     parser = parser_of("python -m training.adapters", __doc__)
     parser.add_argument("name", choices=BASE_PRESETS)
     parser.add_argument("set", nargs="*", metavar="VARIABLE=VALUE", help="other variables of training/recipes.mk")
-    configs = available_configs()
-    parser.add_argument("--config", choices=configs, default="db3", help="tuning of training.lora (default: db3)")
+    parser.add_argument(
+        "--config", choices=LoraTraining.names(), default="db3", help="tuning of training.lora (default: db3)"
+    )
     parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="of all models and the tuning")
     parser.add_argument(
@@ -41,37 +43,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="the adapter's folder (default: models/adapters/CONFIG/NAME)")
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are left to do")
     options = parser.parse_intermixed_args(arguments)
-
-    def make() -> int:
-        preset = options.base_preset or BASE_PRESETS[options.name]
-        settings = load_settings(preset, [])
-        base = getattr(settings.language_model, "model", None)
-        if settings.language_model.engine not in {"openvino", "transformers", "vllm"}:
-            raise UserError(
-                f"preset {settings.name} runs the engine {settings.language_model.engine}: it has no weights"
-            )
-        if settings.knowledge_graph is None and options.name != "web_answerer":
-            raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
-        if options.pages is None and options.name == "web_answerer":
-            raise UserError("web_answerer learns from web pages: pass --pages FILE")
-        place = Path(options.config) / options.name
-        variables = {
-            "PYTHON": sys.executable,
-            "CONFIG": options.config,
-            "DEVICE": options.device,
-            "BASE": base,
-            "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
-            "QUESTIONS": options.questions.resolve(),
-            "GRAPH": options.graph.resolve() if options.graph else "",
-            "PAGES": options.pages.resolve() if options.pages else "",
-            "WORK": (options.work or REPOSITORY / "results/training" / place).resolve(),
-            "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
-        }
-        command = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
-        command += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
-        return subprocess.run(command, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
-
-    return exit_code(make)
+    preset = options.base_preset or BASE_PRESETS[options.name]
+    settings = load_settings(preset, [])
+    base = getattr(settings.language_model, "model", None)
+    if settings.language_model.engine not in {"openvino", "transformers", "vllm"}:
+        raise UserError(f"preset {settings.name} runs the engine {settings.language_model.engine}: it has no weights")
+    if settings.knowledge_graph is None and options.name != "web_answerer":
+        raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
+    if options.pages is None and options.name == "web_answerer":
+        raise UserError("web_answerer learns from web pages: pass --pages FILE")
+    place = Path(options.config) / options.name
+    variables = {
+        "PYTHON": sys.executable,
+        "CONFIG": options.config,
+        "DEVICE": options.device,
+        "BASE": base,
+        "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
+        "QUESTIONS": options.questions.resolve(),
+        "GRAPH": options.graph.resolve() if options.graph else "",
+        "PAGES": options.pages.resolve() if options.pages else "",
+        "WORK": (options.work or REPOSITORY / "results/training" / place).resolve(),
+        "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
+    }
+    make = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
+    make += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
+    return subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
 
 
 if __name__ == "__main__":

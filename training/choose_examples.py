@@ -18,7 +18,6 @@ import argparse
 import json
 import random
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -39,6 +38,7 @@ from agents.kg.trainable import (
     Domain,
     Example,
     ExampleIndex,
+    Executor,
     Program,
     Sort,
     Task,
@@ -48,23 +48,23 @@ from agents.kg.trainable import (
 )
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, parser_of, whole
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from training.api_pairs import (
-    GRAPH_HELP,
     QUESTIONS,
-    Bench,
     Pair,
+    add_graph_argument,
     bank_version,
-    bench_of,
     company_names,
+    execute,
+    executor_of,
     graph_files,
     opened,
     real_pairs,
 )
-from training.run_card import run_card, write_card
+from training.files import RunCard
 
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
@@ -108,7 +108,7 @@ class ExampleTrial:
     work: Path
     writer: KgWriterSettings
     model: LanguageModel
-    bench: Bench
+    executor: Executor
     batch: int
 
     def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
@@ -125,7 +125,7 @@ class ExampleTrial:
             rows = [
                 turn | {"query": pair.query, "right": right, "labelled": pair.calls, "written": each.text}
                 for pair, each in zip(asked, written, strict=True)
-                for right in [same_values(pair, each.program, self.bench)]
+                for right in [same_values(pair, each.program, self.executor)]
             ]
             append_rows(self.work / ASKED_FILE, rows)
             known |= {row["query"]: row["right"] for row in rows}
@@ -141,14 +141,14 @@ class ExampleTrial:
         return CallWriter(self.writer.model_copy(update=changes), self.model, None)
 
 
-def same_values(pair: Pair, program: Program | None, bench: Bench) -> bool:
+def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool:
     """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
     if program is None or render(program) == render(pair.program):
         return program is not None
     if not program.statements or not pair.program.statements:
         return False
     time_asked = parse_query_time(pair.query_time)
-    done = bench.run([Task(pair.domain, each, time_asked) for each in (program, pair.program)])
+    done = execute(executor, [Task(pair.domain, each, time_asked) for each in (program, pair.program)])
     written, labelled = (sorted(map(str, each.values)) for each in done)
     return bool(labelled) and written == labelled
 
@@ -193,19 +193,21 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
 def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
-    same = {question for question, example in free.items() if kind_of(example.program) == kind_of(pair.program)}
+    kind = kind_of(pair.program)
+    same = {question for question, example in free.items() if kind_of(example.program) == kind}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
     return next(example.question for example in reversed(near.examples) if example.question in (same or free))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(GraphError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the folder. Exit code: 2 if an input is missing or wrong."""
     parser = parser_of("python -m training.choose_examples", __doc__)
     add_preset_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
     add_split_argument(parser)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
+    add_graph_argument(parser)
     source = "source of added examples (%(default)s)"
     parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
     for name, default in Plan._field_defaults.items():
@@ -213,12 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     work = REPOSITORY / "results/training/choose_examples"
     parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
-    options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options), GraphError)
+    _choose(parser.parse_args(arguments))
 
 
-def _run(options: argparse.Namespace) -> None:
-    started = time.monotonic()
+def _choose(options: argparse.Namespace) -> None:
+    card = RunCard(options.out)
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
     plan = Plan(writer.examples, options.start, options.added, options.asked, options.rounds)
@@ -243,17 +244,17 @@ def _run(options: argparse.Namespace) -> None:
                 raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
         write_json(run_file, chosen)
         graph = stack.enter_context(opened(options.graph))
-        bench = stack.enter_context(bench_of(graph))
+        executor = stack.enter_context(executor_of(graph))
         pairs = real_pairs(options.questions, company_names(graph), options.split)
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
-        trial = ExampleTrial(options.work, writer, model, bench, settings.batch_size)
+        trial = ExampleTrial(options.work, writer, model, executor, settings.batch_size)
         for domain in Domain:
             asked = [pair for pair in pairs if pair.domain is domain]
             pool = [example for example in load_bank() if example.domain is domain]
             if options.pool == "questions":
-                pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in asked]
+                pool = [Example(pair.domain, pair.query, "\n".join(pair.calls), pair.program) for pair in asked]
             grown[domain] = grow(domain, asked, pool, plan, trial)
     options.out.mkdir(parents=True, exist_ok=True)
     for domain, (examples, _) in grown.items():
@@ -261,10 +262,9 @@ def _run(options: argparse.Namespace) -> None:
         write_examples(options.out / f"{domain}.toml", comment, examples)
     metrics = {str(domain): {"examples": len(found), "rounds": rounds} for domain, (found, rounds) in grown.items()}
     data = {"questions": options.questions, **graph_files(options.graph)}
-    seconds = time.monotonic() - started
-    card = write_card(options.out, run_card(data, chosen, seconds, metrics, ("torch", "transformers")))
+    written = card.write(data, chosen, metrics, ("torch", "transformers"))
     count = sum(len(examples) for examples, _ in grown.values())
-    sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
+    sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {written}\n")
     options.split.report()
 
 

@@ -11,7 +11,6 @@ about two films). The fold of its first group tests it. If the fold of any of it
 trained on, so that tested entities are unseen.
 """
 
-import argparse
 import hashlib
 import re
 import sys
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.common.files import UserError, write_rows
-from crag.command import add_split_argument, end_with, exit_code, form, parser_of
+from crag.command import add_split_argument, command, end_with, form, parser_of
 from evaluation.datasets import read_rows
 from training.api_pairs import read_pairs
 
@@ -69,7 +68,8 @@ def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
     return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
     parser = parser_of("python -m training.folds", __doc__)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
@@ -79,10 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
     groups = {pair.query: pair.groups for pair in read_pairs(options.pairs)} if options.pairs else None
     rows = list(read_rows(options.questions, split=options.split))
     found = [(row, [row["query"]] if groups is None else groups.get(row["query"], ())) for row in rows]

@@ -13,12 +13,10 @@ say nothing else. 1 keeps all of them, as db3 did.
 writer/run_card.json records how writer.jsonl was made: data with sha256, settings, examples by source, seconds.
 """
 
-import argparse
 import calendar
 import random
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,17 +25,17 @@ from typing import Any
 
 from agents.answering import Answerer
 from agents.common.contracts import I_DONT_KNOW, Query
+from agents.common.files import write_rows
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.kg.trainable import ExampleChoice, write_prompt
 from agents.llm import load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, number, parser_of
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of
 from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
-from training.examples import TrainingExample, row_of, write_examples
-from training.run_card import card_folder, file_hash, run_card, write_card
+from training.files import RunCard, TrainingExample, file_hash, row_of
 
 
 def writer_examples(
@@ -84,22 +82,17 @@ class Label(TrainingExample):
 def label_examples(
     path: Path, settings: Settings, task: str, abstaining: float, split: Split | None = None
 ) -> list[TrainingExample]:
-    """The rows of `training.labels`, in the prompts of the preset's answerer.
+    """The rows of `training.labels`, in the prompts of the preset's answerer; raises DatasetError: a row is no label.
 
-    Args:
-        path: The rows.
-        settings: The preset.
-        task: ``web_answerer`` or ``kg_answerer``.
-        abstaining: Most rows labelled "i don't know", as a share of all; 1: all.
-        split: Skip rows of other splits.
-
-    Raises:
-        DatasetError: a row is not a label, or lacks its context.
+    At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
     """
     asked = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(asked, load_language_model(settings.language_model))
-    labels = [row_of(record, Label) for record in read_records(path, split=split)]
-    examples = [_asked_anew(each, answerer) for each in labels]
+    examples: list[TrainingExample] = []
+    for record in read_records(path, split=split):
+        label = row_of(record, Label)
+        request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
+        examples.append(replace(label, messages=request.messages, prompt=request.prompt))
     if abstaining == 1:
         return examples
     silent = [example for example in examples if example.completion == I_DONT_KNOW]
@@ -110,12 +103,8 @@ def label_examples(
     return telling + silent
 
 
-def _asked_anew(label: Label, answerer: Answerer) -> TrainingExample:
-    request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
-    return replace(label, messages=request.messages, prompt=request.prompt)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file. Exit code: 2 if an input is missing or wrong."""
     parser = parser_of("python -m training.prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
@@ -131,13 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if (options.task == "kg_writer") != (options.pairs is not None):
         parser.error("kg_writer needs --pairs, the answerers need --labels")
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
-    """Write the examples and their run card."""
-    began = time.monotonic()
-    folder = card_folder(options.out)
+    card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
     chosen: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
     if options.labels:
@@ -152,14 +135,14 @@ def _run(options: argparse.Namespace) -> None:
             dense.warm_up()
         examples = list(writer_examples(read_pairs(options.pairs, options.split), writer, dense))
     random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
-    write_examples(options.out, examples)
+    write_rows(options.out, (example.to_row() for example in examples))
     sources = dict(Counter(example.source for example in examples).most_common())
     data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
     metrics = {"examples": len(examples), "sources": sources, "sha256": file_hash(options.out)}
     metrics |= options.split.to_card()
-    card = write_card(folder, run_card(data, chosen, time.monotonic() - began, metrics))
     counts = ", ".join(f"{count} {source}" for source, count in sources.items())
-    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {card}\n")
+    written = card.write(data, chosen, metrics)
+    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {written}\n")
     options.split.report()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.files import write_rows
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from evaluation.datasets import DatasetError, Split, read_records
 
 
@@ -44,19 +44,16 @@ def _page(segment: str, rank: int) -> dict[str, str]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the question file. Exit code: 2 if the input cannot be read."""
     parser = parser_of("python -m training.segments", __doc__)
     parser.add_argument("--contexts", type=Path, required=True, metavar="FILE", help="rows with segments")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
-
-    def run() -> None:
-        write_rows(options.out, questions_of(options.contexts, options.split))
-        options.split.report()
-
-    return exit_code(run)
+    write_rows(options.out, questions_of(options.contexts, options.split))
+    options.split.report()
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Domain, parse
+from agents.kg.trainable import Domain
 from benchmarks import kg_writing
 from tests.agents.kg.small_graph import write_graph
-from training.api_pairs.pairs import Pair
+from training.api_pairs import Pair
 from training.folds import Fold, number_of
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}
@@ -84,8 +84,9 @@ def test_shares_have_intervals_and_each_question_is_saved(bench: Bench, capsys: 
 
 
 def pair(query: str, *groups: str, source: str = "real") -> dict[str, Any]:
-    program = parse(f'get_movie("{query}")["title"]', Domain.MOVIE)
-    return Pair(query, "", Domain.MOVIE, program, source, groups).to_row()
+    calls = (f'get_movie("{query}")["title"]',)
+    pair = Pair(query=query, query_time="", domain=Domain.MOVIE, calls=calls, source=source, groups=groups)
+    return pair.model_dump(mode="json")
 
 
 def test_a_fold_asks_what_it_tests_and_says_how_much_is_new(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

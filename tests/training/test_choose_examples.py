@@ -15,7 +15,7 @@ from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import load_settings
 from tests.agents.kg.small_graph import write_graph
 from training.choose_examples import kind_of, main
-from training.run_card import CARD_FILE
+from training.files import CARD_FILE
 
 PRESET = """
 description = "script"

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from agents.common.files import write_rows
 from agents.llm import Message
 from evaluation.datasets import DatasetError
-from training.examples import TrainingExample, read_examples, write_examples
+from training.files import TrainingExample, read_examples
 
 CHAT = TrainingExample(
     "paris",
@@ -22,7 +23,7 @@ TEXT = TrainingExample('get_movie("heat")', prompt="Question: heat\nCalls:\n", g
 
 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
-    write_examples(tmp_path / "examples.jsonl", [CHAT, TEXT])
+    write_rows(tmp_path / "examples.jsonl", [CHAT.to_row(), TEXT.to_row()])
     assert read_examples(tmp_path / "examples.jsonl") == [CHAT, TEXT]
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,17 @@ import pytest
 
 from agents.answering import PROMPTS
 from agents.common.contracts import I_DONT_KNOW
-from agents.kg.trainable import Domain, load_bank, parse
+from agents.kg.trainable import Domain, load_bank
 from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version
-from training.examples import TrainingExample, read_examples
+from training.files import CARD_FILE, TrainingExample, read_examples
 from training.prompts import main, names_its_dates, writer_examples
-from training.run_card import CARD_FILE
 
 
 def pair(query: str, calls: str, **fields: object) -> Pair:
     given = {"query_time": "02/28/2024, 07:51:13 PT", "groups": (query,)} | fields
-    return Pair(query=query, domain=Domain.MOVIE, program=parse(calls, Domain.MOVIE), **given)  # type: ignore[arg-type]
+    return Pair.model_validate(given | {"query": query, "domain": Domain.MOVIE, "calls": (calls,)})
 
 
 LENGTH = pair("how long is heat?", 'get_movie("heat")["length"]')
@@ -59,8 +57,8 @@ def test_no_question_is_shown_as_its_own_example() -> None:
     ],
 )
 def test_calls_with_dates_that_somebody_computed_are_not_taught(query: str, date: str, named: bool) -> None:
-    calls = parse(f'get_stock_price("tbmc","{date}")["close"]', Domain.FINANCE)
-    asked = replace(LENGTH, query=query, domain=Domain.FINANCE, program=calls)
+    calls = f'get_stock_price("tbmc","{date}")["close"]'
+    asked = LENGTH.model_copy(update={"query": query, "domain": Domain.FINANCE, "calls": (calls,)})
     assert names_its_dates(asked) is named
     assert len(list(writer_examples([asked], NONE, None))) == named
 
@@ -74,7 +72,7 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs, out = tmp_path / "pairs.jsonl", tmp_path / "writer.jsonl"
-    pairs.write_text("".join(f"{json.dumps(one.to_row())}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
+    pairs.write_text("".join(f"{one.model_dump_json()}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
     command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out)]
     assert main(command) == 0
     assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from evaluation.datasets import DatasetError
-from training.run_card import CARD_FILE, card_folder, file_hash, write_card
+from training.files import CARD_FILE, RunCard, file_hash
 
 
 def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:
-    folder = card_folder(tmp_path / "new" / "pairs.jsonl")
-    assert write_card(folder, {}) == tmp_path / "new" / "pairs" / CARD_FILE
-    assert card_folder(tmp_path / "new" / "pairs.jsonl") == folder, "a folder that is there already is taken"
+    card = RunCard.beside(tmp_path / "new" / "pairs.jsonl")
+    assert card.write({}, {}, {}) == tmp_path / "new" / "pairs" / CARD_FILE
+    assert RunCard.beside(tmp_path / "new" / "pairs.jsonl").folder == card.folder, "it may be there already"
     (tmp_path / "rows.jsonl").write_bytes(b"")
     for name in ("pairs", "new", "rows.jsonl.bz2"):
         with pytest.raises(DatasetError, match="gets the run card"):
-            card_folder(tmp_path / name)
+            RunCard.beside(tmp_path / name)
 
 
 def test_a_cut_file_has_the_hash_of_the_whole(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from agents.crag_agent import CragAgent
-from agents.kg.trainable import Domain, parse
+from agents.kg.trainable import Domain
 from agents.llm import GenerationRequest, Message
 from agents.llm.trainable import ChatTokenizer
 from agents.settings import available_presets, load_settings
@@ -20,10 +20,10 @@ from tests.agents.llm.tiny_models import build_tiny_llama
 from tests.training.calibrate.synthetic import row, write_run
 from training.adapters import BASE_PRESETS
 from training.adapters import main as train_adapter
-from training.api_pairs.pairs import Pair
-from training.examples import TrainingExample, read_examples
+from training.api_pairs import Pair
+from training.files import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
-from training.lora.tokens import ExampleTokenizer
+from training.lora.model import tokenize
 from training.prompts import main as make_prompts
 
 QUERY, TIME = "who directed the godfather?", "03/05/2024, 23:18:31 PT"
@@ -126,9 +126,8 @@ def trained_on(use: Use, folder: Path, changes: list[str], capfd: pytest.Capture
     made = {command: rest for command, *rest in steps_of(use, folder, capfd)}
     prompts = made["training.prompts"]
     if "--pairs" in prompts:
-        program = parse(CALLS, Domain.MOVIE)
-        pair = Pair(QUERY, TIME, Domain.MOVIE, program, "real", ("the godfather",), answer=ANSWER, split=0)
-        Path(prompts[prompts.index("--pairs") + 1]).write_text(json.dumps(pair.to_row()), encoding="utf-8")
+        pair = Pair(query=QUERY, query_time=TIME, domain=Domain.MOVIE, calls=(CALLS,), answer=ANSWER, split=0)
+        Path(prompts[prompts.index("--pairs") + 1]).write_text(pair.model_dump_json(), encoding="utf-8")
     else:
         sets = [change for option, change in pairwise(made["local_evaluation"]) if option == "--set"]
         dropped = ("knowledge_graph=", "public_data", "web.", "device")
@@ -151,7 +150,7 @@ def test_what_is_learnt_is_what_is_served(
     changes = changes_of(use.preset)
     served = request_of(trace_of(use.preset, *changes)["prompts"][use.step])
     expected = ChatTokenizer(tokenizer_folder).prompt_tokens(served)
-    learnt = ExampleTokenizer(tokenizer_folder).tokens(trained_on(use, tmp_path, changes, capfd), 100_000).kept
+    learnt = tokenize(tokenizer_folder, trained_on(use, tmp_path, changes, capfd), 100_000).kept
     assert {tuple(example.prompt) for example in learnt} == {tuple(expected)}
 
 

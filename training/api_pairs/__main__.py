@@ -6,22 +6,20 @@ question, for `training.folds`), source, answer and alt_ans. pairs/run_card.json
 `python -m training.api_pairs label` makes the labelled questions that --questions reads: see its --help.
 """
 
-import argparse
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.common.files import write_rows
-from crag.command import add_split_argument, end_with, exit_code, parser_of, whole
+from crag.command import add_split_argument, command, end_with, parser_of, whole
 from mock_api import GraphError
+from training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
 from training.api_pairs.label import main as label
-from training.api_pairs.pairs import GRAPH_HELP, QUESTIONS, company_names, graph_files, opened, real_pairs
-from training.examples import check_data_file
-from training.run_card import card_folder, file_hash, run_card, write_card
+from training.files import RunCard, check_data_file, file_hash
 
 
+@command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file. Exit code: 0 complete, 2 an input is missing or wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -29,27 +27,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return label(given[1:])
     parser = parser_of("python -m training.api_pairs", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
+    add_graph_argument(parser)
     add_split_argument(parser)
     parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     options = parser.parse_args(given)
-    return exit_code(lambda: _run(options), GraphError)
-
-
-def _run(options: argparse.Namespace) -> None:
-    started = time.monotonic()
-    folder = card_folder(options.out)
+    card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
     with opened(options.graph) as graph:
         pairs = real_pairs(options.questions, company_names(graph), options.split, options.limit)
-    write_rows(options.out, (pair.to_row() for pair in pairs))
+    write_rows(options.out, (pair.model_dump(mode="json") for pair in pairs))
     domains = dict(Counter(pair.domain.value for pair in pairs))
     metrics = {"rows": len(pairs), "domains": domains, "sha256": file_hash(options.out), **options.split.to_card()}
     data = {"questions": options.questions, **graph_files(options.graph)}
-    card = write_card(folder, run_card(data, {"limit": options.limit}, time.monotonic() - started, metrics))
+    written = card.write(data, {"limit": options.limit}, metrics)
     options.split.report()
-    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card}")
+    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {written}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -18,43 +18,171 @@ import argparse
 import hashlib
 import json
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.deadline import Deadline
 from agents.common.files import UserError, append_rows, lock_folder, read_growing, write_rows
+from agents.common.queries import parse_query_time
 from agents.encoders import load_dense_encoder
-from agents.kg.trainable import CallWriter
+from agents.kg.trainable import (
+    CallRequest,
+    CallWriter,
+    Domain,
+    Executor,
+    Program,
+    Task,
+    derived_answer,
+    direct_answer,
+    render,
+)
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.settings import KgWriterSettings, Settings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, number, parser_of, whole
-from evaluation.datasets import DatasetError, Split, read_rows
-from evaluation.judge import Judge, add_judge_arguments, judge_from
+from agents.settings import load_settings
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of, whole
+from evaluation.batches import golds_of
+from evaluation.datasets import LABEL_FIELDS, DatasetError, Split, read_rows
+from evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, judge_claims, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.pairs import GRAPH_HELP, graph_files, opened
-from training.api_pairs.proposals import LabelledQuestion, Labeller, bench_of, can_be_labelled
-from training.run_card import card_folder, count_table, file_hash, run_card, write_card
+from training.api_pairs import Executed, add_graph_argument, execute, executor_of, graph_files, opened
+from training.files import RunCard, count_table, file_hash
 
 JOURNAL = "attempts.jsonl"
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
+UNHURRIED_SECONDS = 600.0
+"""Per question; ample on any machine."""
+_MOST_VALUES = 8
+"""A longer list of values does not answer a question."""
 
 
+@dataclass
+class LabelledQuestion:
+    """A question with the results of its attempts.
+
+    `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model says that
+    the graph has no answer), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
+    has the calls whose values gave the answer, as fields of an output row.
+    """
+
+    row: dict[str, Any]
+    outcomes: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, Any] | None = None
+
+    @property
+    def time(self) -> str:
+        """The time of asking."""
+        return str(self.row.get("query_time", ""))
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain, if it is one of the graph's."""
+        return Domain(self.row["domain"]) if self.row.get("domain") in list(Domain) else None
+
+    def to_entry(self) -> dict[str, Any]:
+        """A line of the journal; `failed` if the engine gave nothing at all, `kept` the row of the output."""
+        fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+        asked = {name: self.row[name] for name in fields if name in self.row}
+        return {
+            "interaction_id": self.row.get("interaction_id"),
+            "domain": self.row.get("domain", "unknown"),
+            "outcomes": dict(self.outcomes),
+            "failed": self.kept is None and self.outcomes.total() == self.outcomes["failed"],
+            "kept": None if self.kept is None else asked | self.kept,
+        }
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """Proposes calls with `writer`; executes them with `executor`; judges what their values give.
+
+    At most `attempts` for each question: the first is greedy, the others at `temperature`.
+    """
+
+    writer: CallWriter
+    executor: Executor
+    judge: Judge
+    attempts: int
+    temperature: float
+
+    def label(self, rows: Sequence[dict[str, Any]]) -> list[LabelledQuestion]:
+        """One result per question, in order; raises LanguageModelDiedError."""
+        questions = [LabelledQuestion(row) for row in rows]
+        for attempt in range(1, self.attempts + 1):
+            if pending := [question for question in questions if question.kept is None]:
+                self._attempt(pending, attempt, self.temperature if attempt > 1 else 0.0)
+        return questions
+
+    def _attempt(self, pending: Sequence[LabelledQuestion], attempt: int, temperature: float) -> None:
+        requests = [CallRequest(each.row["query"], each.time, each.domain) for each in pending]
+        written = self.writer.write(requests, Deadline(UNHURRIED_SECONDS * len(requests)), temperature)
+        proposals = []
+        for question, answer in zip(pending, written, strict=True):
+            if answer.program is not None and answer.program.statements:
+                proposals.append((question, answer.domain, answer.program))
+            else:
+                failed = answer.generation.finish_reason in {"error", "deadline"}
+                reason = "none" if answer.program is not None else "failed" if failed else "unreadable"
+                question.outcomes[reason] += 1
+        tasks = [Task(domain, program, parse_query_time(each.time)) for each, domain, program in proposals]
+        answered = []
+        # Once: a proposal that asks for too much is a bad label.
+        for (question, domain, program), executed in zip(
+            proposals, execute(self.executor, tasks, attempts=1), strict=True
+        ):
+            if executed.found:
+                calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": executed.values}
+                answered.append((question, calls, _answer(question, domain, program, executed)))
+            else:
+                question.outcomes["no reply" if executed.is_down else "not found"] += 1
+        claims = [Claim(question.row["query"], golds_of(question.row), text) for question, _, text in answered]
+        for (question, calls, text), judgement in zip(answered, judge_claims(self.judge, claims, str), strict=True):
+            if judgement.verdict is Verdict.CORRECT:
+                label = {"attempt": attempt, "answer_of_values": text, "reason": judgement.reason}
+                question.kept = {**calls, "label": label}
+            question.outcomes["kept" if question.kept else "other answer"] += 1
+
+
+def _answer(question: LabelledQuestion, domain: Domain, program: Program, executed: Executed) -> str:
+    """The answer by the agent's rules, else the values joined by commas."""
+    query, asked_at = question.row["query"], parse_query_time(question.time)
+    direct = direct_answer(query, domain, program, executed.results)
+    if direct is not None:
+        return direct
+    derived = derived_answer(query, domain, program, executed.results, asked_at.date() if asked_at else None)
+    if derived is not None:
+        return derived.text
+    return ", ".join(map(str, executed.values)) if len(executed.values) <= _MOST_VALUES else I_DONT_KNOW
+
+
+@command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
-    options = _parser().parse_args(arguments)
-    return exit_code(lambda: _label(options), GraphError)
+    parser = parser_of("python -m training.api_pairs label", __doc__)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    add_split_argument(parser)
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
+    add_preset_arguments(parser, "cpu")
+    several = "per question (default: %(default)s, greedy)"
+    parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
+    later = "for the attempts after the first (default: %(default)s)"
+    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
+    add_graph_argument(parser)
+    add_judge_arguments(parser.add_argument_group("the judge of the values"))
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
+    return _label(parser.parse_args(arguments))
 
 
 def _label(options: argparse.Namespace) -> int:
-    started = time.monotonic()
-    folder = card_folder(options.out)
-    journal = folder / JOURNAL
+    card = RunCard.beside(options.out)
+    journal = card.folder / JOURNAL
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
@@ -72,19 +200,29 @@ def _label(options: argparse.Namespace) -> int:
         Split.FIELD: str(options.split),
     }
     rows, left_out = _questions(options, identity)
-    with lock_folder(folder), ExitStack() as stack:
+    with lock_folder(card.folder), ExitStack() as stack:
         done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
         missing = [row for key, row in rows.items() if key not in done]
-        labeller = _labeller(options, settings, writer, judge, stack)
+        executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
+        engine = settings.language_model
+        used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
+        model = load_language_model(engine.model_copy(update={"adapters": used}))
+        stack.callback(model.close)
+        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+        labeller = Labeller(CallWriter(writer, model, dense), executor, judge, options.attempts, options.temperature)
         if missing:
             labeller.writer.warm_up()
         with tqdm(total=len(rows), initial=len(done), unit="question", disable=None) as bar:
-            for question in _labelled(labeller, missing, settings.batch_size):
-                entry = {"key": _key(question.row, identity), **question.to_entry()}
-                done[entry["key"]] = entry
-                if not entry["failed"]:
-                    append_rows(journal, [entry])
-                bar.update()
+            for start in range(0, len(missing), settings.batch_size):
+                try:
+                    batch = labeller.label(missing[start : start + settings.batch_size])
+                except LanguageModelDiedError as error:
+                    error.add_note("finished questions are kept: --resume continues")
+                    raise
+                made = [{"key": _key(question.row, identity), **question.to_entry()} for question in batch]
+                append_rows(journal, [entry for entry in made if not entry["failed"]])
+                done |= {entry["key"]: entry for entry in made}
+                bar.update(len(made))
         entries = [done[key] for key in rows]
         write_rows(options.out, (entry["kept"] for entry in entries if entry["kept"]))
     domains = {"all": entries}
@@ -93,37 +231,14 @@ def _label(options: argparse.Namespace) -> int:
     counts = {name: _counts(found) for name, found in domains.items()}
     figures = {"domains": counts, "left_out": dict(left_out), "sha256": file_hash(options.out)}
     data = {"questions": options.questions, **graph_files(options.graph)}
-    card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
+    written = card.write(data, identity, figures)
     sys.stdout.write(count_table(counts) + "\n")
     for reason, count in left_out.items():
         sys.stdout.write(f"left out: {count:,} {reason}\n")
-    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card}\n")
+    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {written}\n")
     if failed := sum(entry["failed"] for entry in entries):
         sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
     return int(failed > 0)
-
-
-def _labeller(
-    options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, judge: Judge, stack: ExitStack
-) -> Labeller:
-    bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
-    engine = settings.language_model
-    used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
-    model = load_language_model(engine.model_copy(update={"adapters": used}))
-    stack.callback(model.close)
-    model.check_weights()
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    if dense is not None:
-        dense.check_weights()
-    return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
-
-
-def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> Iterator[LabelledQuestion]:
-    for start in range(0, len(rows), size):
-        try:
-            yield from labeller.label(rows[start : start + size])
-        except LanguageModelDiedError as error:
-            raise UserError(f"{error}; finished questions are kept: --resume continues") from error
 
 
 def _questions(
@@ -133,7 +248,8 @@ def _questions(
     left_out: Counter[str] = Counter()
     rows: dict[str, dict[str, Any]] = {}
     for row in read_rows(options.questions, split=options.split):
-        if not can_be_labelled(row):
+        answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+        if not answer or answer in {I_DONT_KNOW, INVALID_QUESTION}:
             left_out["without an answer that values could give"] += 1
         elif (key := _key(row, identity)) in rows:
             left_out["asked twice"] += 1
@@ -154,29 +270,10 @@ def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
 
 def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Questions asked and kept, attempts and their outcomes."""
-    outcomes: Counter[str] = Counter()
-    for entry in entries:
-        outcomes.update(entry["outcomes"])
+    outcomes = sum((Counter(entry["outcomes"]) for entry in entries), Counter())
     kept = sum(entry["kept"] is not None for entry in entries)
     asked = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
     return asked | {name: outcomes[name] for name in OUTCOMES}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("python -m training.api_pairs label", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
-    add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
-    add_preset_arguments(parser, "cpu")
-    several = "per question (default: %(default)s, greedy)"
-    parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
-    later = "for the attempts after the first (default: %(default)s)"
-    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
-    add_judge_arguments(parser.add_argument_group("the judge of the values"))
-    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    return parser
 
 
 if __name__ == "__main__":

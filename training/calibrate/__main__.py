@@ -15,22 +15,19 @@ Cross-validation holds out together all questions for the same tables and keys o
 for new kinds of questions; without calls, all rows of a question.
 """
 
-import argparse
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER
 from agents.common.files import UserError, write_json
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from evaluation.judge import JUDGE_NAMES, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES, RunFile
-from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate
-from training.calibrate.questions import asked_questions, read_run
-from training.calibrate.scores import figures
-from training.run_card import run_card, write_card
+from training.calibrate import asked_questions, read_run
+from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate, figures
+from training.files import RunCard
 
 FOLDS, SEED = 10, 20240605
 LICENCE = (
@@ -39,7 +36,8 @@ LICENCE = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     parser = parser_of("python -m training.calibrate", __doc__)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
@@ -51,11 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _fit(options))
-
-
-def _fit(options: argparse.Namespace) -> None:
-    began, judge = time.monotonic(), make_judge(options.judge)
+    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
+    card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
     runs = [read_run(folder, options.split) for folder in options.runs]
     questions = [asked for run in runs for asked in asked_questions(run, judge, set(options.without))]
     try:
@@ -65,7 +60,6 @@ def _fit(options: argparse.Namespace) -> None:
         remedy = "pass more runs of a preset that answers, over labelled questions"
         raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
     metrics = figures(found.questions)
-    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     trained_on = {
         "runs": [signature_line(RunFile.read(folder).signature) for folder in options.runs],
         "judge": f"{judge.name}@{judge.version}",
@@ -81,11 +75,10 @@ def _fit(options: argparse.Namespace) -> None:
     data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
     settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
     settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
-    card = run_card(data, settings, time.monotonic() - began, metrics, ("numpy", "scipy", "scikit-learn"))
-    write_card(path.with_suffix(""), card)
+    card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
     _report(found, metrics)
     options.split.report()
-    print(f"wrote {path}, and its run card in {path.with_suffix('')}")
+    print(f"wrote {path}, and its run card in {card.folder}")
 
 
 def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:

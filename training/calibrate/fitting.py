@@ -1,20 +1,26 @@
-"""Fits the calibrated model to judged answers: logistic regression for a few hundred rows, cross-validated."""
+"""Fits the calibrated model to judged answers, cross-validated; measures the expected-score rule on them."""
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
+from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import UserError
-from training.calibrate.questions import AskedQuestion
-from training.calibrate.scores import rewards
+from evaluation.metrics import RESAMPLES, SEED, percentile_interval
+from training.calibrate import AskedQuestion, JudgedCandidate
 
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int64]
+THRESHOLD = 0.5
+"""On P(correct): a right answer earns as much as a wrong one costs."""
+RELIABILITY_BINS = 10
 STRENGTHS = tuple(10.0**power for power in range(-4, 2))
 """Values tried for scikit-learn's C, the inverse strength; the smallest gives almost the base rate."""
 INNER_FOLDS = 5
@@ -29,7 +35,100 @@ LEAST_INVALID = 20
 
 NO_SPREAD = 1e-9
 
-Positions = NDArray[np.int64]
+
+def reward(question: AskedQuestion) -> int:
+    """+1, 0 or -1: the score of giving the first answer that is above the threshold or not weighed.
+
+    If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
+    (`agents.pipeline.stages.FalsePremise`).
+    """
+    allowed = (answer for answer in question.candidates if not answer.gated)
+    given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
+    likely = THRESHOLD if given is None or given.likely is None else given.likely
+    if given is None and question.gate is not None:
+        return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0
+    doubted = given is None or given.text != INVALID_QUESTION
+    if doubted and question.doubt is not None and question.doubt > likely:
+        return 1 if question.invalid else -1
+    return 0 if given is None else (1 if given.right else -1)
+
+
+def rewards(questions: Iterable[AskedQuestion]) -> Floats:
+    """The score of each question: shape (questions,)."""
+    return np.array([reward(question) for question in questions], dtype=np.float64)
+
+
+def unweighed(question: AskedQuestion) -> AskedQuestion:
+    """The same question for an agent that always gives its first answer."""
+    return replace(question, candidates=tuple(one._replace(likely=None) for one in question.candidates), doubt=None)
+
+
+def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
+    """What the probabilities of questions and answers are worth, JSON-ready; out of fold if they are."""
+    ours, plain = rewards(questions), rewards(map(unweighed, questions))
+    groups = [question.group for question in questions]
+    answers = [one for question in questions for one in question.candidates if one.likely is not None]
+    kinds: dict[str, list[JudgedCandidate]] = defaultdict(list)
+    for answer in answers:
+        kinds[kind_of(answer.features)].append(answer)
+    return {
+        "questions": len(questions),
+        "threshold": THRESHOLD,
+        "calibrated": _shares(ours, groups),
+        "always_answer": _shares(plain, groups),
+        "against_always_answer": {
+            "difference": float((ours - plain).mean()),
+            "ci": grouped_interval(ours - plain, groups),
+        },
+        "probabilities": _quality(answers),
+        "probabilities_by_kind": {
+            kind: _quality(own) for kind, own in sorted(kinds.items()) if len({one.right for one in own}) > 1
+        },
+    }
+
+
+def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
+    """The 95 % percentile-bootstrap interval of the mean.
+
+    Resamples whole groups: the same question in several runs counts as one observation.
+    """
+    _, place = np.unique(np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(place, weights=values), np.bincount(place).astype(np.float64)
+    shares = np.full(len(sizes), 1 / len(sizes))
+    drawn = np.random.default_rng(SEED).multinomial(len(sizes), shares, size=RESAMPLES).astype(np.float64)
+    return list(percentile_interval((drawn @ sums) / (drawn @ sizes)))
+
+
+def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
+    return {
+        "score": float(earned.mean()),
+        "ci": grouped_interval(earned, groups),
+        "accuracy": float((earned > 0).mean()),
+        "hallucination": float((earned < 0).mean()),
+        "missing": float((earned == 0).mean()),
+    }
+
+
+def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
+    """Expected calibration error: |mean probability - share of right answers| of bins of equal width, by their size."""
+    gaps, _ = np.histogram(probabilities, RELIABILITY_BINS, (0, 1), weights=probabilities - right)
+    return float(abs(gaps).sum() / len(right))
+
+
+def _quality(answers: Sequence[JudgedCandidate]) -> dict[str, float]:
+    """How well the probabilities separate right from wrong answers."""
+    from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+    likely = np.array([one.likely for one in answers], dtype=np.float64)
+    right = np.array([one.right for one in answers], dtype=bool)
+    return {
+        "answers": len(right),
+        "right": float(right.mean()),
+        "ece": calibration_error(likely, right),
+        "brier": float(brier_score_loss(right, likely)),
+        "log_loss": float(log_loss(right, likely, labels=[False, True])),
+        "auc": float(roc_auc_score(right, likely)),
+    }
 
 
 class NothingLearnedError(UserError, ValueError):
@@ -131,8 +230,7 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     least log loss and keeps groups whole.
     """
     from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import log_loss
-    from sklearn.model_selection import cross_val_predict
+    from sklearn.model_selection import GridSearchCV
     from sklearn.preprocessing import StandardScaler
 
     _check(rows, LEAST_OF_PART)
@@ -146,18 +244,12 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     scaler = StandardScaler()
     matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))  # the scaler passes gaps over
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    folds = list(_splits(rows, INNER_FOLDS, seed))
-
-    def loss(strength: float) -> float:
-        regression = LogisticRegression(C=strength, solver="newton-cholesky")
-        held_out = cross_val_predict(regression, matrix, labels, cv=folds, method="predict_proba")
-        return float(log_loss(labels, held_out[:, 1]))
-
-    chosen = min(STRENGTHS, key=loss)
-    fitted = LogisticRegression(C=chosen, solver="newton-cholesky").fit(matrix, labels)
+    regression, folds = LogisticRegression(solver="newton-cholesky"), list(_splits(rows, INNER_FOLDS, seed))
+    search = GridSearchCV(regression, {"C": STRENGTHS}, scoring="neg_log_loss", cv=folds).fit(matrix, labels)
+    fitted = search.best_estimator_
     of_each = zip(columns, scaler.mean_, scaler.scale_, fitted.coef_[0], strict=True)
     features = {name: Feature(mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in of_each}
-    return LogisticModel(bias=float(fitted.intercept_[0]), features=features), chosen
+    return LogisticModel(bias=float(fitted.intercept_[0]), features=features), search.best_params_["C"]
 
 
 def _splits(rows: Sequence[Row], folds: int, seed: int) -> Iterator[tuple[Positions, Positions]]:

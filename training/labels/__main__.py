@@ -21,24 +21,179 @@ In the paper a language model judges the answers and checks the contexts (p_cont
 The judge's cache keeps all its replies: the same command continues after a kill.
 """
 
-import argparse
-import time
+import enum
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from agents.answering import normalise, trim_to_tokens
+from agents.common.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
 from agents.common.files import UserError, write_rows
-from crag.command import add_split_argument, end_with, exit_code, parser_of
-from evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
+from agents.llm import Message
+from agents.matching import position_of, tokens
+from crag.command import add_split_argument, command, end_with, parser_of
+from evaluation.datasets import LABEL_FIELDS, Split
+from evaluation.judge import (
+    Claim,
+    Judge,
+    Judgement,
+    LanguageModelJudge,
+    Verdict,
+    add_judge_arguments,
+    cost_line,
+    judge_claims,
+    judge_from,
+)
 from evaluation.store import PREDICTIONS, TRACES
-from training.labels.basic_answers import STEPS, basic_answers
-from training.labels.branches import Branch, label
+from training.calibrate import FinishedQuestion, read_run
+from training.files import RunCard, TrainingExample, count_table
 from training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
-from training.run_card import card_folder, count_table, run_card, write_card
+
+STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
+"""db3's answerers of web pages (section 2.4) and of the graph's facts (3.3): their step in a trace, their source."""
+_FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
+"""The output of `agents.pipeline.case.facts_text`, which breaks marks inside facts."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+class BasicAnswer(NamedTuple):
+    """One question with the model's exact prompt and its context.
+
+    `example` still lacks its completion. `answer` is the model's first answer as the evaluator would get it, before
+    gates, second looks and P(correct): "i don't know" if it said so, said nothing, or failed. `about` has more fields
+    of the row that is written: id, time and labels of the question.
+    """
+
+    example: TrainingExample
+    context: str
+    answer: str
+    about: Mapping[str, Any]
+
+
+def basic_answers(
+    runs: Sequence[Path], answerer: str = "web", split: Split | None = None
+) -> tuple[list[BasicAnswer], Counter[str]]:
+    """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
+
+    Identical prompts count once. Raises UserError: no question can be labelled; DatasetError: a run cannot be read.
+    """
+    rows: dict[object, BasicAnswer] = {}
+    left_out: Counter[str] = Counter()
+    for question in (question for folder in runs for question in read_run(folder, split)):
+        if not any(gold.strip() for gold in question.golds):
+            left_out["without a right answer"] += 1
+        elif not question.trace["prompts"].get(STEPS[answerer][0]):
+            left_out[f"not asked about {'web pages' if answerer == 'web' else 'facts of the graph'}"] += 1
+        else:
+            row = _basic_answer(question, *STEPS[answerer])
+            if rows.setdefault(row.example.request, row) is not row:
+                left_out["asked twice in the same words"] += 1
+    if not rows:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise UserError(f"{', '.join(map(str, runs))}: nothing to label ({reasons})")
+    return list(rows.values()), left_out
+
+
+def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAnswer:
+    record, trace = question.record, question.trace
+    prompt, generation = trace["prompts"][step], trace["generations"].get(step, {"finish_reason": "error"})
+    chat = () if isinstance(prompt, str) else tuple(Message(turn["role"], turn["content"]) for turn in prompt)
+    context = trace["context"]
+    if source == GRAPH:  # the facts in the prompt may be fewer than those in the trace
+        facts = _FACTS.search(chat[-1].content if chat else prompt)
+        context = facts[0] if facts else ""
+    failed = generation["finish_reason"] in {"error", "deadline"}
+    return BasicAnswer(
+        example=TrainingExample(
+            completion="",
+            messages=chat,
+            prompt=None if chat else prompt,
+            groups=(trace["query"],),  # two retrievals for one question fall into one fold
+            query=trace["query"],
+            answers=tuple(gold for gold in question.golds if gold.strip()),
+            split=record.get(Split.FIELD),
+        ),
+        context=context,
+        answer=I_DONT_KNOW if failed else normalise(generation["text"], source).text,
+        about={"interaction_id": record["interaction_id"], "query_time": trace["query_time"]}
+        | {field: record[field] for field in LABEL_FIELDS if field in record},
+    )
+
+
+class Branch(enum.StrEnum):
+    """The paper's step that decided the label."""
+
+    INVALID = "invalid question"
+    """Step 1: the question rests on a false premise."""
+    RIGHT = "right"
+    """Step 3.1: the basic answer is right."""
+    IN_CONTEXT = "wrong, in context"
+    """Step 3.2.2: it is wrong or missing, but the context has the right one."""
+    NOT_IN_CONTEXT = "wrong, not in context"
+    """Step 3.2.1: it is wrong or missing, and the context does not have the right one."""
+
+
+def label(basics: Sequence[BasicAnswer], judge: Judge, check: Judge) -> list[dict[str, Any]]:
+    """A row for each basic answer, in order: a training example, and what its label was derived from.
+
+    `judge` decides whether the basic answer is right; `check`, where it is not, whether the context holds a right one.
+    Rows without a verdict are left out.
+    """
+    claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
+    verdicts = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
+    contexts = {
+        place: replace(claims[place], prediction=basic.context)
+        for place, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
+        if verdict in {Verdict.INCORRECT, Verdict.MISSING}
+        and not (_says(basic, INVALID_QUESTION) or _says(basic, I_DONT_KNOW))
+    }
+    checked = dict(zip(contexts, check.judge(list(contexts.values())), strict=True))
+    return [
+        _row(basic, verdict, checked.get(place))
+        for place, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
+        if Verdict.UNSCORED not in {verdict, checked[place].verdict if place in checked else None}
+    ]
+
+
+def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dict[str, Any]:
+    completion = _gold(basic)
+    if _says(basic, INVALID_QUESTION):
+        branch, completion = Branch.INVALID, INVALID_QUESTION
+    elif verdict is Verdict.CORRECT:
+        branch = Branch.RIGHT
+    elif context is not None and context.verdict is Verdict.CORRECT:
+        branch = Branch.IN_CONTEXT
+    else:
+        branch, completion = Branch.NOT_IN_CONTEXT, I_DONT_KNOW
+    return {
+        **replace(basic.example, completion=completion, source=branch.value).to_row(),
+        **basic.about,
+        "context": basic.context,
+        "branch": branch.value,
+        "basic_answer": basic.answer,
+        "verdict": verdict.value,
+        "why": context.reason if context else None,
+        # MARAGS: whether the context supports the answer; no context supports a false premise.
+        "hittable": None if branch is Branch.INVALID else branch is not Branch.NOT_IN_CONTEXT,
+    }
+
+
+def _says(basic: BasicAnswer, phrase: str) -> bool:
+    """Whether the right answer is this phrase; a few questions of CRAG have only "i don't know"."""
+    return any(gold.strip().lower() == phrase for gold in basic.example.answers)
+
+
+def _gold(basic: BasicAnswer) -> str:
+    """The first right answer that occurs word by word in the context, else the official one."""
+    given, golds = tokens(basic.context), basic.example.answers
+    literal = (gold for gold in golds if tokens(gold) and position_of(tokens(gold), given) >= 0)
+    return trim_to_tokens(next(literal, golds[0]).strip())
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Label and write. Exit code: 2 if an input cannot be used."""
     parser = parser_of("python -m training.labels", __doc__)
     folders = "local_evaluation.py folder; repeatable"
@@ -51,14 +206,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     holds = "does the context hold the right answer? llm: the model of --judge llm (default: %(default)s)"
     parser.add_argument("--context-check", choices=("rules", "llm"), default="rules", help=holds)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
-    began = time.monotonic()
-    folder = card_folder(options.out)
+    card = RunCard.beside(options.out)
     judge = judge_from(options)
-    check = _context_check(options.context_check, judge)
+    check: Judge = RulesContextCheck()
+    if options.context_check == "llm":
+        if not isinstance(judge, LanguageModelJudge):
+            raise UserError("--context-check llm asks the judge's model: pass --judge llm")
+        check = judge.with_rubric(CONTEXT_RUBRIC)
     basics, left_out = basic_answers(options.run, options.answerer, options.split)
     rows = label(basics, judge, check)
     if unscored := len(basics) - len(rows):
@@ -80,7 +234,7 @@ def _run(options: argparse.Namespace) -> None:
         **options.split.to_card(),
     }
     data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
-    card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
+    written = card.write(data, settings, figures)
     print(count_table(figures["domains"]))
     print(f"{figures['rows']} rows about {figures['questions']} questions")
     for reason, count in left_out.items():
@@ -88,15 +242,7 @@ def _run(options: argparse.Namespace) -> None:
     options.split.report()
     if cost := cost_line(judge):
         print(cost)
-    print(f"wrote {options.out} and {card}")
-
-
-def _context_check(name: str, judge: Judge) -> Judge:
-    if name == "rules":
-        return RulesContextCheck()
-    if not isinstance(judge, LanguageModelJudge):
-        raise UserError("--context-check llm asks the judge's model: pass --judge llm")
-    return judge.with_rubric(CONTEXT_RUBRIC)
+    print(f"wrote {options.out} and {written}")
 
 
 def _counts(rows: Sequence[dict[str, Any]]) -> dict[str, int | float | None]:

@@ -76,19 +76,21 @@ class RulesContextCheck:
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: for the first right answer in the context, else for the official one."""
-        return [self._judge(claim) for claim in claims]
+        judgements = []
+        for claim in claims:
+            there = passages(claim.prediction)
+            looks = [_look(ReadClaim(claim.query, gold, ""), there) for gold in claim.golds]
+            holds, why = next((look for look in looks if look[0]), looks[0])
+            judgements.append(Judgement(Verdict.CORRECT if holds else Verdict.INCORRECT, why))
+        return judgements
 
-    def _judge(self, claim: Claim) -> Judgement:
-        there = passages(claim.prediction)
-        judgements = [_look(ReadClaim(claim.query, gold, ""), there) for gold in claim.golds]
-        return next((one for one in judgements if one.verdict is Verdict.CORRECT), judgements[0])
 
-
-def _look(claim: ReadClaim, there: Sequence[Passage]) -> Judgement:
+def _look(claim: ReadClaim, there: Sequence[Passage]) -> tuple[bool, str]:
+    """Whether the passages hold the right answer, and why."""
     asked = [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
     if _YES_NO.match(normalise(claim.gold)):
         best = max((recall(asked, tokens(passage.whole)) for passage in there), default=0.0)
-        return _judgement(best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words")
+        return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
     offered = not claim.new_in_gold and not claim.gold_numbers
     wanted = [token for token in asked if token not in claim.gold_tokens]
     needed = NEEDED_FOR_NUMBER if claim.gold_numbers else NEEDED_FOR_OPTION if offered else NEEDED
@@ -96,13 +98,8 @@ def _look(claim: ReadClaim, there: Sequence[Passage]) -> Judgement:
         needed = 0.0
     shares = [recall(wanted, tokens(text)) if wanted else 1.0 for text in _holding(claim, there, offered)]
     if not shares:
-        return _judgement(False, "no passage holds the answer")
-    why = f"the answer occurs beside {max(shares):.0%} of the question's content words"
-    return _judgement(max(shares) >= needed, why)
-
-
-def _judgement(found: bool, why: str) -> Judgement:
-    return Judgement(Verdict.CORRECT if found else Verdict.INCORRECT, why)
+        return False, "no passage holds the answer"
+    return max(shares) >= needed, f"the answer occurs beside {max(shares):.0%} of the question's content words"
 
 
 def _holding(claim: ReadClaim, there: Sequence[Passage], offered: bool) -> Iterator[str]:

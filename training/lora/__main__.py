@@ -4,53 +4,51 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 `run_card.json` (data, settings, hardware, figures) and `losses.jsonl`.
 """
 
-import argparse
-import time
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.common.files import lock_folder
 from agents.llm.trainable import model_folder
-from crag.command import add_split_argument, end_with, exit_code, form, parser_of, whole
+from crag.command import add_split_argument, command, end_with, form, parser_of, whole
 from evaluation.datasets import DatasetError
-from training.examples import TrainingExample, read_examples
-from training.folds import Fold, may_train, parse_fold
-from training.lora.settings import available_configs, load_training
-from training.run_card import run_card, write_card
+from training.files import RunCard, read_examples
+from training.folds import may_train, parse_fold
+from training.lora import LoraTraining
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(FloatingPointError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.lora", __doc__)
-    parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
+    LoraTraining.add_arguments(parser, "change a setting: epochs=1")
     parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     fold = "hold out the examples that this fold tests, such as 1/2"
     parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
     add_split_argument(parser)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
     parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     resume = "continue an unfinished run of the same settings and data in --out, if there is one"
     parser.add_argument("--resume", action="store_true", help=resume)
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _train(options), FloatingPointError)
-
-
-def _train(options: argparse.Namespace) -> None:
     from training.lora.model import check_tunable
-    from training.lora.run import finish, tune
+    from training.lora.run import UNFINISHED, tune
 
-    started = time.monotonic()
-    settings = load_training(options.config, options.set)
+    card = RunCard(options.out)
+    settings = LoraTraining.load(options.config, options.set)
     given = [example for path in options.data for example in read_examples(path, options.split)]
-    examples = _without(given, options.hold_out)
+    nameless = sum(not example.groups for example in given)
+    if options.hold_out and nameless:
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
+    examples = [example for example in given if may_train(example.groups, options.hold_out)]
+    if not examples:
+        raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(given)} examples")
     base = model_folder(settings.base)
     check_tunable(settings, base, options.device)
     chosen: dict[str, Any] = settings.model_dump(mode="json") | {
@@ -59,7 +57,7 @@ def _train(options: argparse.Namespace) -> None:
         "resumed": options.resume,
     }
     with lock_folder(options.out):
-        tuned = tune(
+        steps, tokens = tune(
             settings,
             examples,
             base,
@@ -70,36 +68,26 @@ def _train(options: argparse.Namespace) -> None:
             overwrite=options.overwrite,
             shown=not options.quiet,
         )
-        last = [step["loss"] for step in tuned.steps[-SMOOTHED_STEPS:]]
+        last = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         metrics = {
-            "examples": dict(tuned.examples.sources),
-            "too_long": dict(tuned.examples.too_long),
+            "examples": dict(tokens.sources),
+            "too_long": dict(tokens.too_long),
             "held_out_examples": len(given) - len(examples),
-            "steps": len(tuned.steps),
-            "tokens_of_an_epoch": sum(example.length for example in tuned.examples.kept),
+            "steps": len(steps),
+            "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
             "final_loss": round(sum(last) / max(1, len(last)), 4),
             **options.split.to_card(),
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        write_card(options.out, run_card(data, chosen, time.monotonic() - started, metrics, PACKAGES))
-        finish(options.out)
+        card.write(data, chosen, metrics, PACKAGES)
+        shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
     print(
-        f"{len(tuned.examples.kept)} examples ({tuned.examples.too_long.total()} too long, "
+        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, "
         f"{metrics['held_out_examples']} held out), {metrics['steps']} steps, loss {metrics['final_loss']:.3f} over "
         f"the last {SMOOTHED_STEPS} steps"
     )
     options.split.report()
-    print(f"wrote {options.out} in {time.monotonic() - started:.0f} s")
-
-
-def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:
-    nameless = sum(not example.groups for example in examples)
-    if fold is not None and nameless:
-        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
-    kept = [example for example in examples if may_train(example.groups, fold)]
-    if not kept:
-        raise DatasetError(f"--hold-out {fold} leaves none of {len(examples)} examples")
-    return kept
+    print(f"wrote {options.out} in {card.seconds:.0f} s")
 
 
 if __name__ == "__main__":

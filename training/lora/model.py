@@ -1,38 +1,110 @@
-"""Loads a base model with a tunable adapter, and saves the tuned adapter."""
+"""Turns examples into token ids; loads a base model with a tunable adapter, and saves the tuned adapter."""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from agents.common.files import write_whole
+from agents.common.text import encodable
 from agents.llm import EngineUnavailableError
-from agents.llm.trainable import quiet_transformers
+from agents.llm.trainable import ChatTokenizer, PromptError, quiet_transformers
 from agents.settings import SettingsError
-from training.lora.settings import LoraTraining, available_configs
+from evaluation.datasets import DatasetError
+from training.files import TrainingExample
+from training.lora import LoraTraining
 
 if TYPE_CHECKING:
     import torch
     from peft import PeftModel
-    from transformers import PreTrainedModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
+IGNORED = -100
+"""Label of a token that is read but not learned."""
+
+
+class TokenExample(NamedTuple):
+    """Token ids of a prompt and of its completion, which ends with the model's end token."""
+
+    prompt: list[int]
+    completion: list[int]
+
+    @property
+    def length(self) -> int:
+        """Tokens of both."""
+        return len(self.prompt) + len(self.completion)
+
+
+class TokenExamples(NamedTuple):
+    """The kept examples, and the numbers of kept and of too long ones by source."""
+
+    kept: list[TokenExample]
+    sources: Counter[str]
+    too_long: Counter[str]
+
+
+def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
+    """Prompts as the engines tokenize them, completions with the end token; together at most `max_tokens`.
+    Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
+    """
+    tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
+    end = _end_token(folder, tokenizer)
+    backend = ChatTokenizer(folder).backend
+    backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
+    for example in examples:
+        try:
+            prompt = tokenizer.prompt_tokens(example.request)
+        except PromptError as error:
+            raise DatasetError(f"{example.place}: {error}") from error
+        completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
+        tokens = TokenExample(prompt, [*completion, end])
+        if tokens.length > max_tokens:
+            made.too_long[example.source] += 1
+        else:
+            made.sources[example.source] += 1
+            made.kept.append(tokens)
+    if not made.kept:
+        raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
+    return made
+
+
+def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
+    """The first end token of the generation config, else of the tokenizer: engines stop at either."""
+    config = folder / "generation_config.json"
+    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
+    first = ends[0] if isinstance(ends, list) and ends else ends
+    end = first if isinstance(first, int) else tokenizer.end_token
+    if end is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
+    return int(end)
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel":
-    """The base model with a new adapter, which changes nothing yet.
-
-    Raises:
-        SettingsError: the model lacks the adapter's targets.
-    """
+    """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
     import torch
     from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
-    shape = settings.adapter
+    number_type, shape = computing_type(device), settings.adapter
+    four_bits = {
+        "load_in_4bit": True,
+        "bnb_4bit_quant_type": "nf4",
+        "bnb_4bit_use_double_quant": True,
+        "bnb_4bit_compute_dtype": number_type,
+    }
     with quiet_transformers():
-        model = _load_base(settings, base, device)
+        model = AutoModelForCausalLM.from_pretrained(
+            str(base),
+            dtype=number_type,
+            local_files_only=True,
+            use_safetensors=True,
+            device_map={"": device},
+            quantization_config=BitsAndBytesConfig(**four_bits) if settings.quantise == "4bit" else None,
+        )
         torch.manual_seed(settings.seed)
         try:
             return get_peft_model(
@@ -68,11 +140,8 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
-    """Check the device and the base's architecture before the long work.
-
-    Raises:
-        EngineUnavailableError: cuda without exactly one GPU, or quantisation without its requirements.
-        SettingsError: the settings do not fit the base.
+    """Check before the long work that device, packages and base are those that the settings need.
+    Raises EngineUnavailableError: there is not one GPU, or a package is missing; SettingsError: another kind of base.
     """
     import torch
 
@@ -88,28 +157,8 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
         raise SettingsError(
             f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
             f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
-            f"--config ({', '.join(available_configs())})"
+            f"--config ({', '.join(LoraTraining.names())})"
         )
-
-
-def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
-    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
-
-    options: dict[str, Any] = {
-        "dtype": computing_type(device),
-        "local_files_only": True,
-        "use_safetensors": True,
-    }
-    if settings.quantise == "4bit":
-        four_bits = BitsAndBytesConfig(
-            load_in_4bit=True,
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=computing_type(device),
-        )
-        options |= {"quantization_config": four_bits, "device_map": {"": device}}
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(str(base), **options)
-    return model if settings.quantise == "4bit" else model.to(device)
 
 
 def computing_type(device: str) -> "torch.dtype":

@@ -4,29 +4,27 @@ The folder written holds `config.json` and `weights.safetensors`, which `agents.
 (data, settings, hardware, figures).
 """
 
-import argparse
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
-from crag.command import add_split_argument, end_with, exit_code, parser_of
+from crag.command import add_split_argument, command, end_with, parser_of
 from models.manifest import cache_folder, locate
-from training.examples import check_data_file
-from training.router.encoder_model import check_device
-from training.router.examples import available_configs, load_training, read_examples
-from training.router.run import RouterRun
-from training.run_card import run_card, write_card
+from training.files import RunCard, check_data_file
+from training.router.examples import RouterTraining, read_examples
+from training.router.run import check_device, train
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(FloatingPointError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("python -m training.router", __doc__)
-    parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
+    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
+    RouterTraining.add_arguments(parser, change)
     rows = "rows with query and labels (default: %(default)s)"
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
     add_split_argument(parser)
@@ -36,44 +34,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
         "classifier of the configuration's name, because the agent prefers that one",
     )
-    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _train(options), FloatingPointError)
-
-
-def _train(options: argparse.Namespace) -> None:
-    settings = load_training(options.config, options.set)
-    out = options.out or _default_target(Path(options.config).stem)
-    check_device(options.device)
-    check_data_file(options.data, "--data names the file of labelled questions")
-    examples = read_examples(options.data, settings.fields, options.split)
-    base = locate(settings.encoder.base)
-    started = time.monotonic()
-    chosen = settings.model_dump(mode="json")
-    run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
-    reports = run.train()
-    seconds = time.monotonic() - started
-    metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
-    write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
-    print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
-    for name, one in reports.items():
-        figures = (one[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
-        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(name, *figures))
-    options.split.report()
-    print(f"wrote {out} in {seconds:.0f} s")
-
-
-def _default_target(name: str) -> Path:
-    """The folder for the classifier in the agent's cache of fetched models."""
-    if (SHIPPED / name).is_dir():
+    settings = RouterTraining.load(options.config, options.set)
+    name = Path(options.config).stem
+    if options.out is None and (SHIPPED / name).is_dir():
         raise SettingsError(
             f"pass --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so one in the cache of "
             "fetched models would have no effect"
         )
-    return cache_folder() / name
+    out = options.out or cache_folder() / name
+    check_device(options.device)
+    check_data_file(options.data, "--data names the file of labelled questions")
+    examples = read_examples(options.data, settings.fields, options.split)
+    base = locate(settings.encoder.base)
+    card = RunCard(out)
+    reports = train(settings, examples, out, base, options.device, shown=not options.quiet)
+    metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}
+    card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
+    print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
+    for field, report in reports.items():
+        figures = (report[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
+        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(field, *figures))
+    options.split.report()
+    print(f"wrote {out} in {card.seconds:.0f} s")
 
 
 if __name__ == "__main__":

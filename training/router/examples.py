@@ -13,11 +13,10 @@ from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
 from agents.settings import StrictModel
 from evaluation.datasets import DatasetError, Split, read_records
-from training.examples import config_names, read_config
+from training.files import Configuration
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""
-FOLDER = Path(__file__).parent
 
 
 class EncoderTraining(StrictModel):
@@ -47,13 +46,17 @@ class NgramTraining(StrictModel):
     """C of scikit-learn's LogisticRegression."""
 
 
-class RouterTraining(StrictModel):
+class RouterTraining(Configuration):
     """One classifier: its fields and its parts."""
+
+    FOLDER = Path(__file__).parent / "configs"
 
     description: str
     trained_on: str
     licence: str
-    fields: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    fields: Annotated[
+        tuple[Literal["domain", "question_type", "static_or_dynamic"], ...], Field(min_length=1, strict=False)
+    ]
     folds: Annotated[int, Field(ge=0, le=50)] = 5
     """Folds of the cross-validation that measures and calibrates; 0: none, probabilities stay the encoder's."""
     encoder: EncoderTraining
@@ -63,22 +66,9 @@ class RouterTraining(StrictModel):
     def _can_be_trained(self) -> "RouterTraining":
         if self.folds == 1:
             raise ValueError("folds: a cross-validation has at least 2 parts")
-        unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
-        if unknown:
-            raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
         if self.ngrams is not None and not self.folds:
             raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
         return self
-
-
-def available_configs() -> list[str]:
-    """Names of the shipped configurations."""
-    return config_names(FOLDER)
-
-
-def load_training(config: str, changes: Sequence[str] = ()) -> RouterTraining:
-    """A configuration by name or path, with changes such as ``folds=5``; see `training.examples.read_config`."""
-    return read_config(RouterTraining, FOLDER, config, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +77,6 @@ class Examples:
 
     texts: tuple[str, ...]
     classes: dict[str, NDArray[np.int64]]
-
-    def __len__(self) -> int:
-        return len(self.texts)
 
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
@@ -111,15 +98,3 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
     if not texts:
         raise DatasetError(f"{path}: no questions")
     return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
-
-
-def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.int64]:
-    """The fold of each question, stratified by the field with the most classes."""
-    from sklearn.model_selection import StratifiedKFold
-
-    column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
-    fold = np.zeros(len(examples), dtype=np.int64)
-    parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(column, column)
-    for number, (_, held_out) in enumerate(parts):
-        fold[held_out] = number
-    return fold

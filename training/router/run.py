@@ -1,19 +1,22 @@
 """One training run: cross-validation measures and calibrates, then the classifier learns from everything.
 
-No question is predicted out of its fold by models that were trained on it.
+An encoder is fine-tuned with a head per field; n-grams get a linear model. No question is predicted out of its fold by
+models that were trained on it.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from safetensors.numpy import save
 from tqdm import tqdm
 
-from agents.common.files import write_whole
+from agents.common.files import UserError, write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
@@ -22,6 +25,7 @@ from agents.questions.trainable import (
     FieldConfig,
     Logs,
     MixingWeights,
+    QuestionTokenizer,
     bucket_rarity,
     expected_calibration_error,
     fit_mixing_weights,
@@ -29,17 +33,168 @@ from agents.questions.trainable import (
     log_softmax,
     mixed,
 )
-from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
-from training.router.examples import Examples, NgramTraining, Positions, RouterTraining, fold_of_each
+from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining
+from training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
 
-Tensors = dict[str, NDArray[np.float32]]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MAX_TOKENS = 64
+"""Of a question; longer ones are cut."""
+DROPOUT, UPDATE_DROPOUT = 0.1, 0.05
+"""On the input of the heads, and of the low-rank updates."""
+UPDATE_SCALE = 2
+"""LoRA's alpha divided by its rank."""
+MAX_GRADIENT_NORM = 1.0
+BATCHES_PER_SLICE = 8
+"""Questions are sorted by length inside slices of this many batches, to reduce padding."""
+PREDICTION_BATCH = 32
 MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
+
+Tensors = dict[str, NDArray[np.float32]]
+
+
+def check_device(device: str) -> None:
+    """Try a small computation on the device; `UserError` if there is no such device."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
+        raise UserError(f"device {device!r}: {str(error).splitlines()[0]}") from None
+
+
+class EncoderTrainer:
+    """Shared by all fits of a run; `epochs` shows their progress."""
+
+    def __init__(
+        self, settings: EncoderTraining, examples: Examples, base: Path, device: str, epochs: "tqdm[Any]"
+    ) -> None:
+        self._settings, self._examples, self._base, self._device = settings, examples, base, device
+        self._bar = epochs
+        self._tokenizer = QuestionTokenizer(base, MAX_TOKENS)
+        self._tokens = self._tokenizer.tokens(examples.texts)
+
+    def fit(self, positions: Positions) -> "TunedEncoder":
+        """Train one encoder on these questions; FloatingPointError: the loss is not finite."""
+        import torch
+        from transformers import get_linear_schedule_with_warmup
+
+        settings = self._settings
+        tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
+        heads = list(tuned.network.heads.values())
+        body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
+        groups = [{"params": body, "lr": settings.learning_rate}, {"params": heads, "lr": settings.head_learning_rate}]
+        optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+        steps = math.ceil(len(positions) / settings.batch_size) * settings.epochs
+        schedule = get_linear_schedule_with_warmup(optimizer, int(steps * settings.warm_up_share), steps)
+        tuned.network.encoder.train()
+        for epoch in range(settings.epochs):
+            torch.manual_seed(settings.seed * 1_000_003 + epoch)
+            losses = []
+            for batch in self._batches(positions, np.random.default_rng((settings.seed, epoch))):
+                loss = self._loss(tuned, batch)
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(list(tuned.parameters.values()), MAX_GRADIENT_NORM)
+                optimizer.step()
+                schedule.step()
+                losses.append(float(loss.detach()))
+            if not np.isfinite(losses).all():
+                raise FloatingPointError(
+                    f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
+                )
+            self._bar.set_postfix_str(f"loss {np.mean(losses):.3f}", refresh=False)
+            self._bar.update()
+        return tuned
+
+    def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
+        """Log-probabilities of each field, shape (positions, classes)."""
+        import torch
+
+        batches = [positions[start : start + PREDICTION_BATCH] for start in range(0, len(positions), PREDICTION_BATCH)]
+        tuned.network.encoder.eval()
+        with torch.inference_mode():
+            logits = [tuned.network.logits(*self._batch(batch)) for batch in batches]
+        joined = {name: torch.cat([each[name] for each in logits]) for name in self._examples.classes}
+        return {name: log_softmax(values.float().cpu().numpy()) for name, values in joined.items()}
+
+    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> "Tensor":
+        import torch
+        from torch.nn import functional
+
+        logits = tuned.network.logits(*self._batch(positions), DROPOUT)
+        classes = {name: torch.from_numpy(own[positions]) for name, own in self._examples.classes.items()}
+        losses = [functional.cross_entropy(logits[name], own.to(self._device)) for name, own in classes.items()]
+        return torch.stack(losses).sum()
+
+    def _batch(self, positions: Positions) -> "tuple[Tensor, Tensor]":
+        import torch
+
+        ids, mask = self._tokenizer.batch([self._tokens[position] for position in positions])
+        return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
+
+    def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
+        size = self._settings.batch_size
+        order = random.permutation(positions)
+        batches = []
+        for start in range(0, len(order), size * BATCHES_PER_SLICE):
+            piece = sorted(order[start : start + size * BATCHES_PER_SLICE], key=lambda one: len(self._tokens[one]))
+            batches += [np.array(piece[first : first + size]) for first in range(0, len(piece), size)]
+        return (batches[number] for number in random.permutation(len(batches)))
+
+
+class TunedEncoder:
+    """An encoder in training and its trainable parameters by name.
+
+    `parameters` are ``<field>.weight`` and ``<field>.bias`` of the heads, and of the encoder either its own parameters
+    or ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank).
+    """
+
+    def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
+        import torch
+        from peft import LoraConfig, inject_adapter_in_model
+
+        torch.manual_seed(settings.seed)
+        encoder = load_encoder(base)
+        if settings.tuning == "lora":  # freezes the encoder
+            shape = LoraConfig(
+                r=settings.rank,
+                lora_alpha=UPDATE_SCALE * settings.rank,
+                lora_dropout=UPDATE_DROPOUT,
+                target_modules=tuned_linear_layers(encoder),
+            )
+            inject_adapter_in_model(shape, encoder)
+        encoder.to(device)
+        heads: dict[str, Tensor] = {}
+        for name in fields:
+            head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[name]), device=device)
+            heads |= {f"{name}.weight": head.weight, f"{name}.bias": head.bias}
+        self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
+        self.parameters: dict[str, Tensor] = {
+            **{_plain_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
+            **heads,
+        }
+
+    def tensors(self) -> dict[str, NDArray[np.float16]]:
+        """A classifier folder's tensors, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
+        kept: dict[str, NDArray[np.float16]] = {}
+        for name, parameter in self.parameters.items():
+            values = parameter.detach().cpu()
+            part = "head." if name in self.network.heads else "encoder."
+            kept[part + name] = (values * UPDATE_SCALE if name.endswith(".lora_b") else values).half().numpy()
+        return kept
+
+
+def _plain_name(name: str) -> str:
+    """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
+    return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfFold:
-    """The fold of each question, and the predictions of both parts: field -> (questions, classes)."""
+    """The fold of each question, and what models that did not see it predict: field -> (questions, classes)."""
 
     fold: NDArray[np.int64]
     encoder: dict[str, Logs] = field(default_factory=dict)
@@ -47,113 +202,94 @@ class OutOfFold:
 
     def put(self, number: int, encoder: Mapping[str, Logs], ngrams: Mapping[str, Logs]) -> None:
         """Store the predictions for the questions of a fold."""
-        for table, found in ((self.encoder, encoder), (self.ngrams, ngrams)):
-            for name, logs in found.items():
+        for table, predictions in ((self.encoder, encoder), (self.ngrams, ngrams)):
+            for name, logs in predictions.items():
                 table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
 
-    def weights(self, name: str, classes: NDArray[np.int64], left_out: int | None = None) -> MixingWeights:
-        """The mixing weights that fit the field best, on all questions or those of the other folds."""
-        chosen = self.fold != (-1 if left_out is None else left_out)
+    def weights(self, name: str, classes: NDArray[np.int64], left_out: int = -1) -> MixingWeights:
+        """The mixing weights that fit the field best, on the questions of all folds but one."""
+        chosen = self.fold != left_out
         return fit_mixing_weights(*self._parts(name, chosen), classes[chosen])
 
     def probabilities(self, name: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mixed predictions of a field; the weights of each fold are fitted on the other folds."""
-        found = np.zeros((len(classes), len(FIELD_CLASSES[name])))
+        mixtures = np.zeros((len(classes), len(FIELD_CLASSES[name])))
         for number in np.unique(self.fold):
             held_out = self.fold == number
-            found[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
-        return found
+            mixtures[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
+        return mixtures
 
-    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs | None, Logs | None]:
-        encoder, ngrams = (table[name][chosen] if name in table else None for table in (self.encoder, self.ngrams))
-        return encoder, ngrams
+    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs, Logs | None]:
+        return self.encoder[name][chosen], self.ngrams[name][chosen] if name in self.ngrams else None
 
 
-class RouterRun:
-    """Trains one classifier into the folder `out`.
+def train(
+    settings: RouterTraining, examples: Examples, out: Path, base: Path, device: str = "cpu", *, shown: bool = True
+) -> dict[str, dict[str, Any]]:
+    """Train one classifier into the folder `out`; return the cross-validated figures.
 
     `base` is the folder of the base encoder; `shown` adds a progress bar on standard error.
     """
-
-    def __init__(
-        self,
-        settings: RouterTraining,
-        examples: Examples,
-        out: Path,
-        base: Path,
-        device: str = "cpu",
-        *,
-        shown: bool = True,
-    ) -> None:
-        self._settings, self._examples, self._out = settings, examples, out
-        self._trainer = EncoderTrainer(settings.encoder, examples, base, device)
-        total = (settings.folds + 1) * settings.encoder.epochs
-        self._bar: tqdm[Any] = tqdm(total=total, desc="training", unit="epoch", disable=not shown)
-
-    def train(self) -> dict[str, dict[str, Any]]:
-        """Train and write the classifier's files; return the cross-validated figures."""
-        examples = self._examples
-        held_out = self._cross_validate() if self._settings.folds else None
-        encoder, ngrams = self._fit("all", np.arange(len(examples)))
-        self._bar.close()
-        reports = {}
-        if held_out is not None:
-            found = {name: held_out.probabilities(name, classes) for name, classes in examples.classes.items()}
-            reports = {name: report_field(name, found[name], classes) for name, classes in examples.classes.items()}
-        self._write(encoder, ngrams, held_out)
-        return reports
-
-    def _cross_validate(self) -> OutOfFold:
-        found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
-        for number in range(self._settings.folds):
-            encoder, ngrams = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
-            held_out = np.flatnonzero(found.fold == number)
-            texts = [self._examples.texts[position] for position in held_out]
-            found.put(number, self._trainer.predict(encoder, held_out), predict_ngrams(ngrams, texts))
-        return found
-
-    def _fit(self, name: str, positions: Positions) -> tuple[TunedEncoder, Tensors]:
-        def epoch_done(loss: float) -> None:
-            self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
-            self._bar.update()
-
-        encoder, ngrams = self._trainer.fit(positions, epoch_done), self._settings.ngrams
-        return encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {}
-
-    def _write(self, encoder: TunedEncoder, ngrams: Tensors, held_out: OutOfFold | None) -> None:
-        tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
-        tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
-        contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
-        write_whole(self._out / WEIGHTS_FILE, save(contiguous))
-        settings, fields = self._settings, {}
-        for name, classes in self._examples.classes.items():
-            weights = held_out.weights(name, classes) if held_out else MixingWeights(1.0, float(bool(ngrams)))
-            fields[name] = FieldConfig(
-                labels=FIELD_CLASSES[name],
-                encoder_weight=round(weights.encoder, 4),
-                ngram_weight=round(weights.ngrams, 4),
+    total = (settings.folds + 1) * settings.encoder.epochs
+    everything = np.arange(len(examples.texts))
+    with tqdm(total=total, desc="training", unit="epoch", disable=not shown) as epochs:
+        trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
+        held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
+        encoder = trainer.fit(everything)
+    ngrams = fit_ngrams(settings.ngrams, examples, everything)
+    reports, weights = {}, dict.fromkeys(examples.classes, MixingWeights(1.0, 0.0))
+    if held_out is not None:
+        for name, classes in examples.classes.items():
+            weights[name] = held_out.weights(name, classes)
+            reports[name] = report_field(name, held_out.probabilities(name, classes), classes)
+    tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
+    tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
+    contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+    write_whole(out / WEIGHTS_FILE, save(contiguous))
+    config = ClassifierConfig(
+        format=1,
+        base=settings.encoder.base,
+        pooling=settings.encoder.pooling,
+        max_tokens=MAX_TOKENS,
+        ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
+        fields={
+            name: FieldConfig(
+                labels=FIELD_CLASSES[name], encoder_weight=round(own.encoder, 4), ngram_weight=round(own.ngrams, 4)
             )
-        config = ClassifierConfig(
-            format=1,
-            base=settings.encoder.base,
-            pooling=settings.encoder.pooling,
-            max_tokens=MAX_TOKENS,
-            ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
-            fields=fields,
-            trained_on=settings.trained_on,
-            licence=settings.licence,
-        )
-        (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            for name, own in weights.items()
+        },
+        trained_on=settings.trained_on,
+        licence=settings.licence,
+    )
+    (out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    return reports
 
 
-def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> Tensors:
+def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
+    """Folds are stratified by the field with the most classes."""
+    from sklearn.model_selection import StratifiedKFold
+
+    column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
+    held_out = OutOfFold(np.full(len(column), -1))
+    parts = StratifiedKFold(settings.folds, shuffle=True, random_state=0).split(column, column)
+    for number, (seen, unseen) in enumerate(parts):
+        held_out.fold[unseen] = number
+        ngrams = fit_ngrams(settings.ngrams, examples, seen)
+        texts = [examples.texts[position] for position in unseen]
+        held_out.put(number, trainer.predict(trainer.fit(seen), unseen), predict_ngrams(ngrams, texts))
+    return held_out
+
+
+def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Positions) -> Tensors:
     """Logistic regression on hashed n-grams, one per field: ``rarity``, ``<field>.weight``, ``<field>.bias``.
 
-    A class without examples gets a bias so low that it is never chosen.
+    A class without examples gets a bias so low that it is never chosen. Without settings there are no tensors.
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
+    if settings is None:
+        return {}
     texts = [examples.texts[position] for position in positions]
     rarity = bucket_rarity(texts, settings.buckets)
     rows = hashed_rows(texts, rarity)

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Result, Status, Task
+from agents.kg.trainable import Executor, Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
+from training.api_pairs import OWN_GRAPH, Executed, execute, read_pairs
 from training.api_pairs.__main__ import main as pairs_main
-from training.api_pairs.pairs import OWN_GRAPH, read_pairs
-from training.api_pairs.proposals import Bench, Executed
-from training.run_card import CARD_FILE
+from training.files import CARD_FILE
 
 ASKED = "03/19/2024, 23:10:00 PT"
 DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'
@@ -147,14 +146,13 @@ def test_questions_that_the_engine_failed_on_are_asked_again(
 def test_a_program_that_asks_for_too_much_costs_its_own_question(
     questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Bench.run
     late = Executed((Result("", Status.KG_DOWN),))
 
-    def slow(self: Bench, tasks: Sequence[Task], attempts: int = 1) -> list[Executed]:
-        done = run(self, tasks, attempts)
+    def slow(executor: Executor, tasks: Sequence[Task], attempts: int = 1) -> list[Executed]:
+        done = execute(executor, tasks, attempts)
         return [late if "release_date" in str(task.program) else one for task, one in zip(tasks, done, strict=True)]
 
-    monkeypatch.setattr(Bench, "run", slow)
+    monkeypatch.setattr("training.api_pairs.label.execute", slow)
     assert label(questions, tmp_path / "calls.jsonl") == 0
     assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT[:1]
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agents.kg.trainable import Domain, parse
+from training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
 from training.api_pairs.__main__ import main
-from training.api_pairs.pairs import OWN_GRAPH, company_names, groups_of, read_pairs
-from training.run_card import CARD_FILE
+from training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 
@@ -24,10 +24,10 @@ def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest
     film, won, *_, ski = read_pairs(out)
     assert (film.groups, film.answer, film.alt_ans) == (("the shawshank redemption",), "frank darabont", ("darabont",))
     assert (won.calls, won.groups) == (
-        ['get_nba_on_date("Boston Celtics","2023-05-14")["result"]'],
+        ('get_nba_on_date("Boston Celtics","2023-05-14")["result"]',),
         ("boston celtics",),
     )
-    assert (ski.calls, ski.groups) == (["None"], ("how do i wax skis?",))
+    assert (ski.calls, ski.groups) == (("None",), ("how do i wax skis?",))
     assert "wrote 4 questions" in capsys.readouterr().out
     card = json.loads((tmp_path / "pairs" / CARD_FILE).read_text(encoding="utf-8"))
     assert card["metrics"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.training.calibrate.synthetic import asked, true_probability
-from training.calibrate.fitting import Calibration, NothingLearnedError, Row, calibrate, fit
-from training.calibrate.questions import AskedQuestion
-from training.calibrate.scores import figures, rewards
+from training.calibrate import AskedQuestion
+from training.calibrate.fitting import Calibration, NothingLearnedError, Row, calibrate, figures, fit, rewards
 
 FOLDS = 4
 

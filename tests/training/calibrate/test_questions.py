@@ -13,8 +13,8 @@ from agents.settings import ClassGate, ScoreGate
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
-from training.calibrate.questions import AskedQuestion, asked_questions, read_run
-from training.calibrate.scores import reward
+from training.calibrate import AskedQuestion, asked_questions, read_run
+from training.calibrate.fitting import reward
 
 ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))

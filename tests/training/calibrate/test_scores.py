@@ -5,8 +5,8 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from evaluation.metrics import bootstrap_interval
-from training.calibrate.questions import AskedQuestion, JudgedCandidate
-from training.calibrate.scores import calibration_error, grouped_interval, reward, unweighed
+from training.calibrate import AskedQuestion, JudgedCandidate
+from training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
 
 GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
 INVALID, BEHIND_GATE = GRAPH._replace(text="invalid question"), WEB._replace(gated=True)

@@ -9,7 +9,7 @@ import pytest
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.settings import PRESETS
 from tests.training.labels.runs import CONTEXT, Pair, asked, written
-from training.examples import read_examples
+from training.files import read_examples
 from training.labels.__main__ import main
 
 BORN, DIED = "when was ada lovelace born?", "where did ada lovelace die?"

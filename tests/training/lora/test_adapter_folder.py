@@ -18,9 +18,8 @@ from agents.llm import Generation, GenerationRequest, Message, load_language_mod
 from agents.settings import LanguageModelSettings
 from tests.agents.llm.conftest import NO_VLLM, transformers, vllm
 from tests.training.lora.toy import toy_settings
-from training.examples import TrainingExample
-from training.lora.model import load_tunable, save_adapter
-from training.lora.tokens import IGNORED, ExampleTokenizer
+from training.files import TrainingExample
+from training.lora.model import IGNORED, load_tunable, save_adapter, tokenize
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}
 LEARNT = 0.01
@@ -49,7 +48,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[s
     examples = [
         TrainingExample(answer, messages=(Message("user", question),)) for question, answer in QUESTIONS.items()
     ]
-    tokens = ExampleTokenizer(tiny_llama).tokens(examples, 200).kept
+    tokens = tokenize(tiny_llama, examples, 200).kept
     inputs = pad_sequence([torch.tensor(one.prompt + one.completion) for one in tokens], batch_first=True)
     labels = pad_sequence(
         [torch.tensor([IGNORED] * len(one.prompt) + one.completion) for one in tokens],

@@ -49,7 +49,7 @@ def test_what_is_finished_or_unfinished_is_not_overwritten_unasked(
     out = tmp_path / "out"
     arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(out), "--max-steps", "2"]
     with monkeypatch.context() as context:
-        context.setattr("training.lora.__main__.write_card", stop)
+        context.setattr("training.lora.__main__.RunCard.write", stop)
         with pytest.raises(KeyboardInterrupt):
             main(arguments)
     assert main(arguments) == 2

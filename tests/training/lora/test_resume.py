@@ -16,17 +16,17 @@ EVERY, STEPS = 3, 24
 KILLED = """
 import os, signal, sys
 from training.lora.__main__ import main
-from training.lora.run import StepWatch
+from training.lora.run import AnswerTrainer
 
 _, step, *arguments = sys.argv
-real = StepWatch.on_log
+real = AnswerTrainer.compute_loss
 
-def last(watch, args, state, control, **more):
-    if state.global_step >= int(step):
+def last(trainer, *batch, **more):
+    if trainer.state.global_step >= int(step):
         os.kill(os.getpid(), signal.SIGKILL)
-    return real(watch, args, state, control, **more)
+    return real(trainer, *batch, **more)
 
-StepWatch.on_log = last
+AnswerTrainer.compute_loss = last
 main(arguments)
 """
 

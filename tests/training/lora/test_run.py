@@ -3,28 +3,28 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch.nn import functional
 
 from tests.training.lora.toy import toy_examples, toy_settings
-from training.lora.model import load_tunable
-from training.lora.run import TunedRun, tune
-from training.lora.tokens import ExampleTokenizer
+from training.lora.model import load_tunable, tokenize
+from training.lora.run import tune
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
 
 
-def losses_of(outcome: TunedRun) -> list[float]:
-    return [step["loss"] for step in outcome.steps]
+def losses_of(steps: list[dict[str, Any]]) -> list[float]:
+    return [step["loss"] for step in steps]
 
 
 def test_ten_steps_as_recorded(tiny_llama: Path, tmp_path: Path) -> None:
-    outcome = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), tiny_llama, tmp_path, shown=False)
-    assert losses_of(outcome) == pytest.approx([float(loss) for loss in RECORDED.split()], rel=2e-3)
+    steps, _ = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), tiny_llama, tmp_path, shown=False)
+    assert losses_of(steps) == pytest.approx([float(loss) for loss in RECORDED.split()], rel=2e-3)
     rows = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert rows == outcome.steps
+    assert rows == steps
 
 
 @pytest.mark.parametrize(("batch_size", "accumulation"), [(16, 1), (2, 8)])
@@ -38,8 +38,8 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     examples = toy_examples(16)
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
-    outcome = tune(settings, examples, tiny_llama, tmp_path, shown=False)
-    tokens = ExampleTokenizer(tiny_llama).tokens(examples, 300).kept
+    steps, _ = tune(settings, examples, tiny_llama, tmp_path, shown=False)
+    tokens = tokenize(tiny_llama, examples, 300).kept
     model = load_tunable(settings, tiny_llama, "cpu")
     model.train()
     weights = [weight for weight in model.parameters() if weight.requires_grad]
@@ -58,5 +58,5 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
         optimizer.step()
         expected.append(loss.item())
-    assert losses_of(outcome) == pytest.approx(expected, rel=1e-3)
+    assert losses_of(steps) == pytest.approx(expected, rel=1e-3)
     assert expected[-1] < expected[0] - 1

@@ -7,12 +7,12 @@ import pytest
 
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
+from training.lora import LoraTraining
 from training.lora.model import check_tunable
-from training.lora.settings import load_training
 
 
 def test_db3_is_table_1_of_the_paper() -> None:
-    found = load_training("db3")
+    found = LoraTraining.load("db3")
     targets = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
     shape = {"rank": 8, "alpha": 16, "dropout": 0.1, "targets": targets}
     assert found.adapter.model_dump() == shape
@@ -29,7 +29,7 @@ def folder_of(path: Path, name: str, **content: str) -> Path:
 
 
 def test_db3s_settings_are_for_a_llama(tmp_path: Path) -> None:
-    settings = load_training("db3", ["quantise=none", "base=mine"])
+    settings = LoraTraining.load("db3", ["quantise=none", "base=mine"])
     check_tunable(settings, folder_of(tmp_path / "llama", "config.json", model_type="llama"), "cpu")
     other = folder_of(tmp_path / "bert", "config.json", model_type="bert")
     with pytest.raises(SettingsError, match=r'key "base": mine is a bert .*these settings are for a llama: its layers'):
@@ -41,12 +41,12 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
 ) -> None:
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
     with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
-        check_tunable(load_training("db3"), base, "cpu")
+        check_tunable(LoraTraining.load("db3"), base, "cpu")
     for count, advice in ((0, r"requirements-train-cuda\.txt"), (2, "CUDA_VISIBLE_DEVICES=0")):
         monkeypatch.setattr("torch.cuda.device_count", lambda count=count: count)
         with pytest.raises(EngineUnavailableError, match=rf"torch finds {count}: .*{advice}"):
-            check_tunable(load_training("db3"), base, "cuda")
+            check_tunable(LoraTraining.load("db3"), base, "cuda")
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
     monkeypatch.setattr("training.lora.model.find_spec", lambda name: None)
     with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements-train-cuda\.txt"):
-        check_tunable(load_training("db3"), base, "cuda")
+        check_tunable(LoraTraining.load("db3"), base, "cuda")

@@ -8,8 +8,8 @@ from agents.llm import Message
 from agents.llm.tokenizer import ChatTokenizer
 from evaluation.datasets import DatasetError
 from tests.training.lora.toy import toy_examples
-from training.examples import TrainingExample
-from training.lora.tokens import ExampleTokenizer
+from training.files import TrainingExample
+from training.lora.model import tokenize
 
 
 def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: Path) -> None:
@@ -19,7 +19,7 @@ def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: 
         TrainingExample("it is 4", messages=(page,), source="chat"),
         TrainingExample(" lazy dog <|end|>", prompt="the quick brown fox", source="raw"),
     ]
-    chat, raw = ExampleTokenizer(tiny_llama).tokens(examples, 300).kept
+    chat, raw = tokenize(tiny_llama, examples, 300).kept
     assert chat.prompt == tokenizer.prompt_tokens(examples[0].request)
     assert raw.prompt == tokenizer.prompt_tokens(examples[1].request)
     end = tokenizer.end_token
@@ -28,18 +28,17 @@ def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: 
 
 
 def test_a_completion_cannot_end_its_own_turn(tiny_llama: Path) -> None:
-    tokenizer = ExampleTokenizer(tiny_llama)
-    (tokens,) = tokenizer.tokens([TrainingExample("one <|end|> two", prompt="fox")], 300).kept
+    (tokens,) = tokenize(tiny_llama, [TrainingExample("one <|end|> two", prompt="fox")], 300).kept
     assert tokens.completion.count(tokens.completion[-1]) == 1
 
 
 def test_what_is_too_long_is_counted_by_source_and_not_cut(tiny_llama: Path) -> None:
     examples = toy_examples(40)
-    whole = ExampleTokenizer(tiny_llama).tokens(examples, 400)
+    whole = tokenize(tiny_llama, examples, 400)
     longest = max(tokens.length for tokens in whole.kept)
     assert not whole.too_long
     assert whole.sources == {"odd": 20, "even": 20}
-    some = ExampleTokenizer(tiny_llama).tokens(examples, longest - 1)
+    some = tokenize(tiny_llama, examples, longest - 1)
     assert some.kept == [tokens for tokens in whole.kept if tokens.length < longest]
     assert some.too_long.total() == 40 - len(some.kept) > 0
     assert some.too_long + some.sources == whole.sources
@@ -47,4 +46,4 @@ def test_what_is_too_long_is_counted_by_source_and_not_cut(tiny_llama: Path) -> 
 
 def test_nothing_left_is_an_error(tiny_llama: Path) -> None:
     with pytest.raises(DatasetError, match="none of 3 examples has at most 8 tokens"):
-        ExampleTokenizer(tiny_llama).tokens(toy_examples(3), 8)
+        tokenize(tiny_llama, toy_examples(3), 8)

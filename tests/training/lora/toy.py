@@ -4,9 +4,10 @@ import random
 from pathlib import Path
 from typing import Any
 
+from agents.common.files import write_rows
 from agents.llm import Message
-from training.examples import TrainingExample, write_examples
-from training.lora.settings import LoraTraining
+from training.files import TrainingExample
+from training.lora import LoraTraining
 
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
 
@@ -40,7 +41,7 @@ def toy_settings(base: Path, **changes: Any) -> LoraTraining:
 
 def write_toy(folder: Path, base: Path, **changes: object) -> list[str]:
     """Write data and a configuration; gives the arguments of the command for them."""
-    write_examples(folder / "examples.jsonl", toy_examples())
+    write_rows(folder / "examples.jsonl", (example.to_row() for example in toy_examples()))
     keys = {"description": "toy", "base": str(base), "licence": "none", "batch_size": 4, "accumulation": 1}
     keys |= {"learning_rate": 5e-3, "epochs": 2, "checkpoint_steps": 5, **changes}
     lines = [f"{name} = {value!r}" for name, value in keys.items()] + ["[adapter]", "rank = 4"]

@@ -10,13 +10,13 @@ from agents.questions.calibration import log_softmax
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
 from tests.training.router.toy import toy_rows
-from training.router.examples import available_configs, load_training, read_examples
+from training.router.examples import RouterTraining, read_examples
 from training.router.run import OutOfFold
 
 
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:
-    for name in available_configs():
-        settings = load_training(name)
+    for name in RouterTraining.names():
+        settings = RouterTraining.load(name)
         assert settings.encoder
         assert load_manifest().model(settings.encoder.base)
 
@@ -24,7 +24,7 @@ def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -
 @pytest.mark.parametrize(("field", "epochs"), [("domain", 8), ("question_type", 18), ("static_or_dynamic", 18)])
 def test_nec_is_trained_as_published(field: str, epochs: int) -> None:
     """Section 2.2."""
-    settings = load_training(f"nec_{'dynamism' if field == 'static_or_dynamic' else field}")
+    settings = RouterTraining.load(f"nec_{'dynamism' if field == 'static_or_dynamic' else field}")
     assert (settings.fields, settings.ngrams) == ((field,), None)
     encoder = settings.encoder
     assert encoder

@@ -11,9 +11,8 @@ from agents.questions import DOMAINS
 from agents.questions.classifier import Classifier
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-from training.router.encoder_model import EncoderTrainer, TunedEncoder
-from training.router.examples import Examples, RouterTraining, read_examples
-from training.router.run import RouterRun
+from training.router.examples import Examples, read_examples
+from training.router.run import EncoderTrainer, TunedEncoder, train
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,16 +33,12 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Examples:
     return read_examples(write_toy(tmp_path_factory.mktemp("data") / "toy.jsonl"), ["domain", "static_or_dynamic"])
 
 
-def run(settings: RouterTraining, examples: Examples, out: Path, bert: Path) -> RouterRun:
-    return RouterRun(settings, examples, out, bert, shown=False)
-
-
 @pytest.mark.parametrize(("tuning", "ngrams"), [("lora", True), ("lora", False), ("full", False)])
 def test_a_trained_classifier_knows_questions_that_it_never_saw(
     examples: Examples, bert: Path, tmp_path: Path, tuning: str, *, ngrams: bool
 ) -> None:
     settings = toy_settings(tuning=tuning, ngrams=ngrams, epochs=12)
-    reports = run(settings, examples, tmp_path, bert).train()
+    reports = train(settings, examples, tmp_path, bert, shown=False)
     assert reports["domain"]["accuracy"] > 0.9
     fresh = toy_rows(30, seed=5)
     trained = Classifier(tmp_path, encoder_folder=bert)
@@ -64,8 +59,8 @@ def test_the_classifier_is_what_was_trained(examples: Examples, bert: Path, tmp_
         return kept[-1][1]
 
     monkeypatch.setattr(EncoderTrainer, "fit", keep)
-    run(toy_settings(folds=0, ngrams=False), examples, tmp_path, bert).train()
-    (trainer, tuned), everything = kept[-1], np.arange(len(examples))
+    train(toy_settings(folds=0, ngrams=False), examples, tmp_path, bert, shown=False)
+    (trainer, tuned), everything = kept[-1], np.arange(len(examples.texts))
     found = Classifier(tmp_path, encoder_folder=bert).probabilities(examples.texts)
     for field, expected in trainer.predict(tuned, everything).items():
         np.testing.assert_allclose(found[field], np.exp(expected), atol=5e-3)
@@ -76,4 +71,4 @@ def test_divergence_is_an_error(examples: Examples, bert: Path, tmp_path: Path) 
     assert settings.encoder
     wild = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"learning_rate": 1e30})})
     with pytest.raises(FloatingPointError, match="learning rate"):
-        run(wild, examples, tmp_path, bert).train()
+        train(wild, examples, tmp_path, bert, shown=False)
