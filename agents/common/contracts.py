@@ -21,7 +21,6 @@ class Page:
     url: str
     snippet: str
     html: str
-    last_modified: str
     rank: int
 
 
@@ -48,10 +47,7 @@ GRAPH, WEB = "knowledge graph", "web"
 
 
 class Stage(enum.StrEnum):
-    """The stages of a batch: names for the clock, traces and report.
-
-    `VALUE`, `FACTS` and `PAGES` are turns: each may answer questions.
-    """
+    """The stages of a batch, for the clock, traces and report. `VALUE`, `FACTS`, `PAGES` are turns: each may answer."""
 
     ROUTE = "route"
     CLASS_GATES = "class_gates"
@@ -81,19 +77,14 @@ Route = dict[str, Any]
 
 def label(route: Route | None, field_name: str) -> str | None:
     """The class of a question under ``domain`` and the like; None if the route has none."""
-    entry = (route or {}).get(field_name)
-    if isinstance(entry, Mapping):
-        entry = entry.get("label")
-    return entry if isinstance(entry, str) else None
+    name: str | None = (route or {}).get(field_name, {}).get("label")
+    return name
 
 
 def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
     """The probability that the question is of one of the classes; None without probabilities."""
-    entry = (route or {}).get(field_name)
-    shares = entry.get("probabilities") if isinstance(entry, Mapping) else None
-    if not isinstance(shares, Mapping) or not shares:
-        return None
-    return min(1.0, sum(float(shares.get(name, 0.0)) for name in classes))
+    shares: Mapping[str, float] = (route or {}).get(field_name, {}).get("probabilities")
+    return min(1.0, sum(shares.get(name, 0.0) for name in classes)) if shares else None
 
 
 class PassageKind(enum.StrEnum):
@@ -183,10 +174,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class GateFiring:
-    """A gate that closed: its name, the reason, the answer given, and the answer withheld.
-
-    `withheld` is None if the gate closed before an answer was generated and there is no audit.
-    """
+    """A gate that closed: its name, the reason, the answer given, and the one withheld, if one was generated."""
 
     name: str
     reason: str

@@ -58,10 +58,7 @@ _MONTHS_IN = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.HALF: 6, Unit.YEAR: 12, Unit.
 
 
 def shifted(day: date, unit: Unit, count: int) -> date:
-    """The day `count` units later (negative: earlier). A day missing in the new month becomes its last day.
-
-    Raises ValueError or OverflowError outside the years 1 to 9999.
-    """
+    """The day `count` units later (negative: earlier), at most its month's last. Raises ValueError, OverflowError."""
     if unit not in _MONTHS_IN:
         return day + timedelta(days=count * (1 if unit is Unit.DAY else 7))
     years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)
@@ -85,21 +82,6 @@ def period_around(day: date, unit: Unit) -> DateRange:
 def period_from(first: date, unit: Unit, count: int = 1) -> DateRange:
     """The `count` units that start on `first`."""
     return DateRange(first, shifted(first, unit, count) - ONE_DAY)
-
-
-def month_range(year: int, month: int) -> DateRange:
-    """The month."""
-    return period_from(date(year, month, 1), Unit.MONTH)
-
-
-def quarter_range(year: int, quarter: int) -> DateRange:
-    """The quarter (1 to 4) of the calendar year."""
-    return period_around(date(year, 3 * quarter, 1), Unit.QUARTER)
-
-
-def season_range(first_year: int) -> DateRange:
-    """The season that starts in the year."""
-    return period_from(date(first_year, _SEASON_STARTS_IN_MONTH, 1), Unit.SEASON)
 
 
 # --- sessions of the stock exchange -----------------------------------------------------------------------------------

@@ -12,19 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.dates.calendars import (
-    ONE_DAY,
-    DateRange,
-    Unit,
-    is_session,
-    month_range,
-    period_around,
-    period_from,
-    quarter_range,
-    season_range,
-    session_at,
-    shifted,
-)
+from agents.dates.calendars import ONE_DAY, DateRange, Unit, is_session, period_around, period_from, session_at, shifted
 
 # --- words ------------------------------------------------------------------------------------------------------------
 STEPS = (
@@ -45,11 +33,13 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = {"qtr": Unit.QUARTER} | {unit.value: unit for unit in Unit}
 
 YEAR = "(?:1[89]|20)[0-9]{2}"
+AND_YEAR = f"(?:(?:,|, | |-)(?P<year>{YEAR}))?"
+MONTH, DAY = "(?P<month>[0-9]{1,2})", "(?P<day>[0-9]{1,2})"
 STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 NUMBER = "[0-9]{1,3}|" + "|".join(NUMBERS)
-MONTH = (
+MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
@@ -99,7 +89,7 @@ def _numbered_day(match: Match, _view: Viewpoint) -> DateRange:
 
 def _day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """Without a year: the latest such day up to today."""
-    month, day = _month_number(match["name"]), int(match["day"])
+    month, day = month_number(match["name"]), int(match["day"])
     if match["year"]:
         return one_day(date(int(match["year"]), month, day))
     years = range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1)
@@ -141,34 +131,35 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
         return None
     if match["mark"] == "-" and not said and (end <= 12 or end > year):
         return None
-    return season_range(year)
+    return period_around(date(year, 7, 1), Unit.SEASON)
 
 
-def _numbered_month(match: Match, _view: Viewpoint) -> DateRange:
-    return month_range(int(match["year"]), int(match["month"]))
+def _month(year: int, month: int) -> DateRange:
+    return period_around(date(year, month, 1), Unit.MONTH)
 
 
 def _quarter(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such quarter that has started."""
-    groups = match.groupdict()
+    groups, year = match.groupdict(), int(match["year"] or view.today.year)
     number = int(groups["number"] or 0) or ORDINALS[groups["ordinal"]]
-    if groups["year"]:
-        return quarter_range(int(groups["year"]), number)
-    quarter = quarter_range(view.today.year, number)
-    return quarter if quarter.first <= view.today else quarter_range(view.today.year - 1, number)
+    first = date(year, 3 * number - 2, 1)
+    if not groups["year"] and first > view.today:
+        first = shifted(first, Unit.YEAR, -1)
+    return period_from(first, Unit.QUARTER)
 
 
 def _named_month(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such month that has started; "last": before this month; "next": after it."""
-    groups, month = match.groupdict(), _month_number(match["name"])
+    groups, month = match.groupdict(), month_number(match["name"])
     if groups["year"]:
-        return month_range(int(groups["year"]), month)
-    year, step = view.today.year, groups["step"]
-    if step in {"this", "current"}:
-        return month_range(year, month)
-    if STEPS.get(step or "", -1) > 0:
-        return month_range(year + (month <= view.today.month), month)
-    return month_range(year - (month > view.today.month or (month == view.today.month and step is not None)), month)
+        return _month(int(groups["year"]), month)
+    year, now, step = view.today.year, view.today.month, groups["step"]
+    direction = STEPS[step] if step else -1
+    if direction > 0 and month <= now:
+        year += 1
+    if direction < 0 and (month > now or (step and month == now)):
+        year -= 1
+    return _month(year, month)
 
 
 def _relative(match: Match, view: Viewpoint) -> DateRange:
@@ -240,8 +231,9 @@ def _from_to(match: Match, view: Viewpoint) -> DateRange:
 
 
 # --- help for readers -------------------------------------------------------------------------------------------------
-def _month_number(name: str) -> int:
-    return MONTHS.index(name[:3]) + 1
+def month_number(written: str) -> int:
+    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH_NAME`."""
+    return int(written) if written.isdigit() else 1 + MONTHS.index(written[:3].casefold())
 
 
 def _number(text: str) -> int:
@@ -280,23 +272,12 @@ class Rule:
 
 
 _DAY_FORMS: tuple[tuple[str, Reader], ...] = (
-    (
-        f"(?P<year>{YEAR})[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}})(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?",
-        _numbered_day,
-    ),
-    (f"(?P<month>[0-9]{{1,2}})[-/](?P<day>[0-9]{{1,2}})[-/](?P<year>{YEAR})", _numbered_day),
-    (f"(?P<name>{MONTH})[ -]?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:(?:,|, | |-)(?P<year>{YEAR}))?", _day_of_month),
-    (
-        f"(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH})(?:(?:,|, | |-)(?P<year>{YEAR}))?",
-        _day_of_month,
-    ),
-    (
-        (
-            "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)"
-            "|day after tomorrow|tomorrow"
-        ),
-        _named_day,
-    ),
+    (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?", _numbered_day),
+    (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", _numbered_day),
+    (f"(?P<name>{MONTH_NAME})[ -]?{DAY}(?:st|nd|rd|th)?{AND_YEAR}", _day_of_month),
+    (f"{DAY}(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", _day_of_month),
+    ("day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)", _named_day),
+    ("day after tomorrow|tomorrow", _named_day),
     (f"(?P<week>{STEP}) week(?:'s|,)?(?: on)? (?P<weekday>{WEEKDAY})", _weekday),
     (
         f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?",
@@ -309,13 +290,16 @@ _PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
         "(?P<decade>(?:1[89]|20)[0-9])0'?s",
         lambda match, _: period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10),
     ),
-    (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", _numbered_month),
+    (
+        f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?",
+        lambda match, _: _month(int(match["year"]), int(match["month"])),
+    ),
     (
         f"(?:year )?(?P<year>{YEAR})(?: season)?",
         lambda match, _: period_from(date(int(match["year"]), 1, 1), Unit.YEAR),
     ),
     (f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?", _quarter),
-    (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
+    (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", _relative),
 )
 

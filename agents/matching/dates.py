@@ -1,16 +1,13 @@
 """Whole calendar dates in any common notation."""
 
 import re
+from contextlib import suppress
 from datetime import date
-from typing import NamedTuple
 
+from agents.dates import MONTH_NAME, month_number
 from agents.matching.words import normalise
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+MONTH = f"(?P<month>{MONTH_NAME})"
 """The pattern of a month's name, as the group `month`."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
@@ -25,29 +22,13 @@ _DATES = (
 """Numbers between slashes are month/day/year, as in CRAG's query_time."""
 
 
-class PlacedDate(NamedTuple):
-    """A whole date and its character span in the normalised text."""
-
-    day: date
-    start: int
-    end: int
-
-
-def placed_dates(normalised: str) -> list[PlacedDate]:
-    """The whole dates of a normalised text with their spans; impossible ones such as 2023-02-30 are left out."""
-    found = []
-    for match in (match for pattern in _DATES for match in pattern.finditer(normalised)):
-        try:
-            day = date(int(match["year"]), month_number(match["month"]), int(match["day"]))
-        except ValueError:
-            continue
-        found.append(PlacedDate(day, *match.span()))
-    return found
-
-
 def read_dates(text: str) -> set[date]:
-    """The whole dates of a text."""
-    return {found.day for found in placed_dates(normalise(text))}
+    """The whole dates of a text; impossible ones such as 2023-02-30 are left out."""
+    text, days = normalise(text), set()
+    for match in (match for pattern in _DATES for match in pattern.finditer(text)):
+        with suppress(ValueError):
+            days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
+    return days
 
 
 def without_dates(text: str) -> str:
@@ -56,8 +37,3 @@ def without_dates(text: str) -> str:
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return text
-
-
-def month_number(written: str) -> int:
-    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH`."""
-    return int(written) if written.isdigit() else 1 + _MONTHS.index(written[:3].casefold())

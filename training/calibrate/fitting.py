@@ -40,7 +40,7 @@ def reward(question: AskedQuestion) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not weighed.
 
     If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
-    (`agents.pipeline.stages.FalsePremise`).
+    (`agents.pipeline.stages.find_false_premises`).
     """
     allowed = (answer for answer in question.candidates if not answer.gated)
     given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
