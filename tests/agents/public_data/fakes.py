@@ -6,7 +6,7 @@ from agents.common.contracts import Query
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.public_data.entity import Attribute, Entity
+from agents.public_data.tables import Attribute, Entity
 from agents.settings import ScriptedEngine
 
 SOON = 10.0

@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.public_data.entity import Attribute, Entity, verbalise
-from agents.public_data.tables import INDEX, SHIPPED_TABLES, TableError, load_entities, read_index
+from agents.public_data.tables import (
+    INDEX,
+    SHIPPED_TABLES,
+    Attribute,
+    Entity,
+    TableError,
+    load_entities,
+    read_index,
+    verbalise,
+)
 
 ENTRY = {"layout": "entities", "domain": "movie", "label": "films", "source": "-", "licence": "CC0-1.0", "names": ["t"]}
 
