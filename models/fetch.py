@@ -222,7 +222,7 @@ def _print_list(manifest: Manifest) -> None:
         print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
     print()
     for name, entry in manifest.models.items():
-        here = "here" if find(name, manifest=manifest).problem is None else "-"
+        here = "here" if find(name).problem is None else "-"
         size = sum(file.size for file in entry.files)
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
 
@@ -293,14 +293,12 @@ def fetch_lock(cache: Path) -> Iterator[None]:
         raise
     lock = FileLock(cache / "fetch.lock")
     try:
-        lock.acquire(timeout=0)
+        with lock.acquire(timeout=0):
+            pass
     except Timeout:
         print("another process is fetching; waiting for it", file=sys.stderr)
-        lock.acquire()
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()
 
 
 if __name__ == "__main__":
