@@ -44,6 +44,7 @@ CONVERTERS = {
     "llama-3-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_3"),
 }
 """Name in the manifest -> module and function (file, folder) that builds the model's folder."""
+_STAND_IN = "{} is a stand-in with random weights: delete it"
 
 
 def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
@@ -51,8 +52,10 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
 
     Downloaded files are compared with the manifest's sha256, converted and snapshot files with those of their arrival.
     """
-    if problem := first_problem(entry, folder) or _stand_in_problem(folder):
+    if problem := first_problem(entry, folder):
         return problem
+    if is_stand_in(folder):
+        return _STAND_IN.format(folder)
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None:
         expected |= {file.path: file.sha256 for file in entry.files}
@@ -64,10 +67,6 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
         if sha256_of(folder / path) != sha256:
             return f"{folder / path} does not have sha256 {sha256}"
     return None
-
-
-def _stand_in_problem(folder: Path) -> str | None:
-    return f"{folder} is a stand-in with random weights: delete it" if is_stand_in(folder) else None
 
 
 class Fetcher:
@@ -91,8 +90,8 @@ class Fetcher:
             raise FetchError(f"{name}: {error}") from error
 
     def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
-        if problem := _stand_in_problem(folder):
-            raise FetchError(problem)
+        if is_stand_in(folder):
+            raise FetchError(_STAND_IN.format(folder))
         # Hashed on arrival: comparing sizes keeps a second call instant.
         arrived = recorded_files(folder)
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
@@ -105,8 +104,10 @@ class Fetcher:
             self.say(f"{entry.name}: copied from {cached}")
         elif entry.snapshot:
             self._snapshot(entry, staging)
+        elif entry.conversion:
+            self._converted(entry, entry.conversion, staging)
         else:
-            self._pinned(entry, staging)
+            write_record(staging, {file.path: self._deliver(entry, file, staging) for file in entry.files})
         if problem := first_problem(entry, staging):
             raise FetchError(problem)
         shutil.rmtree(folder, ignore_errors=True)
@@ -124,30 +125,34 @@ class Fetcher:
             login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
             raise FetchError(f"{error}{login if entry.gated else ''}") from error
         self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
-        write_record(staging, hub.source)
+        write_record(staging, {}, hub.source)
 
-    def _pinned(self, entry: ModelEntry, staging: Path) -> None:
-        """Fill `staging` with the pinned files, or with the files converted from them."""
-        raw = self.downloads / f"{entry.name}.raw" if entry.conversion else staging
-        origins = {file.path: self._deliver(entry, file, raw) for file in entry.files}
-        if entry.conversion:
-            source = entry.files[0]
-            self._convert(entry.conversion, raw / source.path, staging)
-            shutil.rmtree(raw)
-            write_record(staging, f"converted from {source.path} ({source.sha256})")
-        else:
-            write_record(staging, "", origins)
+    def _converted(self, entry: ModelEntry, conversion: str, staging: Path) -> None:
+        """Fill `staging` with what a converter makes of the first pinned file."""
+        raw = self.downloads / f"{entry.name}.raw"
+        for file in entry.files:
+            self._deliver(entry, file, raw)
+        source = raw / entry.files[0].path
+        self.say(f"converting {source.name}")
+        module, function = CONVERTERS[conversion]
+        try:
+            getattr(import_module(module), function)(source, staging)
+        except (ImportError, ValueError, LookupError) as error:
+            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
+            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
+        shutil.rmtree(raw)
+        write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
 
-    def _deliver(self, entry: ModelEntry, file: PinnedFile, raw: Path) -> str:
-        """Put the pinned file into `raw`, from the hub, else from the mirror, and return where it comes from."""
-        target = raw / file.path
+    def _deliver(self, entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
+        """Put the pinned file into the folder, from the hub, else from the mirror, and return where it comes from."""
+        target = folder / file.path
         if is_whole(target, file):
             return "an earlier run"
         target.parent.mkdir(parents=True, exist_ok=True)
         hub, problem = entry.hub, "it does not have this file"
         if hub and file.hub_path != "" and not (problem := self._hub_problem or ""):
             try:
-                got = sources.download_from_hub(hub, file.hub_path or file.path, raw)
+                got = sources.download_from_hub(hub, file.hub_path or file.path, folder)
                 if is_whole(got, file):
                     got.replace(target)
                     return hub.source
@@ -162,29 +167,20 @@ class Fetcher:
             raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
         return "mirror"
 
-    def _convert(self, conversion: str, source: Path, folder: Path) -> None:
-        self.say(f"converting {source.name}")
-        module, function = CONVERTERS[conversion]
-        try:
-            getattr(import_module(module), function)(source, folder)
-        except (ImportError, ValueError, LookupError) as error:
-            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
-            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
-
     @cached_property
     def _hub_problem(self) -> str | None:
         return sources.hub_problem()
 
 
-def write_record(folder: Path, origin: str, origins: Mapping[str, str] | None = None) -> None:
-    """Write `fetched.toml`: path -> size, sha256 and origin of each file; `origins` are those of single files."""
+def write_record(folder: Path, sources_of: Mapping[str, str], source: str = "") -> None:
+    """Write `fetched.toml`: path -> size, sha256 and source of each file; `source` is that of all other files."""
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
     lines = ["# Written when everything had arrived; `python -m models.fetch --verify` compares with it."]
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME):
         path = file.relative_to(folder).as_posix()
         # JSON strings are valid TOML strings.
         lines += ["", f"[files.{json.dumps(path)}]", f"size = {file.stat().st_size}", f'sha256 = "{sha256_of(file)}"']
-        lines.append(f"source = {json.dumps((origins or {}).get(path, origin))}")
+        lines.append(f"source = {json.dumps(sources_of.get(path, source))}")
     (folder / RECORD_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -196,23 +192,23 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
 
     Raises `UnknownModelError`; `ValueError`: a preset is not TOML.
     """
-    required: dict[str, None] = {}
+    models: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
-    known = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
+    groups = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
     for name in names:
         if preset := read_preset(name):
-            weights = needed_weights(preset, manifest=manifest)
-            group = Group(models=tuple(weights.models), optional=tuple(weights.optional))
-            folders += weights.folders
-        elif name in known:
-            group = known[name]
+            needed = needed_weights(preset, manifest=manifest)
+            models |= dict.fromkeys(needed.models)
+            optional |= dict.fromkeys(needed.optional)
+            folders += needed.folders
+        elif group := groups.get(name):
+            models |= dict.fromkeys(group.models)
+            optional |= dict.fromkeys(group.optional)
         else:
             listed = ", ".join([*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)])
             raise UnknownModelError(f"no model, group or preset named {name!r}; known: {listed}")
-        required |= dict.fromkeys(group.models)
-        optional |= dict.fromkeys(group.optional)
-    return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
+    return Group(models=tuple(models), optional=tuple(name for name in optional if name not in models)), folders
 
 
 def _print_list(manifest: Manifest) -> None:

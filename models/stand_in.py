@@ -148,7 +148,7 @@ class _Maker:
         folder.mkdir(parents=True)
         torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
         yield folder
-        fetch.write_record(folder, f"{STAND_IN}: random weights")
+        fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
         self.made.append(Made(name, folder, is_stand_in=True))
 
 

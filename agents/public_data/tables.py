@@ -83,6 +83,10 @@ def _values(cell: str) -> tuple[str, ...]:
     return tuple(value.strip() for value in cell.split(SEPARATOR) if value.strip())
 
 
+def _titles(cell: str) -> tuple[str, ...]:
+    return tuple(f'"{value}"' for value in _values(cell))
+
+
 _Values = Annotated[tuple[str, ...], BeforeValidator(_values)]
 
 
@@ -109,25 +113,17 @@ class AwardWin(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """One attribute. ``{s}`` in `name` becomes the plural ending; `quoted` values are titles."""
-
-    name: str
-    values: tuple[str, ...]
-    quoted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Entity:
     """One record of the table labelled `table`. `names` has the main name first; `years` distinguish equal names.
 
-    `one_a_year`: an award given once a year; a question without a year means the latest.
+    `attributes`: name -> values; ``{s}`` in a name becomes the plural ending. `one_a_year`: an award given once a year;
+    a question without a year means the latest.
     """
 
     names: tuple[str, ...]
     domain: str
     table: str
-    attributes: tuple[Attribute, ...]
+    attributes: Mapping[str, Sequence[str]]
     years: tuple[int, ...] = ()
     one_a_year: bool = False
 
@@ -214,16 +210,16 @@ def _of_rows(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
         ]
         if table.companies:
             names += [short for name in names for short in company_names(name)]
-        attributes = tuple(
-            Attribute(column.replace("_", " ") + "{s}", _values(row[column]), quoted=column in table.quoted)
-            for column in row
-            if column not in table.hidden
-        )
+        cells = {column: cell for column, cell in row.items() if column not in table.hidden}
+        attributes = {
+            column.replace("_", " ") + "{s}": _titles(cell) if column in table.quoted else _values(cell)
+            for column, cell in cells.items()
+        }
         years = (int(year),) if year.isdecimal() else ()
         yield Entity(tuple(dict.fromkeys(names)), table.domain, table.label, attributes, years)
     for own in _groups(people).values():
         titles = _groups((column, title) for _, column, title in own)
-        yield _person(own[0][0], table, [Attribute(table.inverse[each], tuple(titles[each])) for each in titles])
+        yield _person(own[0][0], table, {table.inverse[column]: titles[column] for column in titles})
 
 
 def _of_awards(rows: Sequence[AwardWin], table: AwardTable) -> Iterator[Entity]:
@@ -237,40 +233,42 @@ def _of_awards(rows: Sequence[AwardWin], table: AwardTable) -> Iterator[Entity]:
         yield _person(shares[0][0], table, _won_and_nominated([row for _, row in shares], table, _of_person))
 
 
-def _person(name: str, table: _Table, attributes: Iterable[Attribute]) -> Entity:
-    return Entity((name,), table.domain, table.label, (Attribute("name", (name,)), *attributes))
+def _person(name: str, table: _Table, attributes: Mapping[str, Sequence[str]]) -> Entity:
+    return Entity((name,), table.domain, table.label, {"name": (name,), **attributes})
 
 
 def _award(rows: Sequence[AwardWin], table: AwardTable) -> Entity:
     first = rows[0]
     full_name = f"{table.prize} for {first.award}"
-    attributes = (
-        Attribute("award", (full_name,)),
-        Attribute("ceremony", (f"{first.ceremony}, held in {first.year}",)),
-        Attribute("awarded year", (str(first.work_year),)),
-        Attribute("winner{s}", tuple(_who_for_what(row) for row in rows if row.won)),
-        Attribute("other nominee{s}", tuple(_who_for_what(row) for row in rows if not row.won)),
-    )
+    attributes = {
+        "award": (full_name,),
+        "ceremony": (f"{first.ceremony}, held in {first.year}",),
+        "awarded year": (str(first.work_year),),
+        "winner{s}": [_who_for_what(row) for row in rows if row.won],
+        "other nominee{s}": [_who_for_what(row) for row in rows if not row.won],
+    }
     names = (first.award, full_name, *table.aliases.get(first.award, ()))
     return Entity(names, table.domain, table.label, attributes, (first.year, first.work_year), one_a_year=True)
 
 
 def _work(rows: Sequence[AwardWin], table: AwardTable) -> Entity:
     first = rows[0]
-    attributes = (
-        Attribute(table.work, (first.work,), quoted=True),
-        Attribute("awarded year", (str(first.work_year),)),
-        Attribute("performer{s}", first.performer),
-        *_won_and_nominated(rows, table, _of_work),
-    )
+    attributes = {
+        table.work: (f'"{first.work}"',),
+        "awarded year": (str(first.work_year),),
+        "performer{s}": first.performer,
+        **_won_and_nominated(rows, table, _of_work),
+    }
     return Entity((first.work,), table.domain, table.label, attributes, (first.work_year, first.year))
 
 
-def _won_and_nominated(rows: Sequence[AwardWin], table: AwardTable, text: Callable[[AwardWin], str]) -> list[Attribute]:
-    return [
-        Attribute(name, tuple(dict.fromkeys(text(row) for row in rows if row.won is won)))
+def _won_and_nominated(
+    rows: Sequence[AwardWin], table: AwardTable, text: Callable[[AwardWin], str]
+) -> dict[str, list[str]]:
+    return {
+        name: list(dict.fromkeys(text(row) for row in rows if row.won is won))
         for name, won in ((table.won, True), (table.nominated, False))
-    ]
+    }
 
 
 def _who_for_what(row: AwardWin) -> str:
@@ -297,16 +295,16 @@ def verbalise(entity: Entity, max_items: int, years: Sequence[int] = ()) -> str:
 
     Lists are cut to `max_items` values; those with one of the `years` come first.
     """
-    return " ".join(_sentence(each, max_items, years) for each in entity.attributes if each.values)
+    items = entity.attributes.items()
+    return " ".join(_sentence(name, values, max_items, years) for name, values in items if values)
 
 
-def _sentence(attribute: Attribute, max_items: int, years: Sequence[int]) -> str:
-    values = sorted(attribute.values, key=lambda value: not any(str(year) in value for year in years))
-    shown = [f'"{value}"' if attribute.quoted else value for value in values[:max_items]]
+def _sentence(name: str, values: Sequence[str], max_items: int, years: Sequence[int]) -> str:
+    shown = sorted(values, key=lambda value: not any(str(year) in value for year in years))[:max_items]
     if len(values) > len(shown):
         shown.append(f"{len(values) - len(shown)} more")
-    several = len(values) > 1
-    name = attribute.name.replace("{s}", "s" if several else "")
+    subject, verb = (name.replace("{s}", "s"), "are") if len(values) > 1 else (name.replace("{s}", ""), "is")
     listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
-    count = f" ({len(values)} in all)" if len(values) > COUNTED_AT_A_GLANCE else ""
-    return f"The {name} {'are' if several else 'is'} {listed}{count}{'' if listed.endswith('.') and not count else '.'}"
+    if len(values) > COUNTED_AT_A_GLANCE:
+        listed += f" ({len(values)} in all)"
+    return f"The {subject} {verb} {listed.removesuffix('.')}."
