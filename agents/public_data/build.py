@@ -258,8 +258,15 @@ def oscar_award(category: str) -> str:
         return title
     if _SONG.match(category):
         return "Best Original Song"
-    match = _FIELD_AND_KIND.fullmatch(category)
-    return f"Best {_kind_of_field(match['field'], match['kind']) if match else _title_case(category)}"
+    if match := _FIELD_AND_KIND.fullmatch(category):
+        field, kind = match.groups()
+        if field in _KIND_ALONE:
+            category = kind if " " in kind else f"{field} {kind}"
+        elif field in _FIELD_FIRST:
+            return f"Best {_FIELD_FIRST[field].format(_title_case(kind).removesuffix(' Subject'))}"
+        else:
+            return f"Best {_title_case(field)} ({kind})"
+    return f"Best {_title_case(category)}"
 
 
 def oscar_winners(credit: str) -> list[str]:
@@ -269,14 +276,6 @@ def oscar_winners(credit: str) -> list[str]:
     parts = (_ROLE.sub("", part.strip()) for part in credit.split(";"))
     names = (name for part in parts for name in _BETWEEN_NAMES.split(part))
     return list(dict.fromkeys(name for name in names if name.lower() not in _NO_NAMES))
-
-
-def _kind_of_field(field: str, kind: str) -> str:
-    if field in _KIND_ALONE:
-        return _title_case(kind) if " " in kind else _title_case(f"{field} {kind}")
-    if field in _FIELD_FIRST:
-        return _FIELD_FIRST[field].format(_title_case(kind).removesuffix(" Subject"))
-    return f"{_title_case(field)} ({kind})"
 
 
 def _title_case(text: str) -> str:

@@ -128,9 +128,6 @@ class Entity:
     one_a_year: bool = False
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
 def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
     """All entities of all tables of a folder; raises TableError: a file is missing or has the wrong format."""
     entities: list[Entity] = []
@@ -184,9 +181,6 @@ def read_rows(path: Path, columns: Iterable[str] = ()) -> Iterator[Row]:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(f"{path}: not a CSV file in UTF-8: {error}") from None
-
-
-# --- entities ---------------------------------------------------------------------------------------------------------
 
 
 def _groups(pairs: Iterable[tuple[Key, T]]) -> dict[Key, list[T]]:
@@ -285,9 +279,6 @@ def _of_work(row: AwardWin) -> str:
 def _of_person(row: AwardWin) -> str:
     work = f' for "{row.work}"' if row.work else ""
     return f"{row.award}{work} (ceremony of {row.year})"
-
-
-# --- sentences --------------------------------------------------------------------------------------------------------
 
 
 def verbalise(entity: Entity, max_items: int, years: Sequence[int] = ()) -> str:
