@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
@@ -69,13 +69,10 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
 
 
 class Fetcher:
-    """Fetches models into folders below `root`; the cache's folder `downloads` keeps packages until all is there.
+    """Fetches models into folders below `root`; the cache's folder `downloads` keeps packages until all is there."""
 
-    `say` gets one line for each thing the user should know.
-    """
-
-    def __init__(self, root: Path, say: Callable[[str], None]) -> None:
-        self.root, self.say, self.downloads = root, say, cache_folder() / "downloads"
+    def __init__(self, root: Path) -> None:
+        self.root, self.downloads = root, cache_folder() / "downloads"
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if missing; raises `FetchError`."""
@@ -93,13 +90,13 @@ class Fetcher:
         # Hashed on arrival: comparing sizes keeps a second call instant.
         arrived = recorded_files(folder)
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
-            self.say(f"{entry.name}: already here ({folder})")
+            print(f"{entry.name}: already here ({folder})")
             return folder
         staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
         staging.mkdir(parents=True, exist_ok=True)
         if cached != folder and verification_problem(entry, cached) is None:
             shutil.copytree(cached, staging, dirs_exist_ok=True)
-            self.say(f"{entry.name}: copied from {cached}")
+            print(f"{entry.name}: copied from {cached}")
         elif entry.snapshot:
             self._snapshot(entry, staging)
         elif entry.conversion:
@@ -110,7 +107,7 @@ class Fetcher:
             raise FetchError(problem)
         shutil.rmtree(folder, ignore_errors=True)
         staging.rename(folder)
-        self.say(f"{entry.name}: ready ({folder})")
+        print(f"{entry.name}: ready ({folder})")
         return folder
 
     def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
@@ -122,7 +119,7 @@ class Fetcher:
         except FetchError as error:
             login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
             raise FetchError(f"{error}{login if entry.gated else ''}") from error
-        self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
+        print(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
         write_record(staging, {}, hub.source)
 
     def _converted(self, entry: ModelEntry, conversion: str, staging: Path) -> None:
@@ -131,7 +128,7 @@ class Fetcher:
         for file in entry.files:
             self._deliver(entry, file, raw)
         source = raw / entry.files[0].path
-        self.say(f"converting {source.name}")
+        print(f"converting {source.name}")
         module, function = CONVERTERS[conversion]
         try:
             getattr(import_module(module), function)(source, staging)
@@ -159,8 +156,8 @@ class Fetcher:
             except FetchError as error:
                 problem = str(error)
         try:
-            self.say(f"{entry.name}: {file.path} from the mirror because {problem}")
-            sources.download_from_mirror(file, self.downloads, target, self.say)
+            print(f"{entry.name}: {file.path} from the mirror because {problem}")
+            sources.download_from_mirror(file, self.downloads, target)
         except FetchError as error:
             raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
         return "mirror"
@@ -252,7 +249,7 @@ def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(Fetcher(root, print), wanted)
+        failed = _fetch_all(Fetcher(root), wanted)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
     return 1 if failed or (only_verify and untrained) else 0

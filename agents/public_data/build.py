@@ -193,11 +193,8 @@ def _ordinal(number: int) -> str:
 
 def _artists(text: str, known: set[str]) -> list[str]:
     """Split the artists of a cell, guests too; "A & B" only if both are artists of their own."""
-    whole = text.strip()
-    if whole.startswith("(") and whole.endswith(")"):
-        whole = whole[1:-1]
     artists: list[str] = []
-    for artist in filter(None, _GUEST.split(whole)):
+    for artist in filter(None, _GUEST.split(re.sub(r"^\((.*)\)$", r"\1", text.strip()))):
         parts = [part for part in _ARTIST_SEPARATOR.split(artist) if part]
         artists += parts if all(part.lower() in known for part in parts) else [artist]
     return artists

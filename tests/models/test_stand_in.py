@@ -101,7 +101,7 @@ def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(
     to, made = nec
     name = next(one.name for one in made if one.name in load_manifest().models and one.is_stand_in)
     with pytest.raises(FetchError, match="stand-in"):
-        fetch.Fetcher(to, lambda _: None).fetch(name)
+        fetch.Fetcher(to).fetch(name)
     theirs = tmp_path / name / "config.json"
     theirs.parent.mkdir()
     theirs.write_text("{}")
