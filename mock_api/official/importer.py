@@ -153,8 +153,7 @@ def _of_json(table: str, path: Path) -> Pairs:
 
 
 def _of_pickle(table: str, path: Path) -> Pairs:
-    with path.open("rb") as stream:
-        return _pairs(table, path, read_plain(stream, path.stat().st_size))
+    return _pairs(table, path, read_plain(path.read_bytes()))
 
 
 def _matches(table: str, path: Path) -> Pairs:
@@ -179,7 +178,7 @@ def _shares(_: str, path: Path) -> Pairs:
     _columns(path, "unnamed")
     with read_only(path) as connection:
         for key, value in connection.execute("select key, cast(value as blob) from unnamed order by rowid"):
-            yield str(key), read_plain(value, len(value))
+            yield str(key), read_plain(value)
 
 
 def _games(_: str, path: Path) -> Pairs:

@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.public_data.tables import (
-    INDEX,
-    SHIPPED_TABLES,
-    Entity,
-    TableError,
-    load_entities,
-    read_index,
-    verbalise,
-)
+from agents.public_data.tables import INDEX, SHIPPED_TABLES, Entity, TableError, load_entities, read_index, verbalise
 
 ENTRY = {"layout": "entities", "domain": "movie", "label": "films", "source": "-", "licence": "CC0-1.0", "names": ["t"]}
 
