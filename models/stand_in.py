@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.common.files import UserError
 from models import fetch
@@ -59,19 +59,12 @@ class StandInError(UserError, RuntimeError):
     """A folder could not be made; the message names it and the remedy."""
 
 
-class Made(NamedTuple):
-    """One folder, `name` as the preset or the manifest writes it; a real model if it is no stand-in."""
-
-    name: str
-    folder: Path
-    is_stand_in: bool
-
-
-def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> list[Made]:
+def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> dict[str, bool]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
-    used. Only stand-ins in `to` are replaced. Raises `StandInError` or `FetchError`.
+    used. Only stand-ins in `to` are replaced. Returns the folders' names -> whether each is a stand-in. Raises
+    `StandInError` or `FetchError`.
     """
     maker = _Maker(preset, to, repository)
     needed = needed_weights(preset, repository=repository)
@@ -85,18 +78,19 @@ def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = RE
 
 @dataclass
 class _Maker:
-    """Fills folders below `to`, and lists them in `made`."""
+    """Fills folders below `to`. `made`: name of a folder -> whether it is a stand-in."""
 
     preset: Mapping[str, Any]
     to: Path
     repository: Path
-    made: list[Made] = field(default_factory=list)
+    made: dict[str, bool] = field(default_factory=dict)
 
     def model(self, name: str) -> None:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         if entry.files:
-            self.made.append(Made(name, self._fetched(name, self.to), is_stand_in=False))
+            self._fetched(name, self.to)
+            self.made[name] = False
             return
         if entry.shape is None:
             raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
@@ -109,7 +103,7 @@ class _Maker:
         """An adapter or a classifier: the repository's if its base is real, else random."""
         engine = self.preset["language_model"]
         base = base_of(needed, self.repository) or (str(engine.get("model")) if needed.kind == "adapter" else None)
-        if base is None or base not in {made.name for made in self.made if made.is_stand_in}:
+        if base is None or not self.made.get(base):
             if needed.problem:
                 raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
@@ -146,7 +140,7 @@ class _Maker:
         torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
         yield folder
         fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
-        self.made.append(Made(name, folder, is_stand_in=True))
+        self.made[name] = True
 
 
 def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
@@ -264,8 +258,8 @@ def _run(name: str, to: Path) -> None:
     preset = read_preset(name)
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    for made in make_stand_ins(preset, to):
-        print(f"{made.name}: {'stand-in' if made.is_stand_in else 'real'}")
+    for made, is_random in make_stand_ins(preset, to).items():
+        print(f"{made}: {'stand-in' if is_random else 'real'}")
 
 
 if __name__ == "__main__":

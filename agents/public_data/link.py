@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from agents.encoders.base import DenseEncoder, Vectors
 from agents.matching import plain_name, spellings, without_article
 from agents.public_data.mentions import Mention
 from agents.public_data.tables import Entity
-from agents.settings import LinkLevel, LinkSettings
+from agents.settings import LinkSettings
 
 MINIMUM_COVERAGE = 0.4
 """The shorter of two names that contain each other must have at least this share of the longer one's length."""
@@ -19,12 +19,10 @@ MINIMUM_SUBSTRING = 4
 """Shorter texts are part of too many names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A candidate entity of a mention; `score`: 1 if exact, the shared part of a substring, or the cosine."""
 
     entity: Entity
-    level: LinkLevel
     score: float
 
 
@@ -45,12 +43,12 @@ class _Names:
     def by_spelling(self, mention: str) -> list[Link]:
         """Entities whose names are exactly the mention, else those whose names contain it or are part of it."""
         if exact := [(form, 1.0) for form in sorted(spellings(mention)) if form in self.owners]:
-            return self._links(exact, "exact")
+            return self._links(exact)
         if self.settings.level == "exact":
             return []
         text = without_article(plain_name(mention))
         close = [(name, score) for name in self.texts if (score := _coverage(text, name)) >= MINIMUM_COVERAGE]
-        return self._links(sorted(close, key=lambda pair: -pair[1]), "substring")
+        return self._links(sorted(close, key=lambda pair: -pair[1]))
 
     def by_similarity(self, vector: Vectors) -> list[Link]:
         """The entities of the most similar name, if it is similar enough."""
@@ -58,13 +56,13 @@ class _Names:
         best = int(np.argmax(cosines))
         if cosines[best] < self.settings.minimum_similarity:
             return []
-        return self._links([(list(self.texts)[best], float(cosines[best]))], "similarity")
+        return self._links([(list(self.texts)[best], float(cosines[best]))])
 
-    def _links(self, scored: Iterable[tuple[str, float]], level: LinkLevel) -> list[Link]:
+    def _links(self, scored: Iterable[tuple[str, float]]) -> list[Link]:
         links: dict[int, Link] = {}
         for name, score in scored:
             for entity in self.owners[name]:
-                links.setdefault(id(entity), Link(entity, level, score))
+                links.setdefault(id(entity), Link(entity, score))
         return list(links.values())
 
 

@@ -43,7 +43,7 @@ def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:
 
 
 def links(*years: int, score: float = 1.0, table: str = "films") -> list[Link]:
-    return [Link(entity("X", "movie", year, table=table), "exact", score) for year in years]
+    return [Link(entity("X", "movie", year, table=table), score) for year in years]
 
 
 def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> None:
