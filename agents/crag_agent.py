@@ -25,7 +25,7 @@ from agents.pipeline.stages import (
     read_pages,
     route_questions,
 )
-from agents.public_data import PublicData, open_public_data
+from agents.public_data import PublicData, ShippedPublicData
 from agents.questions import QuestionRouter, open_router
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebPath
@@ -93,7 +93,7 @@ class CragAgent:
             WebPath(settings.web, dense, cross_encoder or cross, model),
             router,
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
-            public_data=open_public_data(settings.public_data, model, dense),
+            public_data=ShippedPublicData(settings.public_data, model, dense) if settings.public_data else None,
             more_checks=more_checks,
             more_facts=more_facts,
         )

@@ -14,7 +14,7 @@ from agents.answering import MAX_TOKENS, PROMPTS, answer_prompt
 from agents.llm.trainable import adapter_folder
 from agents.settings import TRIM_TOKENIZER, Settings, needed_weights
 from evaluation.datasets import dataset_files, joined_files
-from models.manifest import UnknownModelError, WeightsMissingError, locate
+from models.manifest import WeightsMissingError, locate
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
@@ -143,7 +143,7 @@ def trim_name() -> str:
     """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
     try:
         locate(TRIM_TOKENIZER)
-    except (WeightsMissingError, UnknownModelError):
+    except WeightsMissingError:
         return f"bound{MAX_TOKENS}"
     return f"llama2-{MAX_TOKENS}"
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_api.server import LOOPBACK, Server, create_app, listen, url_of
+from mock_api.server import LOOPBACK, listen, server_of, url_of
 from mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
@@ -17,20 +17,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m mock_api", description="The CRAG mock API over a graph of JSON tables."
     )
-    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
-    parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=SHIPPED_GRAPH,
-        metavar="DIR",
-        help="directory of the graph (default: the shipped one)",
-    )
-    parser.add_argument(
-        "--stop-with-stdin",
-        action="store_true",
-        help="stop when standard input ends, so that the server ends with the program that started it",
-    )
+    add = parser.add_argument
+    add("--port", type=int, required=True, help="0 takes a free port and prints it")
+    add("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
+    graph = "directory of the graph (default: the shipped one)"
+    add("--data", type=Path, default=SHIPPED_GRAPH, metavar="DIR", help=graph)
+    ending = "stop when standard input ends, so that the server ends with the program that started it"
+    add("--stop-with-stdin", action="store_true", help=ending)
     options = parser.parse_args(arguments)
     if options.stop_with_stdin:
         threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
@@ -41,13 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
-
-    def announce() -> None:
-        print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
-
     with listening:
         try:
-            Server(create_app(tables), listening, announce).serve_until_stopped()
+            server = server_of(tables)
+            print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
+            server.run([listening])
         except KeyboardInterrupt:
             return 0
     return 0

@@ -41,12 +41,9 @@ _LOOKUPS: dict[str, tuple[str, str | None, str]] = {
 
 def answers_of(tables: Tables) -> dict[str, Answer]:
     """The 38 endpoints of the official server over a graph."""
-    music, sports = MusicAnswers(tables), SportsAnswers(tables)
+    lookups = {path: _lookup(getattr(tables, table), field, text) for path, (table, field, text) in _LOOKUPS.items()}
     return {
-        **{
-            path: _lookup(getattr(tables, table), field, description)
-            for path, (table, field, description) in _LOOKUPS.items()
-        },
+        **lookups,
         "/open/search_entity_by_name": NameSearch(tables.entities),
         "/finance/get_company_name": NameSearch(tables.tickers, merge_equal=False),
         "/music/search_artist_entity_by_name": NameSearch(tables.artists, rare_only=True),
@@ -59,32 +56,32 @@ def answers_of(tables: Tables) -> dict[str, Answer]:
         "/music/grammy_get_best_artist_by_year": _winners(tables.grammy_rows, "Best New Artist"),
         "/music/grammy_get_best_song_by_year": _winners(tables.grammy_rows, "Song Of The Year"),
         "/music/grammy_get_best_album_by_year": _winners(tables.grammy_rows, "Album Of The Year"),
-        **{f"/music/{name}": getattr(music, name) for name in _public(MusicAnswers)},
-        **{f"/sports/{name.replace('_', '/', 1)}": getattr(sports, name) for name in _public(SportsAnswers)},
+        **{f"/music/{name}": answer for name, answer in _methods(MusicAnswers(tables))},
+        **{f"/sports/{name.replace('_', '/', 1)}": answer for name, answer in _methods(SportsAnswers(tables))},
     }
 
 
-def _public(kind: type) -> list[str]:
-    return [name for name in vars(kind) if name[0].islower()]
+def _methods(answers: object) -> list[tuple[str, Answer]]:
+    return [(name, getattr(answers, name)) for name in vars(type(answers)) if name[0].islower()]
 
 
 def _lookup(table: Mapping[str, Any], field: str | None, description: str) -> Answer:
     def look_up(query: str) -> object:
-        found = table.get(query)
-        if field is not None and found is not None:
-            found = found.get(field)
-        return None if found == "" else found
+        value = table.get(query)
+        if field is not None and value is not None:
+            value = value.get(field)
+        return None if value == "" else value
 
     look_up.__doc__ = description
     return look_up
 
 
 def _records(records: Records) -> Answer:
-    found, index = list(records.values()), WordIndex(list(records))
+    rows, index = list(records.values()), WordIndex(list(records))
 
     def search(query: str) -> list[Record]:
         """At most ten records whose keys (normalised names) share words with the query, best first."""
-        return [found[place] for place in index.top(query)]
+        return [rows[place] for place in index.top(query)]
 
     return search
 

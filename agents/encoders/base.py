@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agents.common.deadline import Deadline
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
-from models.manifest import locate_any
+from models.manifest import locate
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have unit length, so a dot product is the cosine."""
@@ -64,8 +64,8 @@ class _BatchedEncoder(ABC):
         self._hangs = False
 
     def check_weights(self) -> Path:
-        """The model's folder, see `locate_any`; raises `models.manifest.WeightsMissingError`."""
-        return locate_any(self.settings.model)
+        """The model's folder, see `locate`; raises `models.manifest.WeightsMissingError`."""
+        return locate(self.settings.model)
 
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""

@@ -11,7 +11,7 @@ from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
 from agents.llm.tokenizer import ChatTokenizer, PromptError
 from agents.settings import OpenvinoEngine, TransformersEngine, VllmEngine
-from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate, locate_any
+from models.manifest import WeightsMissingError, load_manifest, locate
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _MODEL_ADVICE = "give a folder that has it, or fetch a model of models/manifest.toml: python -m models.fetch NAME"
@@ -103,20 +103,17 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model: by name, by path, or from the hub's cache; see `locate_any`.
+    """The folder of a model: by name, by path, or from the hub's cache; see `locate`.
     Raises WeightsMissingError: a file is missing, or there is no such model.
     """
-    return _holding(locate_any(name), _MODEL_ADVICE, "config.json")
+    return _holding(locate(name), _MODEL_ADVICE, "config.json")
 
 
 def adapter_folder(name: str) -> Path:
     """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
     Raises WeightsMissingError: the folder or a file of the adapter is missing.
     """
-    try:
-        folder = locate(name)
-    except UnknownModelError:
-        folder = REPOSITORY / name
+    folder = locate(name) if name in load_manifest().models else REPOSITORY / name
     return _holding(folder, _ADAPTER_ADVICE, "adapter_config.json", "adapter_model.safetensors")
 
 

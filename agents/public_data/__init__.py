@@ -6,5 +6,4 @@ from agents.public_data.build import build_grammys as build_grammys
 from agents.public_data.build import build_oscars as build_oscars
 from agents.public_data.shipped import PublicData as PublicData
 from agents.public_data.shipped import ShippedPublicData as ShippedPublicData
-from agents.public_data.shipped import open_public_data as open_public_data
 from agents.public_data.tables import TableError as TableError

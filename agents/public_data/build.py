@@ -6,16 +6,30 @@ Kaggle's "the-oscar-award" and "grammy-awards" (CSV), `movies_metadata.csv` and 
 
 import ast
 import csv
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
+from pydantic import BaseModel, TypeAdapter
+
+from agents.common.files import write_json
 from agents.matching import category_title, other_category_names
-from agents.public_data.entity import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
-from agents.public_data.tables import INDEX, SEPARATOR, SHIPPED_TABLES, Row, TableError, read_index, read_rows
+from agents.public_data.tables import (
+    INDEX,
+    INDEX_FORMAT,
+    SEPARATOR,
+    SHIPPED_TABLES,
+    AwardTable,
+    EntityTable,
+    Row,
+    TableDescription,
+    TableError,
+    read_index,
+    read_json,
+    read_rows,
+)
 
 LEAD_ACTORS = 4
 
@@ -29,12 +43,17 @@ _FIELD_FIRST = {"DOCUMENTARY": "Documentary {}", "SHORT FILM": "{} Short Film", 
 _KIND_ALONE = frozenset({"WRITING", "MUSIC"})
 _HONOUR = re.compile(r"To (?P<name>[^,.]+?)(?:,| for | in | whose |\.|$)")
 _ROLE = re.compile(r"^(?:[\w ,/&-]+? by|[A-Z][\w /&-]*:)\s+")
-_BETWEEN_NAMES = re.compile(r",\s+and\s+|\s+and\s+|\s+&\s+|,\s+")
-_PERSONAL_TITLES = frozenset({"producer", "producers", "jr.", "sr."})
+_BETWEEN_NAMES = re.compile(r"(?:,?\s+and|\s+&|,(?!\s+(?i:[js]r)\.))\s+")
+_NO_NAMES = {"", "producer", "producers"}
 _FIGURES = re.compile(
     r"information of (?P<name>.+)\((?P<ticker>[^()]+)\): .*capitalization is (?P<cap>[^,]+),"
     r".*\(eps\) is (?P<eps>[^,]+), .*ratio is (?P<ratio>\S+?)\.?$"
 )
+
+
+class _Companies(BaseModel):
+    ticker_info_map: dict[str, str]
+    """Ticker -> a sentence with the figures."""
 
 
 def build_oscars(source: Path, out: Path) -> int:
@@ -67,29 +86,18 @@ def build_grammys(source: Path, out: Path) -> int:
     """
     read = list(read_rows(source, ("year", "title", "category", "nominee", "artist", "workers")))
     known = {row["artist"].strip().lower() for row in read}
-    nominees = Counter((row["year"], row["category"]) for row in read)
-    seen: Counter[tuple[str, str]] = Counter()
-    rows = []
-    for row in read:
-        place = (row["year"], row["category"])
-        seen[place] += 1
-        rows.append(_grammy(row, known, won=nominees[place] <= 2 or seen[place] == 1))
+    awards = [(row["year"], row["category"]) for row in read]
+    nominees, first = Counter(awards), dict(zip(reversed(awards), reversed(range(len(read))), strict=True))
+    rows = [
+        _grammy(row, known, won=nominees[award] <= 2 or first[award] == number)
+        for number, (row, award) in enumerate(zip(read, awards, strict=True))
+    ]
     return _write(out, "grammys.csv", rows, _award_table("grammys", "Grammy", " Award", "grammy-awards"))
 
 
 def build_companies(source: Path, out: Path, as_of: str) -> int:
-    """Figures of companies, as of `as_of`; returns the number of rows. Raises TableError.
-
-    Reads ``{"ticker_info_map": {ticker: sentence}}``.
-    """
-    try:
-        sentences = json.loads(source.read_text(encoding="utf-8"))["ticker_info_map"].values()
-    except OSError as error:
-        raise TableError(f"{source}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise TableError(f"{source}: not JSON: {error}") from None
-    except (KeyError, TypeError, AttributeError):
-        raise TableError(f"{source}: expected an object with sentences by ticker under ticker_info_map") from None
+    """Figures of companies, as of `as_of`; returns the number of rows. Raises TableError."""
+    sentences = read_json(source, TypeAdapter(_Companies)).ticker_info_map.values()
     rows = [
         {
             "name": match["name"],
@@ -99,7 +107,7 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
             "price_to_earnings_ratio": _number(match["ratio"]),
             "date_of_the_figures": as_of,
         }
-        for match in map(_FIGURES.search, map(str, sentences))
+        for match in map(_FIGURES.search, sentences)
         if match
     ]
     table = EntityTable(
@@ -120,12 +128,13 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
     Raises TableError. The public file's broken rows (three) are left out.
     """
     people = {row["id"]: row for row in read_rows(credits_file, ("id", "cast", "crew"))} if credits_file else {}
+    nobody = {"cast": "", "crew": ""}
     rows = [
         {
             "title": row["title"],
             "original_title": row["original_title"],
-            "director": SEPARATOR.join(_directors(people.get(row["id"], {}))),
-            "lead_actor": SEPARATOR.join(_names(people.get(row["id"], {}).get("cast", ""))[:LEAD_ACTORS]),
+            "director": SEPARATOR.join(_names(people.get(row["id"], nobody)["crew"], job="Director")),
+            "lead_actor": SEPARATOR.join(_names(people.get(row["id"], nobody)["cast"])[:LEAD_ACTORS]),
             "release_year": row["release_date"][:4],
             "release_date": row["release_date"],
             "original_language": row["original_language"],
@@ -161,16 +170,13 @@ def _write(out: Path, file_name: str, rows: Sequence[Row], table: TableDescripti
         writer.writeheader()
         writer.writerows(rows)
     index = read_index(out) if (out / INDEX).exists() else {}
-    entries = INDEX_FORMAT.dump_python({**index, file_name: table}, mode="json")
-    (out / INDEX).write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(out / INDEX, INDEX_FORMAT.dump_python({**index, file_name: table}, mode="json"), indent=2)
     return len(rows)
 
 
 def _award_table(name: str, prize: str, won: str, source: str) -> AwardTable:
     """The shipped table's description with the labels of the full table; its words and aliases hold for both."""
-    table = read_index(SHIPPED_TABLES)[f"{name}.csv"]
-    if not isinstance(table, AwardTable):
-        raise TableError(f"{SHIPPED_TABLES / name}.csv: not a table of awards")
+    table = cast("AwardTable", read_index(SHIPPED_TABLES)[f"{name}.csv"])
     labels = {
         "label": f"{prize}{won}s",
         "source": f"https://www.kaggle.com/datasets/unanimad/{source}",
@@ -187,11 +193,8 @@ def _ordinal(number: int) -> str:
 
 def _artists(text: str, known: set[str]) -> list[str]:
     """Split the artists of a cell, guests too; "A & B" only if both are artists of their own."""
-    whole = text.strip()
-    if whole.startswith("(") and whole.endswith(")"):
-        whole = whole[1:-1]
     artists: list[str] = []
-    for artist in filter(None, _GUEST.split(whole)):
+    for artist in filter(None, _GUEST.split(re.sub(r"^\((.*)\)$", r"\1", text.strip()))):
         parts = [part for part in _ARTIST_SEPARATOR.split(artist) if part]
         artists += parts if all(part.lower() in known for part in parts) else [artist]
     return artists
@@ -235,21 +238,13 @@ def _dollars(text: str) -> str:
     return f"${amount:,.0f}" if amount.is_integer() else f"${amount:,.2f}"
 
 
-def _records(text: str) -> list[dict[str, Any]]:
-    """A cell that holds a list of objects in Python's notation."""
+def _names(cell: str, **wanted: str) -> list[str]:
+    """Names of the objects with the wanted values, from a cell that holds a list of objects in Python's notation."""
     try:
-        records = ast.literal_eval(text) if text else []
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        objects = ast.literal_eval(cell) if cell else []
+        return [str(each["name"]) for each in objects if each.get("name") and wanted.items() <= each.items()]
+    except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError):
         return []
-    return [each for each in records if isinstance(each, dict)] if isinstance(records, list) else []
-
-
-def _names(text: str) -> list[str]:
-    return [str(each["name"]) for each in _records(text) if each.get("name")]
-
-
-def _directors(row: Row) -> list[str]:
-    return [str(each["name"]) for each in _records(row.get("crew", "")) if each.get("job") == "Director"]
 
 
 def oscar_award(category: str) -> str:
@@ -260,38 +255,24 @@ def oscar_award(category: str) -> str:
         return title
     if _SONG.match(category):
         return "Best Original Song"
-    match = _FIELD_AND_KIND.fullmatch(category)
-    return f"Best {_kind_of_field(match['field'], match['kind']) if match else _title_case(category)}"
+    if match := _FIELD_AND_KIND.fullmatch(category):
+        field, kind = match.groups()
+        if field in _KIND_ALONE:
+            category = kind if " " in kind else f"{field} {kind}"
+        elif field in _FIELD_FIRST:
+            return f"Best {_FIELD_FIRST[field].format(_title_case(kind).removesuffix(' Subject'))}"
+        else:
+            return f"Best {_title_case(field)} ({kind})"
+    return f"Best {_title_case(category)}"
 
 
 def oscar_winners(credit: str) -> list[str]:
     """The names in a credit such as ``Screenplay by A and B; Story by C`` or ``D and E, Producers``."""
-    honour = _HONOUR.match(credit)
-    if honour:
+    if honour := _HONOUR.match(credit):
         return [honour["name"]]
-    names = [name for part in credit.split(";") for name in _credited(_ROLE.sub("", part.strip()))]
-    return list(dict.fromkeys(names))
-
-
-def _credited(text: str) -> Iterator[str]:
-    previous = ""
-    for name in filter(None, _BETWEEN_NAMES.split(text)):
-        if name.lower() in {"jr.", "sr."}:
-            previous = f"{previous}, {name}"
-            continue
-        if previous:
-            yield previous
-        previous = "" if name.lower() in _PERSONAL_TITLES else name
-    if previous:
-        yield previous
-
-
-def _kind_of_field(field: str, kind: str) -> str:
-    if field in _KIND_ALONE:
-        return _title_case(kind) if " " in kind else _title_case(f"{field} {kind}")
-    if field in _FIELD_FIRST:
-        return _FIELD_FIRST[field].format(_title_case(kind).removesuffix(" Subject"))
-    return f"{_title_case(field)} ({kind})"
+    parts = (_ROLE.sub("", part.strip()) for part in credit.split(";"))
+    names = (name for part in parts for name in _BETWEEN_NAMES.split(part))
+    return list(dict.fromkeys(name for name in names if name.lower() not in _NO_NAMES))
 
 
 def _title_case(text: str) -> str:

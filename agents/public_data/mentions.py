@@ -6,15 +6,14 @@ section 2.3, "Entity Prompt"); the wording is ours, the parts of the prompt and 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from agents.common.contracts import I_DONT_KNOW, Query
 from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest, LanguageModel, Message
 from agents.matching import plain_name, spellings, without_article, without_possessive
-from agents.public_data.entity import Entity
+from agents.public_data.tables import Entity
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _CEREMONY = re.compile(r"\b(\d{1,3})(?:st|nd|rd|th)(?: annual)? (academy|oscar|grammy)")
@@ -95,12 +94,6 @@ _ORDINARY = _words(
 _QUOTED = re.compile(r'["“]([^"“”]{1,100})["”]')
 
 
-class _Span(NamedTuple):
-    start: int
-    end: int
-    name: str
-
-
 class SpanFinder:
     """Matches words of the question with the names of the entities.
 
@@ -128,9 +121,9 @@ class SpanFinder:
         quotes = [plain_name(title) for title in _QUOTED.findall(text)]
         mentions = [Mention(quote, domain) for quote in quotes for domain in self._asked(known, text, quote)]
         words = plain_name(_QUOTED.sub(" , ", text)).split()
-        for span in sorted(self._spans(words), key=lambda span: span.start):
-            if _is_name(span, words):
-                mentions += [Mention(span.name, domain) for domain in self._asked(known, text, span.name)]
+        for start, name in self._names(words):
+            if _is_name(name, words, start):
+                mentions += [Mention(name, domain) for domain in self._asked(known, text, name)]
         return list(dict.fromkeys(mentions))
 
     def _asked(self, known: str | None, text: str, name: str) -> list[str]:
@@ -142,27 +135,29 @@ class SpanFinder:
             return domains if " " in without_article(name) else []
         return [domain for domain in domains if domain in shown]
 
-    def _spans(self, words: Sequence[str]) -> Iterator[_Span]:
-        """The names in the question, longest first, none inside another."""
-        taken: set[int] = set()
+    def _names(self, words: Sequence[str]) -> list[tuple[int, str]]:
+        """The names in the question and their first words' places; a longer name hides those inside it."""
+        names: list[tuple[int, str]] = []
+        hidden: set[int] = set()
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
-                name = " ".join(words[start : start + length])
-                if name in self._domains and taken.isdisjoint(range(start, start + length)):
-                    taken.update(range(start, start + length))
-                    yield _Span(start, start + length, name)
+                name, places = " ".join(words[start : start + length]), range(start, start + length)
+                if name in self._domains and hidden.isdisjoint(places):
+                    hidden.update(places)
+                    names.append((start, name))
+        return sorted(names)
 
 
-def _is_name(span: _Span, words: Sequence[str]) -> bool:
+def _is_name(name: str, words: Sequence[str], start: int) -> bool:
     """Whether the words are a name here, rather than words of the question, or of a longer name, that are one too."""
-    own = without_article(span.name).split()
+    own, end = without_article(name).split(), start + len(name.split())
     if len(own) > 2:
         return True
     if all(word in _ORDINARY for word in own):
         return False
     if len(own) > 1:
         return True
-    beside = {*words[max(span.start - 1, 0) : span.start], *words[span.end : span.end + 1]}
+    beside = {*words[max(start - 1, 0) : start], *words[end : end + 1]}
     if len(own[0]) < 3 or own[0].isdecimal():
         return not beside.isdisjoint(_ALL_CUES)
     return own[0] not in _ALL_CUES and beside <= _ORDINARY | _ALL_CUES
@@ -217,21 +212,16 @@ class PromptFinder:
     def find(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[list[Mention]]:
         """The mentions of each question; none where the model fails, writes something else, or time runs out."""
         asked = [(place, domain) for place, domain in enumerate(domains) if domain in _WHAT]
-        messages = [_entity_messages(queries[place].text, domain) for place, domain in asked]
-        found: list[list[Mention]] = [[] for _ in queries]
-        for (place, domain), reply in zip(asked, self._ask(messages, deadline), strict=True):
-            names = without_echoes(parse_names(reply), queries[place].text, domain)
-            found[place] = [Mention(name, domain) for name in names]
-        return found
-
-    def _ask(self, messages: Sequence[tuple[Message, ...]], deadline: Deadline) -> list[str]:
-        """One text per prompt, empty where there is none; a single call of the model."""
-        if not messages or deadline.expired:
-            return [""] * len(messages)
-        requests = [GenerationRequest(messages=own, max_tokens=self._max_new_tokens, stop=("\n",)) for own in messages]
-        generations = self._model.generate(requests, deadline)[: len(requests)]
-        texts = [made.text if made.finish_reason in {"stop", "length"} else "" for made in generations]
-        return texts + [""] * (len(messages) - len(texts))
+        prompts = [_entity_messages(queries[place].text, domain) for place, domain in asked]
+        requests = [GenerationRequest(messages=own, max_tokens=self._max_new_tokens, stop=("\n",)) for own in prompts]
+        mentions: list[list[Mention]] = [[] for _ in queries]
+        if not requests or deadline.expired:
+            return mentions
+        for (place, domain), reply in zip(asked, self._model.generate(requests, deadline), strict=False):
+            if reply.finish_reason in {"stop", "length"}:
+                names = without_echoes(parse_names(reply.text), queries[place].text, domain)
+                mentions[place] = [Mention(name, domain) for name in names]
+        return mentions
 
 
 def parse_names(reply: str) -> list[str]:

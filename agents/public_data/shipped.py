@@ -8,10 +8,9 @@ from agents.common.contracts import Fact, Query
 from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.llm.base import LanguageModel
-from agents.public_data.entity import Entity, verbalise
 from agents.public_data.link import Link, Linker
 from agents.public_data.mentions import PromptFinder, SpanFinder, years_of
-from agents.public_data.tables import SHIPPED_TABLES, load_entities
+from agents.public_data.tables import SHIPPED_TABLES, Entity, load_entities, verbalise
 from agents.settings import PublicDataSettings
 
 REPOSITORY = Path(__file__).parents[2]
@@ -34,26 +33,19 @@ class PublicData:
 
 
 class ShippedPublicData(PublicData):
-    """Finds facts in the tables. Method ``prompt`` needs `model`, links by similarity need `dense`.
+    """Finds facts in the tables. Method ``prompt`` asks `model`, links by similarity need `dense`.
 
-    Raises:
-        agents.public_data.tables.TableError: the folder of tables cannot be used.
-        ValueError: the method is ``prompt`` without a model.
+    Raises TableError: the folder of tables cannot be used.
     """
 
-    def __init__(self, settings: PublicDataSettings, model: LanguageModel | None, dense: DenseEncoder | None) -> None:
+    def __init__(self, settings: PublicDataSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
         self._settings = settings
         entities = load_entities(REPOSITORY / settings.tables if settings.tables else SHIPPED_TABLES)
         links = {str(domain): link for domain, link in settings.links.items()}
+        asks = settings.method == "prompt"
         # Spans match names of the tables exactly, so vectors would not be used.
-        self._linker = Linker(entities, links, dense if settings.method == "prompt" else None)
-        self._finder: SpanFinder | PromptFinder
-        if settings.method == "spans":
-            self._finder = SpanFinder(entities)
-        elif model is None:
-            raise ValueError('public_data.method "prompt" needs a language model')
-        else:
-            self._finder = PromptFinder(model, settings.max_new_tokens)
+        self._linker = Linker(entities, links, dense if asks else None)
+        self._finder = PromptFinder(model, settings.max_new_tokens) if asks else SpanFinder(entities)
 
     def warm_up(self) -> None:
         """Encode the names of the tables, once, if a domain is linked by similarity."""
@@ -65,26 +57,16 @@ class ShippedPublicData(PublicData):
         """The paragraphs for each question; raises `agents.llm.LanguageModelDiedError` if the engine is dead."""
         mentions = self._finder.find(queries, domains, deadline)
         links = iter(self._linker.link(list(chain.from_iterable(mentions)), deadline))
-        found = []
-        for query, own in zip(queries, mentions, strict=True):
-            years = years_of(query)
-            chosen = choose([next(links) for _ in own], years, self._settings.max_entities)
-            found.append(tuple(self._fact(entity, years) for entity in chosen))
-        return found
+        return [
+            self._facts([next(links) for _ in own], years_of(query))
+            for query, own in zip(queries, mentions, strict=True)
+        ]
 
-    def _fact(self, entity: Entity, years: Sequence[int]) -> Fact:
-        return Fact(verbalise(entity, self._settings.max_items, years), f"public data: {entity.table}")
-
-
-def open_public_data(
-    settings: PublicDataSettings | None, model: LanguageModel, dense: DenseEncoder | None
-) -> PublicData:
-    """The shipped facts that the preset names, or none.
-
-    Raises:
-        TableError: the folder of tables cannot be used.
-    """
-    return ShippedPublicData(settings, model, dense) if settings is not None else PublicData()
+    def _facts(self, links: Sequence[Sequence[Link]], years: Sequence[int]) -> tuple[Fact, ...]:
+        return tuple(
+            Fact(verbalise(entity, self._settings.max_items, years), f"public data: {entity.table}")
+            for entity in choose(links, years, self._settings.max_entities)
+        )
 
 
 def choose(links: Sequence[Sequence[Link]], years: Sequence[int], max_entities: int) -> list[Entity]:

@@ -10,7 +10,6 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -29,6 +28,7 @@ from mock_api.tables import (
     GraphError,
     listings,
     only_official,
+    read_only,
     store_path,
     validated,
     writing,
@@ -36,8 +36,8 @@ from mock_api.tables import (
 
 LONGEST_LINE = 1 << 28
 """Most bytes of an article, far more than any has. Without a limit, a few bytes of bz2 could fill the memory."""
-_POINTER = b"version https://git-lfs"
-"""First bytes of a Git LFS pointer, which stands for a file that was not fetched."""
+_POINTER, _LARGEST_POINTER = b"version https://git-lfs", 1024
+"""First bytes and most bytes of a Git LFS pointer, which stands for a file that was not fetched."""
 _UNREADABLE = (
     *(OSError, EOFError, sqlite3.Error),
     *(TypeError, ValueError, OverflowError, RecursionError, MemoryError),
@@ -79,18 +79,13 @@ def _missing(source: Path, out: Path, *, partial: bool) -> list[str]:
             f"{source}: {len(missing)} of {len(files)} official files are missing: {', '.join(missing)}: "
             "fetch them, or pass --partial to import the others"
         )
-    for name in files:
-        if name not in missing and _is_pointer(source / name):
-            raise GraphError(f"{source / name}: is only a Git LFS pointer: run `git lfs pull` in that repository")
+    for path in (source / name for name in files if name not in missing):
+        if path.stat().st_size < _LARGEST_POINTER and path.read_bytes().startswith(_POINTER):
+            raise GraphError(f"{path}: is only a Git LFS pointer: run `git lfs pull` in that repository")
     used = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
     if used and IMPORT_FILE not in used:
         raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
     return missing
-
-
-def _is_pointer(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(len(_POINTER)) == _POINTER
 
 
 def _make(table: str, sources: list[Path], target: Path) -> int:
@@ -117,8 +112,8 @@ def _write(table: str, sources: list[Path], target: Path) -> int:
     pairs = (pair for path in sources for pair in _checked(table, path))
     count = 0
     if table in STORED:
-        about = _columns(sources[0], "play_by_play") if table.endswith("play_by_play.json") else []
-        with writing(target, {"columns": [name for name, _ in about]}) as put:
+        columns = _columns(sources[0], "play_by_play") if table.endswith("play_by_play.json") else []
+        with writing(target, {"columns": [name for name, _ in columns]}) as put:
             for key, value in pairs:
                 put(key, value)
                 count += 1
@@ -158,8 +153,7 @@ def _of_json(table: str, path: Path) -> Pairs:
 
 
 def _of_pickle(table: str, path: Path) -> Pairs:
-    with path.open("rb") as stream:
-        return _pairs(table, path, read_plain(stream, path.stat().st_size))
+    return _pairs(table, path, read_plain(path.read_bytes()))
 
 
 def _matches(table: str, path: Path) -> Pairs:
@@ -182,14 +176,14 @@ def _articles(_: str, path: Path) -> Pairs:
 def _shares(_: str, path: Path) -> Pairs:
     """The shares of a file that the library sqlitedict wrote."""
     _columns(path, "unnamed")
-    with _database(path) as connection:
+    with read_only(path) as connection:
         for key, value in connection.execute("select key, cast(value as blob) from unnamed order by rowid"):
-            yield str(key), read_plain(value, len(value))
+            yield str(key), read_plain(value)
 
 
 def _games(_: str, path: Path) -> Pairs:
     names = [name for name, _ in _columns(path, "game")]
-    with _database(path) as connection:
+    with read_only(path) as connection:
         for number, row in enumerate(connection.execute("select * from game order by rowid")):
             game = dict(zip(names, row, strict=True))
             if None not in (game.get("game_date"), game.get("team_name_home"), game.get("team_name_away")):
@@ -200,7 +194,7 @@ def _plays(_: str, path: Path) -> Pairs:
     """The events of each game, preceded by their place in the table of all events."""
     place = [name for name, _ in _columns(path, "play_by_play")].index("game_id") + 1
     question = "select rowid, * from play_by_play where game_id is not null order by game_id, rowid"
-    with _database(path) as connection:
+    with read_only(path) as connection:
         for game, rows in groupby(connection.execute(question), key=itemgetter(place)):
             yield str(game), [list(row) for row in rows]
 
@@ -208,18 +202,10 @@ def _plays(_: str, path: Path) -> Pairs:
 def _columns(path: Path, table: str) -> list[tuple[str, str]]:
     """Name and type of each column of a plain table: a view or a virtual table may compute without end."""
     plain = "select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'"
-    with _database(path) as connection:
+    with read_only(path) as connection:
         if connection.execute(plain, (table,)).fetchone() is None:
             raise GraphError(f"{path}: it has no table {table}: fetch it again")
         return [(fact[1], fact[2]) for fact in connection.execute(f"pragma table_info({table})")]
-
-
-@contextmanager
-def _database(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        connection.execute("pragma trusted_schema = off")
-        connection.text_factory = lambda content: content.decode("utf-8", "replace")
-        yield connection
 
 
 Reader = Callable[[str, Path], Pairs]

@@ -9,7 +9,7 @@ import datetime as dt
 import io
 import pickle
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -76,13 +76,13 @@ def _empty_array(*_arguments: object) -> "np.ndarray[Any, Any]":
     return np.empty(0, "b")
 
 
-def read_plain(content: bytes | IO[bytes], size: int) -> Any:  # noqa: ANN401 - what it holds
-    """The first object of a pickle of `size` bytes as JSON values, NaN included; a frame becomes the list of its rows.
+def read_plain(content: bytes) -> Any:  # noqa: ANN401 - what it holds
+    """The first object of a pickle as JSON values, NaN included; a frame becomes the list of its rows.
     Raises PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
     """
     try:
-        value = _Unpickler(io.BytesIO(content) if isinstance(content, bytes) else content).load()
-        return _plain(value, iter(range(_LARGEST_SHARE * max(size, 64))))
+        value = _Unpickler(io.BytesIO(content)).load()
+        return _plain(value, iter(range(_LARGEST_SHARE * max(len(content), 64))))
     except PickleFaultError:
         raise
     except DAMAGE as error:

@@ -160,11 +160,11 @@ def load_tables(directory: Path | None = None) -> Tables:
     check_folder(root)
     if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
-    found: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
-    if found["nba_games"] and not found["nba_columns"]:
+    tables: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
+    if tables["nba_games"] and not tables["nba_columns"]:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
-    columns, plays = found.pop("plays")
-    return Tables(**found, play_columns=columns, plays=plays)
+    tables["play_columns"], tables["plays"] = tables["plays"]
+    return Tables(**tables)
 
 
 def check_folder(root: Path) -> None:
@@ -222,23 +222,20 @@ def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
     columns = table["columns"]
     if table["rows"] and "game_id" not in columns:
         raise GraphError(f"{path}: columns: no game_id among them")
-    found: dict[str, list[list[Any]]] = {}
+    plays: dict[str, list[list[Any]]] = {}
     for number, row in enumerate(table["rows"]):
         if len(row) != len(columns):
             raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
-        found.setdefault(row[columns.index("game_id")], []).append([number, *row])
-    return columns, found
+        plays.setdefault(row[columns.index("game_id")], []).append([number, *row])
+    return columns, plays
 
 
 def _entities(path: Path) -> dict[str, Record | None]:
     """Read [title, entity] pairs line by line; the last one of a title counts."""
-    found = {}
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
-                found[title] = entity if entity is None else _public(entity)
-    return found
+        numbered = ((f"line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())
+        pairs = (validated(ARTICLE.validate_json, line, path, place) for place, line in numbered)
+        return {title: entity and _public(entity) for title, entity in pairs}
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
@@ -285,16 +282,24 @@ class RecordStore(Mapping[str, Any]):
             yield from (key for (key,) in rows)
 
     def __len__(self) -> int:
-        with self._asking("select count(*) from records") as rows:
-            return int(next(rows)[0])
+        return sum(1 for _ in self)
 
     @contextmanager
     def _asking(self, question: str, *values: str) -> Iterator[Iterator[tuple[Any, ...]]]:
         try:
-            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            with read_only(self._path) as connection:
                 yield connection.execute(question, values)
         except (sqlite3.Error, zlib.error) as error:
             raise GraphError(f"{self._path}: not a store of records, or damaged ({error}): make it again") from error
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database that may come from anywhere."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("pragma trusted_schema = off")
+        connection.text_factory = lambda content: content.decode("utf-8", "replace")
+        yield connection
 
 
 @contextmanager

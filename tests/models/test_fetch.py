@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from models import fetch
-from models.manifest import load_manifest, parse_manifest, recorded_files
+from models.manifest import parse_manifest, recorded_files
 from models.needed import PRESETS
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -267,7 +267,7 @@ def test_the_command_line_lists_models_and_refuses_unknown_names(capsys: pytest.
 
 
 def test_names_of_models_groups_and_presets_resolve_to_each_model_once_and_required_wins_over_optional() -> None:
-    wanted, folders = fetch.resolve(["cpu", "tests", "llama-2-tokenizer"], load_manifest())
+    wanted, folders = fetch.resolve(["cpu", "tests", "llama-2-tokenizer"])
     assert len(wanted.models) == len(set(wanted.models))
     assert {"smollm2-135m-instruct", "qwen2.5-coder-1.5b-instruct", "llama-2-tokenizer"} <= set(wanted.models)
     assert "llama-2-tokenizer" not in wanted.optional

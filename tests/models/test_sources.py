@@ -37,7 +37,7 @@ def test_the_registry_of_npm_is_asked_for_the_tarball(
     httpserver.expect_request("/@owner/name/1.2.3").respond_with_json({"dist": {"tarball": tarball}})
     httpserver.expect_request("/tarballs/name.tgz").respond_with_data(npm_tarball(b"vocabulary"))
     file = pinned(b"vocabulary", "npm:@owner/name")
-    sources.download_from_mirror(file, tmp_path, tmp_path / "out", lambda _: None)
+    sources.download_from_mirror(file, tmp_path, tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"vocabulary"
 
 

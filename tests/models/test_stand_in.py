@@ -11,7 +11,7 @@ from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
 from models.sources import FetchError
-from models.stand_in import Made, main, make_stand_ins
+from models.stand_in import main, make_stand_ins
 
 pytestmark = pytest.mark.models
 
@@ -28,24 +28,25 @@ def sources() -> None:
 
 
 @pytest.fixture(scope="module")
-def nec(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Made]]:
+def nec(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bool]]:
     to = tmp_path_factory.mktemp("nec")
     return to, make_stand_ins(load_settings("nec", []).model_dump(), to)
 
 
-def test_every_folder_that_a_preset_needs_is_made(nec: tuple[Path, list[Made]]) -> None:
+def test_every_folder_that_a_preset_needs_is_made(nec: tuple[Path, dict[str, bool]]) -> None:
     to, made = nec
     needed = needed_weights(load_settings("nec", []))
     folders = [folder.places[0].relative_to(ROOT).as_posix() for folder in needed.folders if folder.problem]
-    assert {one.name for one in made} == {*needed.models, *needed.optional, *folders}
-    for one in made:
-        assert one.folder == to / one.name
-        assert is_stand_in(one.folder) is one.is_stand_in
-        real = bool(load_manifest().models[one.name].files) if one.name in load_manifest().models else False
-        assert one.is_stand_in is not real
+    assert made.keys() == {*needed.models, *needed.optional, *folders}
+    for name, marked in made.items():
+        assert is_stand_in(to / name) is marked
+        real = bool(load_manifest().models[name].files) if name in load_manifest().models else False
+        assert marked is not real
 
 
-def test_a_quantised_language_model_has_its_architecture_and_its_own_tokenizer(nec: tuple[Path, list[Made]]) -> None:
+def test_a_quantised_language_model_has_its_architecture_and_tokenizer(
+    nec: tuple[Path, dict[str, bool]],
+) -> None:
     to, _ = nec
     name = load_settings("nec", []).language_model.model  # type: ignore[union-attr]
     config = json.loads((to / name / "config.json").read_text())
@@ -60,7 +61,7 @@ def test_a_quantised_language_model_has_its_architecture_and_its_own_tokenizer(n
 
 
 def test_a_classifier_says_a_class_that_no_gate_stops(
-    nec: tuple[Path, list[Made]], monkeypatch: pytest.MonkeyPatch
+    nec: tuple[Path, dict[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agents.questions.classifier import Classifier
 
@@ -84,9 +85,9 @@ def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytes
     described = {"engine": "transformers", "model": "llama-3-8b-instruct", "device": "cpu", "dtype": "float32"}
     data = load_settings("scripted", []).model_dump() | {"language_model": described | {"adapters": {"tuned": path}}}
     settings = Settings.model_validate(data)
-    made = {one.name: one for one in make_stand_ins(data, tmp_path)}
+    make_stand_ins(data, tmp_path)
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
-    engine = settings.language_model.model_copy(update={"adapters": {"tuned": str(made[path].folder)}})
+    engine = settings.language_model.model_copy(update={"adapters": {"tuned": str(tmp_path / path)}})
     model = load_language_model(engine)
     ask = [GenerationRequest(messages=(Message("user", "hi"),), adapter=name, max_tokens=6) for name in (None, "tuned")]
     base, tuned = model.generate(ask, Deadline(100))
@@ -96,12 +97,12 @@ def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(
-    nec: tuple[Path, list[Made]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    nec: tuple[Path, dict[str, bool]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     to, made = nec
-    name = next(one.name for one in made if one.name in load_manifest().models and one.is_stand_in)
+    name = next(name for name in made if name in load_manifest().models and made[name])
     with pytest.raises(FetchError, match="stand-in"):
-        fetch.Fetcher(load_manifest(), to, tmp_path, lambda _: None).fetch(name)
+        fetch.Fetcher(to).fetch(name)
     theirs = tmp_path / name / "config.json"
     theirs.parent.mkdir()
     theirs.write_text("{}")
@@ -110,7 +111,7 @@ def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(
     assert theirs.read_text() == "{}"
 
 
-def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_path: Path) -> None:
+def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, dict[str, bool]], tmp_path: Path) -> None:
     to, made = nec
     recipes = [f"training/router/configs/nec_{name}.toml" for name in ("domain", "question_type", "dynamism")]
     for file in ("agents/presets/nec.toml", "models/manifest.toml", *recipes):
@@ -119,6 +120,6 @@ def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_p
     (tmp_path / "models" / "weights").symlink_to(to)
     report = run_check("weights", Subject(tmp_path, None, "nec"))
     said = [finding.problem for finding in report.findings]
-    for one in made:
-        if one.is_stand_in and one.name in load_manifest().models:
-            assert any("stand-in" in problem and one.name in problem for problem in said), one.name
+    for name in made:
+        if made[name] and name in load_manifest().models:
+            assert any("stand-in" in problem and name in problem for problem in said), name

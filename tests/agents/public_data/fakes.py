@@ -6,7 +6,7 @@ from agents.common.contracts import Query
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.public_data.entity import Attribute, Entity
+from agents.public_data.tables import Entity
 from agents.settings import ScriptedEngine
 
 SOON = 10.0
@@ -17,8 +17,8 @@ def query(text: str, number: int = 1) -> Query:
 
 
 def entity(name: str, domain: str = "movie", *years: int, names: tuple[str, ...] = (), table: str = "t") -> Entity:
-    reported = Attribute("name", (f"{name} {years[0]}" if years else name,))
-    return Entity((name, *names), domain, table, (reported,), years)
+    reported = {"name": (f"{name} {years[0]}" if years else name,)}
+    return Entity((name, *names), domain, table, reported, years)
 
 
 class CountedModel(ScriptedLanguageModel):

@@ -14,8 +14,7 @@ from agents.public_data.build import (
     oscar_award,
     oscar_winners,
 )
-from agents.public_data.entity import verbalise
-from agents.public_data.tables import TableError, load_entities
+from agents.public_data.tables import TableError, load_entities, verbalise
 
 PUBLIC = Path(__file__).parents[4] / "shared/data/public"
 GRAMMY_HEADER = "year,title,category,nominee,artist,workers,winner\n"
@@ -90,7 +89,7 @@ def test_a_wrong_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
         build_oscars(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out")
     with pytest.raises(TableError, match="ticker_info_map"):
         build_companies(source(tmp_path, "{}"), tmp_path / "out", "")
-    with pytest.raises(TableError, match="not JSON"):
+    with pytest.raises(TableError, match="Invalid JSON"):
         build_companies(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out", "")
     with pytest.raises(TableError, match="cannot be read"):
         build_grammys(tmp_path / "absent.csv", tmp_path / "out")

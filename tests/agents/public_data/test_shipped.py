@@ -10,13 +10,13 @@ from agents.public_data.link import Link
 from agents.public_data.shipped import choose
 from agents.settings import PRESETS, LinkSettings, PublicDataSettings, load_settings
 from crag.public_data import main
-from tests.agents.public_data.fakes import SOON, entity, query
+from tests.agents.public_data.fakes import SOON, CountedModel, entity, query
 
 SPANS = PublicDataSettings(method="spans")
 
 
 def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
-    data = ShippedPublicData(SPANS, None, None)
+    data = ShippedPublicData(SPANS, CountedModel({}), None)
     data.warm_up()
     asked = [
         query("who directed pulp fiction?"),
@@ -35,7 +35,7 @@ def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("band,town\nThe Foo Bars,Leeds\n", encoding="utf-8")
     entry = {"layout": "entities", "domain": "music", "label": "bands", "source": "me", "licence": "CC0-1.0"}
     (tmp_path / "tables.json").write_text(json.dumps({"own.csv": entry | {"names": ["band"]}}), encoding="utf-8")
-    data = ShippedPublicData(PublicDataSettings(tables=str(tmp_path), method="spans"), None, None)
+    data = ShippedPublicData(PublicDataSettings(tables=str(tmp_path), method="spans"), CountedModel({}), None)
     [facts] = data.facts([query("where are the foo bars from?")], [None], Deadline(SOON))
     assert [(fact.text, fact.source) for fact in facts] == [
         ("The band is The Foo Bars. The town is Leeds.", "public data: bands")
@@ -43,7 +43,7 @@ def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:
 
 
 def links(*years: int, score: float = 1.0, table: str = "films") -> list[Link]:
-    return [Link(entity("X", "movie", year, table=table), "exact", score) for year in years]
+    return [Link(entity("X", "movie", year, table=table), score) for year in years]
 
 
 def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> None:
@@ -72,7 +72,7 @@ def test_build_makes_a_folder_of_tables_and_a_mistake_is_one_line(
     )
     assert main(["build", "--oscars", str(source), "--out", str(out)]) == 0
     assert "1 rows of oscars" in capsys.readouterr().out
-    data = ShippedPublicData(PublicDataSettings(tables=str(out), method="spans"), None, None)
+    data = ShippedPublicData(PublicDataSettings(tables=str(out), method="spans"), CountedModel({}), None)
     [facts] = data.facts([query("which movie did jane doe direct?")], [None], Deadline(SOON))
     assert "Deep" in facts[0].text
     assert main(["build", "--out", str(tmp_path)]) == 2

@@ -1,11 +1,11 @@
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from agents.public_data.entity import Attribute, Entity, verbalise
-from agents.public_data.tables import INDEX, SHIPPED_TABLES, TableError, load_entities, read_index
+from agents.public_data.tables import INDEX, SHIPPED_TABLES, Entity, TableError, load_entities, read_index, verbalise
 
 ENTRY = {"layout": "entities", "domain": "movie", "label": "films", "source": "-", "licence": "CC0-1.0", "names": ["t"]}
 
@@ -51,17 +51,19 @@ def test_a_missing_folder_and_a_missing_table_are_named(tmp_path: Path) -> None:
         load_entities(tmp_path)
 
 
-def one(*attributes: Attribute) -> Entity:
+def one(attributes: Mapping[str, Sequence[str]]) -> Entity:
     return Entity(("x",), "movie", "films", attributes)
 
 
 def test_the_paragraph_reads_as_in_the_paper() -> None:
     film = one(
-        Attribute("title{s}", ("Rain Man",), quoted=True),
-        Attribute("director{s}", ("Barry Levinson",)),
-        Attribute("lead actor{s}", ("Dustin Hoffman", "Tom Cruise")),
-        Attribute("budget{s}", ()),
-        Attribute("release year{s}", ("1988",)),
+        {
+            "title{s}": ['"Rain Man"'],
+            "director{s}": ["Barry Levinson"],
+            "lead actor{s}": ["Dustin Hoffman", "Tom Cruise"],
+            "budget{s}": [],
+            "release year{s}": ["1988"],
+        }
     )
     assert verbalise(film, 10) == (
         'The title is "Rain Man". The director is Barry Levinson. '
@@ -70,11 +72,11 @@ def test_the_paragraph_reads_as_in_the_paper() -> None:
 
 
 def test_a_long_list_is_cut_and_its_length_reported() -> None:
-    films = one(Attribute("film{s} directed", tuple(f"F{n}" for n in range(7))))
+    films = one({"film{s} directed": [f"F{n}" for n in range(7)]})
     assert verbalise(films, 3) == "The films directed are F0, F1, F2 and 4 more (7 in all)."
     assert verbalise(films, 7).endswith("F5 and F6 (7 in all).")
 
 
 def test_what_happened_in_the_year_of_the_question_survives_the_cut() -> None:
-    awards = one(Attribute("award{s} won", tuple(f"Best {n} ({2000 + n})" for n in range(9))))
+    awards = one({"award{s} won": [f"Best {n} ({2000 + n})" for n in range(9)]})
     assert verbalise(awards, 1, years=(2007,)).startswith("The awards won are Best 7 (2007) and 8 more")
