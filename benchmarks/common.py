@@ -20,9 +20,7 @@ T = TypeVar("T")
 
 def existing(path: Path) -> Path:
     """The path of a file that is there.
-
-    Raises:
-        DatasetError: it is not; of real data the message says where they are described.
+    Raises DatasetError: it is not; of real data the message says where they are described.
     """
     if not path.is_file():
         raise DatasetError(f"{path}: there is no such file{NOT_SHIPPED if path.is_relative_to(SHARED) else ''}")

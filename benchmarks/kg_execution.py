@@ -155,9 +155,7 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 4
 
 def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
-
-    Raises:
-        DatasetError: a row cannot be read or lacks a field.
+    Raises DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(existing(path)))
     for place, row in records:

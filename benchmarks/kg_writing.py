@@ -47,13 +47,13 @@ from benchmarks.kg_execution import (
 )
 from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
 from evaluation.datasets import DatasetError
+from evaluation.metrics import wilson_interval
 from mock_api import GraphError
 from training.api_pairs.pairs import REAL, read_pairs
 from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
-CONFIDENCE = 0.95
 
 Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
@@ -130,10 +130,8 @@ def with_adapter(
 
 def check_held_out(adapter: str, fold: Fold) -> None:
     """Refuse to test a fold unless the adapter's run card (`training.lora`) says that it was held out.
-
-    Raises:
-        DatasetError: another fold was held out, or none, or there is no card.
-        WeightsMissingError: there is no such adapter.
+    Raises DatasetError: another fold was held out, or none, or there is no card; WeightsMissingError: there is no such
+    adapter.
     """
     card = adapter_folder(adapter) / CARD_FILE
     if not card.is_file():
@@ -199,13 +197,12 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
 
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
-    from scipy.stats import binomtest
 
     def cell(some: Sequence[Judged], name: str) -> str:
         right = [verdicts[name] for verdicts in some if name in verdicts]
         if not right:
             return "-"
-        low, high = binomtest(sum(right), len(right)).proportion_ci(CONFIDENCE, "wilson")
+        low, high = wilson_interval(sum(right), len(right))
         return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
 
     groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.batches import SLICE_FIELDS, RowKey
 from evaluation.judge import Verdict
@@ -116,9 +115,7 @@ class Comparison:
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
-
-    Raises:
-        StoreError: there are no common questions, or one of the `fields` has several values in a row.
+    Raises StoreError: there are no common questions, or one of the `fields` has several values in a row.
     """
     pairs = [
         RunPair(key, record, second.records[key])
@@ -201,19 +198,14 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
 
     The distribution of paired verdict differences: a sum of two binomials, computed exactly.
     """
+    from scipy.stats import binom
+
     spread = np.zeros(2 * twos + 1)
-    spread[::2] = _fair_coin(twos)
-    heads = np.convolve(_fair_coin(ones), spread)
+    spread[::2] = binom.pmf(np.arange(twos + 1), twos, 0.5)
+    heads = np.convolve(binom.pmf(np.arange(ones + 1), ones, 0.5), spread)
     # heads[k] is the chance of S = 2k - ones - 2 * twos
     sums = 2 * np.arange(heads.size) - ones - 2 * twos
     return float(min(1.0, heads[np.abs(sums) >= abs(total)].sum()))
-
-
-def _fair_coin(tosses: int) -> NDArray[np.float64]:
-    """The probabilities of 0 to `tosses` heads, by logarithms: factorials of thousands do not fit into a float."""
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, tosses + 1)))])
-    chances: NDArray[np.float64] = np.exp(factorials[-1] - factorials - factorials[::-1] - tosses * np.log(2))
-    return chances
 
 
 if __name__ == "__main__":

@@ -8,17 +8,10 @@ Nothing was measured on a T4.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agents.common.files import UserError
-from agents.settings import (
-    CrossEncoderSettings,
-    EncoderRouter,
-    PromptRouter,
-    Settings,
-    TransformersEngine,
-    VllmEngine,
-    needed_weights,
-)
+from agents.settings import EncoderRouter, PromptRouter, Settings, TransformersEngine, VllmEngine, needed_weights
 from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, Shape, load_manifest
 from models.needed import base_of
@@ -44,8 +37,7 @@ COMPUTE_SHARE, AWQ_COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.5, 0.70
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Something that uses memory of one card. `key` is its key in the preset."""
 
     card: int
@@ -84,10 +76,6 @@ class GpuPlan:
             self.unknown.append(name)
         return self.shapes.get(name)
 
-    def add(self, card: int, key: str, sizes: Mapping[str, float]) -> None:
-        """Add parts of one card, in GiB by name."""
-        self.parts += [Part(card, key, what, gib) for what, gib in sizes.items()]
-
 
 def plan(
     settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
@@ -101,10 +89,14 @@ def plan(
     elif isinstance(engine, TransformersEngine) and engine.device.startswith(("cuda", "auto")):
         _transformers(settings, engine, made)
     for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
-        if encoder is not None and (card := _card(encoder.device)) is not None:
-            _encoder(key, encoder, card, made)
-    if isinstance(settings.router, EncoderRouter) and (card := _card(settings.router.device)) is not None:
-        _classifiers(settings, settings.router.batch_size, card, made)
+        if encoder is not None:
+            texts = encoder.batch_size, encoder.max_tokens
+            _encoder(key, encoder.model, encoder.device, _bytes(encoder.dtype), texts, made)
+    if isinstance(router := settings.router, EncoderRouter):
+        for folder in needed_weights(settings).folders:
+            if folder.kind == "classifier":
+                base, texts = base_of(folder) or folder.name, (router.batch_size, ROUTER_TOKENS)
+                _encoder("router", base, router.device, _bytes("float32"), texts, made, f"classifier {folder.name}, ")
     # vLLM includes its workers' CUDA memory in its share.
     own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
     made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
@@ -129,8 +121,8 @@ def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
 
 def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
     cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * made.memory_gib
-    for card in range(cards):
-        made.add(card, "language_model", {f"vLLM's share, {engine.gpu_memory_utilization:g} of the card": share})
+    title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
+    made.parts += [Part(card, "language_model", title, share) for card in range(cards)]
     if shape := made.shape(engine.model):
         weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
         token = shape.key_value_bytes(_bytes(engine.dtype)) / cards / GIB
@@ -153,50 +145,44 @@ def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan)
         value = _bytes(engine.dtype)
         longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
         tokens = engine.batch_size * longest
-        spread = "weights, a part of the layers" if len(cards) > 1 else "weights"
-        cached = tokens * shape.key_value_bytes(value) / len(cards) / GIB
         sizes = {
-            f"{engine.model}: {spread}": shape.weight_bytes(value) / len(cards) / GIB,
-            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": cached,
-            "activations of these": _activations(shape, tokens, value),
+            f"{engine.model}: weights{', a part of the layers' * (len(cards) > 1)}": shape.weight_bytes(value),
+            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": tokens
+            * shape.key_value_bytes(value),
         }
         for card in cards:
-            made.add(card, "language_model", sizes)
+            made.parts += [Part(card, "language_model", what, size / len(cards) / GIB) for what, size in sizes.items()]
+            work = _activations(shape, tokens, value)
+            made.parts.append(Part(card, "language_model", "activations of these", work))
 
 
-def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) -> None:
-    if shape := made.shape(encoder.model):
-        value = _bytes(encoder.dtype)
-        scores = encoder.batch_size * shape.heads * encoder.max_tokens**2 * value / GIB
-        work = _activations(shape, encoder.batch_size * encoder.max_tokens, value) + scores
-        name = f"activations of {encoder.batch_size} texts of {encoder.max_tokens} tokens"
-        made.add(card, key, {f"{encoder.model}: weights": shape.weight_bytes(value) / GIB, name: work})
-
-
-def _classifiers(settings: Settings, batch_size: int, card: int, made: GpuPlan) -> None:
-    """The router's classifiers run in float32."""
-    for folder in needed_weights(settings).folders:
-        base = base_of(folder) or folder.name
-        if folder.kind == "classifier" and (shape := made.shape(base)):
-            weights, work = shape.weight_bytes(4) / GIB, _activations(shape, batch_size * ROUTER_TOKENS, 4)
-            name = f"classifier {folder.name} on {base}: weights"
-            made.add(card, "router", {name: weights, f"activations of {folder.name}": work})
+def _encoder(
+    key: str, model: str, device: str, value_bytes: int, texts: tuple[int, int], made: GpuPlan, role: str = ""
+) -> None:
+    """An encoder on a GPU; `texts` are how many it reads at once, and their tokens."""
+    card, (count, tokens) = _card(device), texts
+    if card is not None and (shape := made.shape(model)):
+        scores = count * shape.heads * tokens**2 * value_bytes / GIB
+        work = _activations(shape, count * tokens, value_bytes) + scores
+        made.parts += [
+            Part(card, key, f"{role}{model}: weights", shape.weight_bytes(value_bytes) / GIB),
+            Part(card, key, f"{role}{model}: activations of {count} texts of {tokens} tokens", work),
+        ]
 
 
 def _check(card: int, made: GpuPlan) -> None:
-    parts = made.on(card)
+    parts, total = made.on(card), made.total(card)
     if card >= made.cards:
         problem = f"is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
         made.problems.append((parts[0].key, problem, "choose an existing device, or raise gpu_count in aicrowd.json"))
-    elif made.total(card) > made.memory_gib:
+    elif total > made.memory_gib:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
-        problem = f"GPU {card} would hold {made.total(card):.1f} GiB of {made.memory_gib:g}: {listed}"
+        problem = f"GPU {card} would hold {total:.1f} GiB of {made.memory_gib:g}: {listed}"
         largest = max(parts, key=lambda part: part.gib)
         key, remedy = f"{largest.key}.device", "another GPU, a smaller batch_size, or fewer tokens"
         if largest.what.startswith("vLLM"):
-            left = made.memory_gib - (made.total(card) - largest.gib)
-            key = "language_model.gpu_memory_utilization"
-            remedy = f"lower it to {math.floor(left / made.memory_gib * 100) / 100:g}"
+            share = (made.memory_gib - total + largest.gib) / made.memory_gib
+            key, remedy = "language_model.gpu_memory_utilization", f"lower it to {math.floor(share * 100) / 100:g}"
         made.problems.append((key, problem, remedy))
 
 

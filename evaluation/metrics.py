@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,11 +45,6 @@ class Metrics:
     unscored: int
     ci: Interval
     intervals: Mapping[str, Interval]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        ends = {name: list(interval) for name, interval in self.intervals.items()}
-        return {**asdict(self), "ci": list(self.ci), "intervals": ends}
 
 
 def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
@@ -95,6 +90,13 @@ def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     kinds, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
     return percentile_interval(resampled_counts(counts.tolist(), resamples, seed) @ kinds / max(len(values), 1))
+
+
+def wilson_interval(right: int, count: int) -> Interval:
+    """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
+    from scipy.stats import binomtest
+
+    return Interval(*binomtest(right, count).proportion_ci(method="wilson"))
 
 
 def slices(rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:

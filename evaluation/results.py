@@ -1,6 +1,7 @@
 """One run: results.json, the final table, and what the agent's gates cost and saved."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def summarise(
     total = sum(record["batch_seconds"] for record in batches.values())
     last = sittings[-1] if sittings else {}
     return {
-        **measure([Verdict(record["verdict"]) for record in records]).to_dict(),
+        **asdict(measure([Verdict(record["verdict"]) for record in records])),
         "slices": {
-            field: {label: metrics.to_dict() for label, metrics in groups.items()}
+            field: {label: asdict(metrics) for label, metrics in groups.items()}
             for field, groups in slices(records).items()
         },
         "gates": gate_effects(records),

@@ -62,11 +62,9 @@ class Evaluation:
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
-
-        Raises:
-            DatasetError: the file has no questions or an invalid row; what was finished before is kept.
-            AgentStartError: the agent cannot be built.
-            StoreError: the run to resume has another batch size, or cannot continue to `limit`.
+        Raises DatasetError: the file has no questions or an invalid row; what was finished before is kept;
+        AgentStartError: the agent cannot be built; StoreError: the run to resume has another batch size, or cannot
+        continue to `limit`.
         """
         records = self.store.records
         try:
@@ -165,9 +163,7 @@ class Evaluation:
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     """The number of questions of a run; None where counting would take minutes.
-
-    Raises:
-        DatasetError: the file has none.
+    Raises DatasetError: the file has none.
     """
     size = sum(part.stat().st_size for part in dataset_files(dataset))
     if size > COUNTED_SIZE or split.wanted is not None:

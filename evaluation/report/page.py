@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from agents.common.files import check_target, write_whole
 from evaluation.batches import golds_of
 from evaluation.compare import Comparison, verdicts_title
 from evaluation.judge import Verdict
-from evaluation.metrics import FEWEST, Metrics
+from evaluation.metrics import FEWEST
 from evaluation.report import measured
 from evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
 from evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces, pack
@@ -40,9 +40,7 @@ LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
 
 def write_report(folder: Path, out: Path | None = None) -> Path:
     """Write report.html of the finished run in `folder`, there or to `out` (creating folders); returns the path.
-
-    Raises:
-        DatasetError: the run is unfinished, or the page cannot be written.
+    Raises DatasetError: the run is unfinished, or the page cannot be written.
     """
     path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
@@ -74,7 +72,8 @@ def render(run: FinishedRun) -> str:
 
 def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
     """The page of two runs as text."""
-    runs = _side(first, comparison.first), _side(second, comparison.second)
+    sides = (first, comparison.first), (second, comparison.second)
+    runs = [FinishedRun(saved, {**asdict(metrics), "signature": saved.run.signature}) for saved, metrics in sides]
     pairs = [pair for pairs in comparison.flips.values() for pair in pairs]
     records = [record for pair in pairs for record in (pair.first, pair.second)]
     traces = [run.trace(record) for pair in pairs for run, record in zip(runs, (pair.first, pair.second), strict=True)]
@@ -83,10 +82,6 @@ def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun)
     lost = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.first is Verdict.CORRECT)
     named = {"sides": list(zip("AB", runs, strict=True)), "won": won, "lost": lost, "chance": CHANCE}
     return _filled("compared.html", "compare.js", pack(records, traces), data, compared=comparison, **named)
-
-
-def _side(saved: SavedRun, metrics: Metrics) -> FinishedRun:
-    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.run.measured)
 
 
 def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:
@@ -103,9 +98,7 @@ def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str,
 
 def script_json(data: Mapping[str, Any]) -> str:
     """JSON that cannot end its script element or a script's line: ASCII without ``<``, ``>``, ``&``.
-
-    Raises:
-        ValueError: a number is not valid in JSON, which JSON.parse would refuse.
+    Raises ValueError: a number is not valid in JSON, which JSON.parse would refuse.
     """
     plain = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -141,7 +134,7 @@ def facts_of(run: FinishedRun) -> dict[str, str]:
     """What was run, where and when."""
     facts = {
         **{name: run.signature.get(name) for name in ("preset", "set", "agent", "data", "judge")},
-        **{name: run.origin.get(name) for name in ("date", "machine", "commit", "command")},
+        **{name: run.saved.run.measured.get(name) for name in ("date", "machine", "commit", "command")},
         "tokens": tokens_line(run.results).removeprefix("tokens: "),
     }
     return {"changes" if name == "set" else name: str(value) for name, value in facts.items() if value}
@@ -203,7 +196,9 @@ TEMPLATES = Environment(
 _CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, golds_of, verdicts_title)
 _MEASURED = (measured.confidence, measured.threshold_curve, measured.reliability, measured.stage_seconds)
 _LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
-TEMPLATES.globals |= {"FEWEST": FEWEST} | {call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)}
+TEMPLATES.globals |= {"FEWEST": FEWEST, "SHOWN": measured.SHOWN} | {
+    call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)
+}
 TEMPLATES.filters |= {
     "title_of": measured.title,
     "signed": "{:+.3f}".format,
