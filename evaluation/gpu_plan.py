@@ -55,7 +55,6 @@ class GpuPlan:
     """
 
     cards: int
-    memory_gib: float
     shapes: Mapping[str, Shape]
     parts: list[Part] = field(default_factory=list)
     cached_tokens: int | None = None
@@ -77,12 +76,10 @@ class GpuPlan:
         return self.shapes.get(name)
 
 
-def plan(
-    settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
-) -> GpuPlan:
+def plan(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
     """Place the preset's models on the cards, and list what does not fit."""
     entries = (manifest or load_manifest()).models
-    made = GpuPlan(cards, memory_gib, {name: entry.shape for name, entry in entries.items() if entry.shape})
+    made = GpuPlan(cards, {name: entry.shape for name, entry in entries.items() if entry.shape})
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
         _vllm(engine, made)
@@ -120,7 +117,7 @@ def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
 
 
 def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
-    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * made.memory_gib
+    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
     made.parts += [Part(card, "language_model", title, share) for card in range(cards)]
     if shape := made.shape(engine.model):
@@ -133,7 +130,7 @@ def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
                 f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
                 f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
             )
-            wanted = math.ceil((share - room + engine.max_model_tokens * token) / made.memory_gib * 100) / 100
+            wanted = math.ceil((share - room + engine.max_model_tokens * token) / GPU_MEMORY_GIB * 100) / 100
             remedy = f"raise it to {wanted:g}, raise tensor_parallel_size, or lower max_model_tokens"
             made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
@@ -175,13 +172,13 @@ def _check(card: int, made: GpuPlan) -> None:
     if card >= made.cards:
         problem = f"is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
         made.problems.append((parts[0].key, problem, "choose an existing device, or raise gpu_count in aicrowd.json"))
-    elif total > made.memory_gib:
+    elif total > GPU_MEMORY_GIB:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
-        problem = f"GPU {card} would hold {total:.1f} GiB of {made.memory_gib:g}: {listed}"
+        problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {listed}"
         largest = max(parts, key=lambda part: part.gib)
         key, remedy = f"{largest.key}.device", "another GPU, a smaller batch_size, or fewer tokens"
         if largest.what.startswith("vLLM"):
-            share = (made.memory_gib - total + largest.gib) / made.memory_gib
+            share = (GPU_MEMORY_GIB - total + largest.gib) / GPU_MEMORY_GIB
             key, remedy = "language_model.gpu_memory_utilization", f"lower it to {math.floor(share * 100) / 100:g}"
         made.problems.append((key, problem, remedy))
 

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from types import FrameType
 from typing import Any, NoReturn
 
 from tqdm import tqdm
@@ -56,8 +55,7 @@ class Evaluation:
     seconds_per_query: float = SECONDS_PER_QUERY
     origin: Mapping[str, Any] = field(default_factory=dict)
     show_progress: bool = True
-    _began: float | None = field(default=None, init=False)
-    _is_ready: bool = field(default=False, init=False)
+    _began: float = field(default_factory=time.monotonic, init=False)
     _read: int = field(default=0, init=False)
 
     def run(self) -> dict[str, Any]:
@@ -68,17 +66,17 @@ class Evaluation:
         """
         records = self.store.records
         try:
-            if self.store.run.batch_size is None:
-                self._start()  # builds while the rows are counted
+            if is_new := self.store.run.batch_size is None:
+                self.worker.start()  # builds while the rows are counted
             total = expected_rows(self.dataset, self.limit, self.split)
-            size = self.store.run.batch_size or self._wait_until_ready()
-            batches = self._unanswered(size)
+            batches = self._unanswered(self.store.run.batch_size or self._wait_until_ready())
             with tqdm(
                 total=total, initial=len(records), unit="question", desc="questions", disable=not self.show_progress,
                 dynamic_ncols=True,
             ) as bar:  # fmt: skip
                 if (first := next(batches, None)) is not None:
-                    if not self._is_ready:
+                    if not is_new:
+                        self._began = time.monotonic()
                         self._wait_until_ready()
                     for questions, result in self.worker.answers(chain([first], batches), self.seconds_per_query):
                         self._finish(questions, result)
@@ -88,25 +86,18 @@ class Evaluation:
         finally:
             self.worker.stop()
         self.store.finish(self._read)
-        results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
+        results = summarise(list(self.store.records.values()), self.store.run.measured, self.signature)
         write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
-    def _start(self) -> None:
-        self._began = time.monotonic()
-        self.worker.start()
-
     def _seconds(self) -> float:
-        """Since the agent's start."""
-        return round(time.monotonic() - (self._began or 0.0), 3)
+        """Since the run's start."""
+        return round(time.monotonic() - self._began, 3)
 
     def _wait_until_ready(self) -> int:
         """Wait for the agent; returns the run's batch size."""
-        if self._began is None:
-            self._start()
-        own = self.worker.wait_until_ready()
-        self._is_ready = True
-        size, before = self.batch_size or own, self.store.run.batch_size
+        own, before = self.worker.wait_until_ready(), self.store.run.batch_size
+        size = self.batch_size or own
         if before not in (None, size):
             raise StoreError(
                 f"{self.store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
@@ -272,13 +263,13 @@ def stopped_in_order() -> Iterator[None]:
 
     Only the first signal counts: a second would break the clean-up.
     """
-    before = signal.signal(signal.SIGTERM, _raise_once)
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _raise_once(_number: int, _frame: FrameType | None) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Terminated
