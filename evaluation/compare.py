@@ -11,13 +11,10 @@ import numpy as np
 from evaluation.batches import SLICE_FIELDS, RowKey
 from evaluation.judge import Verdict
 from evaluation.metrics import (
-    RESAMPLES,
-    SEED,
-    UNLABELLED,
     VALUE,
     Interval,
     Metrics,
-    label_of,
+    by_label,
     measure,
     percentile_interval,
     resampled_counts,
@@ -149,7 +146,11 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
         second=measure([pair.verdicts.second for pair in pairs]),
         differences=whole.differences,
         flips=dict(sorted(flips.items(), key=lambda item: [order.index(verdict) for verdict in item[0]])),
-        slices={field: parts for field in fields if (parts := _slices(pairs, field))},
+        slices={
+            field: {label: _part(some) for label, some in groups.items()}
+            for field in fields
+            if (groups := by_label(pairs, field, lambda pair: pair.first))
+        },
     )
 
 
@@ -158,26 +159,16 @@ def _part(pairs: Sequence[RunPair]) -> SliceDifferences:
     return SliceDifferences(len(scored), paired_differences(scored))
 
 
-def _slices(pairs: Sequence[RunPair], field: str) -> dict[str, SliceDifferences]:
-    """By label; empty if no question has one."""
-    groups: dict[str, list[RunPair]] = {}
-    for pair in pairs:
-        groups.setdefault(label_of(pair.first, field), []).append(pair)
-    return {label: _part(groups[label]) for label in sorted(groups)} if set(groups) - {UNLABELLED} else {}
-
-
 # --- paired statistics ------------------------------------------------------------------------------------------------
 
 
-def paired_differences(
-    pairs: Sequence[VerdictPair], resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Difference]:
+def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
     """The difference in each of `MEASURES`, over pairs of scored verdicts; empty without pairs."""
     if not pairs:
         return {}
     cells, found = [VerdictPair(*cell) for cell in product(VALUE, repeat=2)], Counter(pairs)
     counts, n = np.array([found[cell] for cell in cells]), len(pairs)
-    samples = resampled_counts(counts.tolist(), resamples, seed)
+    samples = resampled_counts(counts.tolist())
     differences = {}
     for name, worth in MEASURES.items():
         first, second = (np.array([worth[cell[run]] for cell in cells]) for run in (0, 1))

@@ -14,7 +14,7 @@ from agents.answering import MAX_TOKENS, PROMPTS, answer_prompt
 from agents.llm.trainable import adapter_folder
 from agents.settings import TRIM_TOKENIZER, Settings, needed_weights
 from evaluation.datasets import dataset_files, joined_files
-from models.manifest import UnknownModelError, WeightsMissingError, locate
+from models.manifest import WeightsMissingError, find
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
@@ -35,11 +35,13 @@ _PROMPT_SOURCES = {
 
 def preset_signature(settings: Settings | None) -> dict[str, str | None]:
     """A preset's part of a signature: settings, prompts and trained files; all None for an agent without a preset."""
+    if settings is None:
+        return dict.fromkeys(("preset", "prompts", "adapters", "trained"))
     return {
-        "preset": f"{settings.name}@{settings_hash(settings)}" if settings else None,
-        "prompts": prompts_signature(settings) if settings else None,
-        "adapters": adapters_signature(settings) if settings else None,
-        "trained": trained_signature(settings) if settings else None,
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "prompts": prompts_signature(settings),
+        "adapters": adapters_signature(settings),
+        "trained": trained_signature(settings),
     }
 
 
@@ -141,11 +143,7 @@ def package_version() -> str:
 
 def trim_name() -> str:
     """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
-    try:
-        locate(TRIM_TOKENIZER)
-    except (WeightsMissingError, UnknownModelError):
-        return f"bound{MAX_TOKENS}"
-    return f"llama2-{MAX_TOKENS}"
+    return f"llama2-{MAX_TOKENS}" if find(TRIM_TOKENIZER).problem is None else f"bound{MAX_TOKENS}"
 
 
 def versions() -> dict[str, str]:
