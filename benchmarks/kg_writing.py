@@ -36,7 +36,7 @@ from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.llm.trainable import adapter_folder
 from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
-from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, in_batches, table
+from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
 from benchmarks.kg_execution import (
     QUESTIONS,
     add_graph_arguments,
@@ -45,7 +45,7 @@ from benchmarks.kg_execution import (
     run_rows,
     values_agree,
 )
-from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError
 from evaluation.metrics import wilson_interval
 from mock_api import GraphError
@@ -105,16 +105,19 @@ def _run(options: argparse.Namespace) -> None:
     judged = _judged(rows, written, options)
     if options.save:
         saved = zip(rows, written, judged, strict=True)
-        write_rows(options.save, (_said(each) | row | {"judged": dict(now)} for row, each, now in saved))
+        write_rows(options.save, (_written_fields(each) | row | {"judged": dict(now)} for row, each, now in saved))
     print(shares([row["domain"] for row in rows], judged))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
 
-def _said(each: Written) -> Row:
-    faults = [fault.message for fault in each.faults]
-    said = {"written_domain": each.domain, "output": each.generation.text, "faults": faults}
-    return {**said, "prompt": shown(each.request)}
+def _written_fields(each: Written) -> Row:
+    return {
+        "written_domain": each.domain,
+        "output": each.generation.text,
+        "faults": [fault.message for fault in each.faults],
+        "prompt": shown(each.request),
+    }
 
 
 def with_adapter(

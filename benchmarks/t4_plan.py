@@ -20,9 +20,9 @@ from agents.encoders.base import Vectors
 from agents.llm import load_language_model
 from agents.settings import Settings, load_settings
 from agents.web import WebPath
-from benchmarks.common import in_batches, table
+from benchmarks.common import table
 from benchmarks.retrieval import questions, unhurried, with_pages
-from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
 from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of

@@ -6,10 +6,12 @@ A command is a module with `main(arguments) -> int`. A fault of its input is one
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
+
+from tqdm import tqdm
 
 from agents.common.files import UserError
 from agents.settings import (
@@ -120,6 +122,15 @@ def add_split_argument(parser: argparse._ActionsContainer) -> None:
         help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
         "any: all rows, whatever the field says (default: %(default)s)",
     )
+
+
+def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
+    """The questions that are not done, in batches, with a progress bar."""
+    with tqdm(total=len(questions), initial=done, unit="question", disable=None) as progress:
+        for start in range(done, len(questions), size):
+            batch = questions[start : start + size]
+            yield batch
+            progress.update(len(batch))
 
 
 def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:
