@@ -17,7 +17,6 @@ from agents.pipeline.case import time_shares
 from agents.settings import SettingsError, load_settings
 from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title, wilson_interval
-from evaluation.report.packing import BLOCK_QUESTIONS
 from evaluation.results import count_lost
 from evaluation.signature import settings_hash
 from evaluation.store import RESULTS, SavedRun, StoreError, row_key
@@ -154,7 +153,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     rows = [_table_row(run, record, place) for place, record in enumerate(run.records)]
     names = ("verdict", "lost", *run.labels, "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
-    return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
+    return {"rows": rows, "facets": facets, "limit": run.limit}
 
 
 def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int) -> dict[str, Any]:

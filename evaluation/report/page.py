@@ -1,13 +1,17 @@
-"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script."""
+"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script.
+
+The page opens a block of traces (zlib in base64) only when a question of it is opened.
+"""
 
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
@@ -19,7 +23,6 @@ from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST
 from evaluation.report import measured
 from evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
-from evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces, pack
 from evaluation.results import lost_line, out_of_time_line, tokens_line
 from evaluation.signature import signature_line
 from evaluation.store import REPORT, SavedRun, StoreError
@@ -34,6 +37,12 @@ REPORT_FAULTS = (
 CHANCE = 0.05
 """From this p-value on, a difference is called one that chance may have made."""
 BARS = 20
+BLOCK_QUESTIONS = 16
+"""Questions per block; they share a dictionary and are unpacked together."""
+PACKED_LIMIT = 11_000_000
+"""Maximum characters of all blocks, so that a report of 2,706 questions stays below 15 MB."""
+LONGEST = (40_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 80)
+"""Characters to which each text is cut, tried in turn until the blocks are small enough."""
 LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
 """The plot area of a line chart of 420 x 300."""
 
@@ -77,14 +86,14 @@ def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun)
     pairs = [pair for pairs in comparison.flips.values() for pair in pairs]
     records = [record for pair in pairs for record in (pair.first, pair.second)]
     traces = [run.trace(record) for pair in pairs for run, record in zip(runs, (pair.first, pair.second), strict=True)]
-    data = {"limits": [run.limit for run in runs], "block_questions": BLOCK_QUESTIONS}
+    data = {"limits": [run.limit for run in runs]}
     won = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.second is Verdict.CORRECT)
     lost = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.first is Verdict.CORRECT)
     named = {"sides": list(zip("AB", runs, strict=True)), "won": won, "lost": lost, "chance": CHANCE}
     return _filled("compared.html", "compare.js", pack(records, traces), data, compared=comparison, **named)
 
 
-def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:
+def _filled(template: str, script: str, packed: "PackedTraces", data: Mapping[str, Any], **parts: object) -> str:
     """A template with its parts, our style and scripts, and the packed traces; nothing else may run in it."""
     style = _file("style.css")
     scripts = "\n".join(_file(name) for name in (*SHARED_SCRIPTS, script))
@@ -92,8 +101,9 @@ def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str,
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(scripts)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    ours = {"style": style, "script": scripts, "policy": policy, "packed": packed, "data": script_json(data)}
-    return TEMPLATES.get_template(template).render(**ours, **parts)
+    ours = {"style": style, "script": scripts, "policy": policy, "packed": packed}
+    data = {**data, "block_questions": BLOCK_QUESTIONS}
+    return TEMPLATES.get_template(template).render(**ours, data=script_json(data), **parts)
 
 
 def script_json(data: Mapping[str, Any]) -> str:
@@ -110,6 +120,64 @@ def _file(name: str) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+# --- traces made small enough for one page: long texts are cut, questions compressed in blocks -----------------------
+
+
+class PackedTraces(NamedTuple):
+    """The blocks, the characters kept of each text, and how many questions were cut."""
+
+    blocks: Sequence[str]
+    longest: int
+    shortened: int
+
+
+def pack(records: Sequence[Mapping[str, Any]], traces: Sequence[Mapping[str, Any]]) -> PackedTraces:
+    """Blocks of ``[{record, trace, left_out}]``, `BLOCK_QUESTIONS` questions each, in order."""
+    whole = [
+        {"record": record, "trace": trace or None} for record, trace in zip(records, map(_once, traces), strict=True)
+    ]
+    for longest in LONGEST:
+        left_out = [sum(max(0, len(text) - longest) for text in _texts(entry)) for entry in whole]
+        entries = [{**cut(entry, longest), "left_out": count} for entry, count in zip(whole, left_out, strict=True)]
+        blocks = [_block(entries[n : n + BLOCK_QUESTIONS]) for n in range(0, len(entries), BLOCK_QUESTIONS)]
+        if sum(map(len, blocks)) <= PACKED_LIMIT:
+            break
+    return PackedTraces(blocks, longest, sum(map(bool, left_out)))
+
+
+def _block(entries: Sequence[Mapping[str, Any]]) -> str:
+    plain = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return base64.b64encode(zlib.compress(plain, 9)).decode("ascii")
+
+
+def _once(trace: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The trace without its context, if a prompt has it word for word, as is usual."""
+    context = trace.get("context")
+    if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
+        return {**trace, "context": ""}
+    return trace
+
+
+def cut(value: Any, longest: int) -> Any:  # noqa: ANN401 - any JSON value
+    """Cut every text longer than `longest` in its middle, with a note of how much is missing."""
+    if isinstance(value, str) and len(value) > longest:
+        head = longest * 2 // 3
+        return f"{value[:head]} [... {len(value) - longest} characters left out ...] {value[head - longest :]}"
+    if isinstance(value, Mapping):
+        return {name: cut(item, longest) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [cut(item, longest) for item in value]
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 # --- what the templates call ------------------------------------------------------------------------------------------
