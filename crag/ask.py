@@ -35,7 +35,18 @@ TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; exit code: 0 done, 2 it could not be asked."""
-    options = _parser().parse_args(arguments)
+    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
+    parser.add_argument("question")
+    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
+    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
+    parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
+    parser.add_argument(
+        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
+    )
+    add_graph_arguments(parser)
+    parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
+    add_preset_arguments(parser)
+    options = parser.parse_args(arguments)
     with ExitStack() as beside:
         return exit_code(lambda: _ask(options, beside))
 
@@ -105,21 +116,6 @@ def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
         "page_result": html.decode("utf-8", "replace"),
         "page_last_modified": "",
     }
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
-    parser.add_argument("question")
-    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
-    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
-    parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
-    parser.add_argument(
-        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
-    )
-    add_graph_arguments(parser)
-    parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
-    add_preset_arguments(parser)
-    return parser
 
 
 def _say(text: str) -> None:

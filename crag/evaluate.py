@@ -199,14 +199,6 @@ def _say(text: str) -> None:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options; ends the process where they cannot be."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.workers and not options.ray:
-        parser.error("--workers needs --ray")
-    return options
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = parser_of(
         "local_evaluation.py",
         __doc__,
@@ -269,7 +261,10 @@ def _parser() -> argparse.ArgumentParser:
     for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
         help_text = f"{what_for} of a worker (default: %(default)g)"
         cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
-    return parser
+    options = parser.parse_args(arguments)
+    if options.workers and not options.ray:
+        parser.error("--workers needs --ray")
+    return options
 
 
 def _cluster_address(text: str) -> str:

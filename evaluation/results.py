@@ -178,9 +178,9 @@ def judged_firings(
 ) -> list[list[Firing]]:
     """The firings in a batch's traces, one list per question: withheld answers are judged as if they had been given.
 
-    ``withheld_verdict`` is None if the withheld answer was not generated. An agent without traces has no firings.
+    ``withheld_verdict`` is None if the withheld answer was not generated.
     """
-    firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
+    firings = [_firings(trace) for trace in traces]
     asked = [
         (firing, Claim(question.row["query"], golds_of(question.row), firing["withheld"]))
         for question, closed in zip(questions, firings, strict=True)

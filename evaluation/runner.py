@@ -133,13 +133,16 @@ class Evaluation:
         measured["peak_memory_mb"] = max(measured["peak_memory_mb"], round(result.peak_memory_mb, 1))
         if measured != self.store.run.measured:
             self.store.update(measured=measured)
+        answers, traces = result.answers or [""] * len(questions), result.traces or [{}] * len(questions)
         judgements = self._judgements(questions, result)
-        firings = judged_firings(self.judge, self.trim, questions, result.traces)
+        firings = judged_firings(self.judge, self.trim, questions, traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
         rows = [
-            {**place, **_row(question, judgement, result, position), "gates": firings[position], **shared}
-            for position, (place, question, judgement) in enumerate(zip(places, questions, judgements, strict=True))
+            {**place, **_row(question, answer, judgement, result, trace), "gates": fired, **shared}
+            for place, question, answer, judgement, trace, fired in zip(
+                places, questions, answers, judgements, traces, firings, strict=True
+            )
         ]
         self.store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
 
@@ -165,7 +168,9 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     return count
 
 
-def _row(question: Question, judgement: Judgement, result: BatchResult, position: int) -> dict[str, Any]:
+def _row(
+    question: Question, answer: str, judgement: Judgement, result: BatchResult, trace: Mapping[str, Any]
+) -> dict[str, Any]:
     """A row of predictions.jsonl without its place.
 
     `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNTS` are of the whole batch.
@@ -173,7 +178,7 @@ def _row(question: Question, judgement: Judgement, result: BatchResult, position
     row, split = question.row, question.row.get(Split.FIELD)
     return {
         "query": row["query"],
-        "prediction": "" if result.answers is None else result.answers[position],
+        "prediction": answer,
         "answer": row.get("answer"),
         "alt_ans": row.get("alt_ans", []),
         "verdict": judgement.verdict.value,
@@ -183,16 +188,16 @@ def _row(question: Question, judgement: Judgement, result: BatchResult, position
         "batch_seconds": round(result.seconds, 3),
         "timed_out": result.timed_out,
         "error": result.error,
-        "lost": _lost(result, position),
+        "lost": _lost(result, trace),
         **{name: _counts(result, name, kinds) for name, kinds in COUNTS.items()},
     }
 
 
-def _lost(result: BatchResult, position: int) -> str | None:
+def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
     """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
     if result.answers is None:
         return Lost.CLOCK if result.timed_out else Lost.FAULT
-    told = result.traces[position].get("lost") if position < len(result.traces) else None
+    told = trace.get("lost")
     return told if isinstance(told, str) and told in set(Lost) else None
 
 

@@ -67,8 +67,6 @@ def is_pointer(path: Path) -> bool:
 
 
 def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
-    if not paths:
-        return set()
     fields = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0").split("\0")
     return {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
 

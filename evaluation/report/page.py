@@ -53,12 +53,12 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     """
     path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
-    return _written(path, render, run)
+    return _written(path, _report, run)
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
     """Write the page of two runs side by side; returns its path; raises StoreError."""
-    return _written(path, render_comparison, comparison, first, second)
+    return _written(path, _comparison, comparison, first, second)
 
 
 def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
@@ -73,14 +73,12 @@ def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
     return path
 
 
-def render(run: FinishedRun) -> str:
-    """The page of a run as text."""
+def _report(run: FinishedRun) -> str:
     packed = pack(run.records, [run.trace(record) for record in run.records])
     return _filled("report.html", "table.js", packed, table_data(run), run=run)
 
 
-def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
-    """The page of two runs as text."""
+def _comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
     sides = (first, comparison.first), (second, comparison.second)
     runs = [FinishedRun(saved, {**asdict(metrics), "signature": saved.run.signature}) for saved, metrics in sides]
     pairs = [pair for pairs in comparison.flips.values() for pair in pairs]
