@@ -112,12 +112,12 @@ def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_split_argument(parser: argparse._ActionsContainer) -> None:
+def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
     parser.add_argument(
         "--split",
         type=form(Split.parse),
-        default="0",
+        default=default,
         metavar="N|any",
         help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
         "any: all rows, whatever the field says (default: %(default)s)",

@@ -20,6 +20,7 @@ from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, 
 from crag.command import (
     add_graph_arguments,
     add_preset_arguments,
+    add_split_argument,
     exit_code,
     folder,
     form,
@@ -215,13 +216,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="questions: .jsonl, .jsonl.bz2, or the first part of a cut file (default: %(default)s)",
     )
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
-    what.add_argument(
-        "--split",
-        metavar="N|any",
-        type=form(Split.parse),
-        default=Split.ANY,
-        help="only questions of this split of CRAG: 0 is for training, 1 is the public test set (default: %(default)s)",
-    )
+    add_split_argument(what, Split.ANY)
     what.add_argument(
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )

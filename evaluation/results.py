@@ -22,14 +22,15 @@ def summarise(
     """The contents of results.json.
 
     `slices` are by label. `timeouts` and `errors` count batches.
-    `last_error` is the exception of the last batch that failed. Seconds `total` are the agent's over all batches;
-    `startup` and `first_answer` are of its last start, which `measured` has. `gates` are those of `gate_effects`.
+    `last_error` is the last line of the last error: of a traceback the exception. Seconds `total` are the agent's over
+    all batches; `startup` and `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`.
     `generations_out_of_time` counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `lost` counts questions without an answer by what it was lost to: see `agents.common.contracts.Lost`. `tokens` are
     the language model's.
     """
     batches = {(record["batch"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
+    faults = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
     return {
         **asdict(measure([Verdict(record["verdict"]) for record in records])),
         "slices": {
@@ -50,19 +51,13 @@ def summarise(
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
         "generations_out_of_time": _counted("out_of_time", batches.values()),
         "tokens": _counted("tokens", batches.values()),
-        "last_error": _last_error(records),
+        "last_error": faults[-1].splitlines()[-1].strip() if faults and faults[-1] else None,
         "lost": count_lost(records),
     }
 
 
 def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
     return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
-
-
-def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """The last line of the last batch's error: of a traceback the exception."""
-    texts = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
-    return texts[-1].splitlines()[-1].strip() if texts and texts[-1] else None
 
 
 def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -134,7 +134,13 @@ class Evaluation:
         if measured != self.store.run.measured:
             self.store.update(measured=measured)
         answers, traces = result.answers or [""] * len(questions), result.traces or [{}] * len(questions)
-        judgements = self._judgements(questions, result)
+        if result.answers is None:
+            why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
+            judgements = [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
+        else:
+            pairs = zip(questions, answers, strict=True)
+            claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
+            judgements = judge_claims(self.judge, claims, self.trim)
         firings = judged_firings(self.judge, self.trim, questions, traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
@@ -145,14 +151,6 @@ class Evaluation:
             )
         ]
         self.store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
-
-    def _judgements(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
-        if result.answers is None:
-            why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
-            return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
-        pairs = zip(questions, result.answers, strict=True)
-        claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
-        return judge_claims(self.judge, claims, self.trim)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:

@@ -101,15 +101,7 @@ def _filled(template: str, script: str, packed: "PackedTraces", data: Mapping[st
     )
     ours = {"style": style, "script": scripts, "policy": policy, "packed": packed}
     data = {**data, "block_questions": BLOCK_QUESTIONS}
-    return TEMPLATES.get_template(template).render(**ours, data=script_json(data), **parts)
-
-
-def script_json(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end its script element or a script's line: ASCII without ``<``, ``>``, ``&``.
-    Raises ValueError: a number is not valid in JSON, which JSON.parse would refuse.
-    """
-    plain = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return TEMPLATES.get_template(template).render(**ours, data=data, **parts)
 
 
 def _file(name: str) -> str:
@@ -259,6 +251,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}  # JSON.parse refuses NaN
 _CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, golds_of, verdicts_title)
 _MEASURED = (measured.confidence, measured.threshold_curve, measured.reliability, measured.stage_seconds)
 _LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
