@@ -101,7 +101,6 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
             worker=_worker(options),
             judge=judge,
             trim=trim_to_tokens,
-            signature=signature,
             limit=options.limit,
             split=options.split,
             batch_size=options.batch_size,

@@ -10,15 +10,7 @@ import numpy as np
 
 from evaluation.batches import SLICE_FIELDS, RowKey
 from evaluation.judge import Verdict
-from evaluation.metrics import (
-    VALUE,
-    Interval,
-    Metrics,
-    by_label,
-    measure,
-    percentile_interval,
-    resampled_counts,
-)
+from evaluation.metrics import VALUE, Interval, Metrics, by_label, measure, percentile_interval, resampled_counts
 from evaluation.store import SavedRun, StoreError, differing
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {

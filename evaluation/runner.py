@@ -40,7 +40,7 @@ class Evaluation:
     """A run over a question file into a store, whose questions are not asked again.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
-    the evaluator does. `origin` is that of `origin_of`, for run.json; `signature` goes into the results.
+    the evaluator does. `origin` is that of `origin_of`, for run.json.
     """
 
     dataset: Path
@@ -48,7 +48,6 @@ class Evaluation:
     worker: Worker
     judge: Judge
     trim: Callable[[str], str]
-    signature: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     split: Split = field(default_factory=lambda: Split(None))
     batch_size: int | None = None
@@ -86,7 +85,7 @@ class Evaluation:
         finally:
             self.worker.stop()
         self.store.finish(self._read)
-        results = summarise(list(self.store.records.values()), self.store.run.measured, self.signature)
+        results = summarise(list(self.store.records.values()), self.store.run.measured, self.store.run.signature)
         write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
