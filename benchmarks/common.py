@@ -1,10 +1,8 @@
-"""Shared by the benchmarks: data that does not ship, work in batches, tables."""
+"""Shared by the benchmarks: data that does not ship, and tables."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
-
-from tqdm import tqdm
 
 from agents.common.files import DatasetError
 
@@ -20,22 +18,11 @@ T = TypeVar("T")
 
 def existing(path: Path) -> Path:
     """The path of a file that is there.
-
-    Raises:
-        DatasetError: it is not; of real data the message says where they are described.
+    Raises DatasetError: it is not; of real data the message says where they are described.
     """
     if not path.is_file():
         raise DatasetError(f"{path}: there is no such file{NOT_SHIPPED if path.is_relative_to(SHARED) else ''}")
     return path
-
-
-def in_batches(questions: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The questions in batches, with a progress bar."""
-    with tqdm(total=len(questions), unit="question", disable=None) as progress:
-        for start in range(0, len(questions), size):
-            batch = questions[start : start + size]
-            yield batch
-            progress.update(len(batch))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -36,14 +36,14 @@ from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
 from benchmarks.common import SHARED, by_label, existing, table
-from crag.command import end_with, exit_code, parser_of, server
+from crag.command import end_with, exit_code, in_batches, parser_of, server
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from mock_api import GraphError, serve
 
 QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
 GRAPH = SHARED / "kg/cragkg_json.tar.xz"
-BATCH = 16
+BATCH, SECONDS_PER_BATCH = 16, 480.0
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
 ANSWER_FIELDS = ("derive", "answer", "alt_ans")
 _COLUMNS = ("said", "said right", "computed", "computed right")
@@ -138,25 +138,23 @@ def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
         yield url or beside.enter_context(serve(data))
 
 
-def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
+def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramResult]:
     """Run the labelled calls of each row in batches."""
     outcomes: list[ProgramResult] = []
     with KgClient(address) as client:
         executor = Executor(client)
-        for start in range(0, len(rows), BATCH):
+        for batch in in_batches(rows, BATCH):
             tasks = [
                 Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
-                for row in rows[start : start + BATCH]
+                for row in batch
             ]
-            outcomes.extend(executor.run_batch(tasks, Deadline(seconds)))
+            outcomes += executor.run_batch(tasks, Deadline(SECONDS_PER_BATCH))
     return outcomes
 
 
 def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
-
-    Raises:
-        DatasetError: a row cannot be read or lacks a field.
+    Raises DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(existing(path)))
     for record in records:

@@ -36,7 +36,7 @@ from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.llm.trainable import adapter_folder
 from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
-from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, in_batches, table
+from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
 from benchmarks.kg_execution import (
     QUESTIONS,
     add_graph_arguments,
@@ -45,15 +45,15 @@ from benchmarks.kg_execution import (
     run_rows,
     values_agree,
 )
-from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError
+from evaluation.metrics import wilson_interval
 from mock_api import GraphError
 from training.api_pairs import REAL, read_pairs
 from training.files import CARD_FILE
 from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
-CONFIDENCE = 0.95
 
 Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
@@ -105,16 +105,19 @@ def _run(options: argparse.Namespace) -> None:
     judged = _judged(rows, written, options)
     if options.save:
         saved = zip(rows, written, judged, strict=True)
-        write_rows(options.save, (_said(each) | row | {"judged": dict(now)} for row, each, now in saved))
+        write_rows(options.save, (_written_fields(each) | row | {"judged": dict(now)} for row, each, now in saved))
     print(shares([row["domain"] for row in rows], judged))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
 
-def _said(each: Written) -> Row:
-    faults = [fault.message for fault in each.faults]
-    said = {"written_domain": each.domain, "output": each.generation.text, "faults": faults}
-    return {**said, "prompt": shown(each.request)}
+def _written_fields(each: Written) -> Row:
+    return {
+        "written_domain": each.domain,
+        "output": each.generation.text,
+        "faults": [fault.message for fault in each.faults],
+        "prompt": shown(each.request),
+    }
 
 
 def with_adapter(
@@ -130,10 +133,8 @@ def with_adapter(
 
 def check_held_out(adapter: str, fold: Fold) -> None:
     """Refuse to test a fold unless the adapter's run card (`training.lora`) says that it was held out.
-
-    Raises:
-        DatasetError: another fold was held out, or none, or there is no card.
-        WeightsMissingError: there is no such adapter.
+    Raises DatasetError: another fold was held out, or none, or there is no card; WeightsMissingError: there is no such
+    adapter.
     """
     card = adapter_folder(adapter) / CARD_FILE
     if not card.is_file():
@@ -199,13 +200,12 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
 
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
-    from scipy.stats import binomtest
 
     def cell(some: Sequence[Judged], name: str) -> str:
         right = [verdicts[name] for verdicts in some if name in verdicts]
         if not right:
             return "-"
-        low, high = binomtest(sum(right), len(right)).proportion_ci(CONFIDENCE, "wilson")
+        low, high = wilson_interval(sum(right), len(right))
         return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
 
     groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])

@@ -41,8 +41,8 @@ from agents.web import WebPath
 from agents.web.extract import page_text
 from agents.web.path import build_context
 from agents.web.ranking import STOPWORDS
-from benchmarks.common import SHARED, existing, in_batches, table
-from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
+from benchmarks.common import SHARED, existing, table
+from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError, read_rows
 
 BUDGETS = (400, 600, 1000, 2000)

@@ -20,10 +20,10 @@ from agents.encoders.base import Vectors
 from agents.llm import load_language_model
 from agents.settings import Settings, load_settings
 from agents.web import WebPath
-from benchmarks.common import in_batches, table
+from benchmarks.common import table
 from benchmarks.retrieval import questions, unhurried, with_pages
-from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
-from evaluation.batches import SECONDS_PER_QUERY
+from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
+from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
 
@@ -103,7 +103,7 @@ def print_memory(made: GpuPlan) -> None:
     for card in range(made.cards):
         rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in made.on(card)]
         rows.append((card, "**all**", f"{made.total(card):.1f}"))
-    print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {made.memory_gib:g}'], rows)}")
+    print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:

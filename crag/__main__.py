@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the named command with the rest of the arguments; exit code 2: there is no such command."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or [""]
     if name in {"", "-h", "--help"}:
-        sys.stdout.write(_help())
+        lines = [f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()]
+        sys.stdout.write("\n".join(["usage: crag COMMAND ...  (crag COMMAND --help tells more)", "", *lines, ""]))
         return 0
     if name == "--version":
         sys.stdout.write(f"crag {package_version()}\n")
@@ -37,11 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands
     work = cast("Callable[[Sequence[str]], int]", import_module(COMMANDS[name][0]).main)
     return work(rest)
-
-
-def _help() -> str:
-    lines = [f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()]
-    return "\n".join(["usage: crag COMMAND ...  (crag COMMAND --help tells more)", "", *lines, ""])
 
 
 def entry() -> None:

@@ -35,7 +35,18 @@ TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; exit code: 0 done, 2 it could not be asked."""
-    options = _parser().parse_args(arguments)
+    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
+    parser.add_argument("question")
+    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
+    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
+    parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
+    parser.add_argument(
+        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
+    )
+    add_graph_arguments(parser)
+    parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
+    add_preset_arguments(parser)
+    options = parser.parse_args(arguments)
     with ExitStack() as beside:
         return exit_code(lambda: _ask(options, beside))
 
@@ -107,21 +118,6 @@ def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
     }
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
-    parser.add_argument("question")
-    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
-    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
-    parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
-    parser.add_argument(
-        "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
-    )
-    add_graph_arguments(parser)
-    parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
-    add_preset_arguments(parser)
-    return parser
-
-
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
@@ -129,44 +125,34 @@ def _say(text: str) -> None:
 
 def explained(trace: Trace) -> str:
     """The question, its classes, calls, facts, passages, candidates, gates and events, and last the answer."""
-    return "\n".join(f"{name:11}{text}" for name, text in _steps(trace))
-
-
-def _steps(trace: Trace) -> Iterator[tuple[str, str]]:
-    yield "question", f"{trace.query}  ({trace.query_time})"
-    if trace.route:
-        yield "classes", ", ".join(f"{name}: {_class(entry)}" for name, entry in trace.route.items())
-    if trace.graph_state is not None:
-        yield "graph", trace.graph_state
-    yield from _listed("calls", trace.calls)
-    yield from _listed("facts", [f"{_short(fact.text)}  [{fact.source.partition(':')[0]}]" for fact in trace.facts])
-    if trace.pages_read:
-        yield "pages", f"{trace.pages_read} read, {len(trace.passages)} passages kept"
-    yield from _listed("passages", [_passage(passage) for passage in trace.passages])
-    candidates = [
-        f"{_short(one.text)!r} from {one.source}"
-        + ("" if one.probability is None else f", P(correct) {one.probability:.2f}")
-        for one in trace.candidates
-    ]
-    yield from _listed("candidates", candidates)
-    withheld = [
-        f"{gate.name}: {gate.reason}" + ("" if gate.withheld is None else f"; withheld {_short(gate.withheld)!r}")
-        for gate in trace.gates
-    ]
-    yield from _listed("gates", withheld)
-    yield from _listed("events", [_short(event) for event in trace.events])
     slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
-    yield "seconds", ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "next to none"
-    if trace.lost is not None:
-        yield "lost to", trace.lost.value
-    if trace.answer is not None:
-        yield "answer", trace.answer.text
-        yield "because", f"{trace.answer.source}: {trace.answer.reason}"
-
-
-def _listed(name: str, texts: list[str]) -> Iterator[tuple[str, str]]:
-    for number, text in enumerate(texts):
-        yield "" if number else name, text
+    answer = trace.answer
+    steps: Mapping[str, Sequence[str | None]] = {
+        "question": [f"{trace.query}  ({trace.query_time})"],
+        "classes": [", ".join(f"{name}: {_class(entry)}" for name, entry in (trace.route or {}).items())],
+        "graph": [trace.graph_state],
+        "calls": trace.calls,
+        "facts": [f"{_short(fact.text)}  [{fact.source.partition(':')[0]}]" for fact in trace.facts],
+        "pages": [f"{trace.pages_read} read, {len(trace.passages)} passages kept" if trace.pages_read else None],
+        "passages": [_passage(passage) for passage in trace.passages],
+        "candidates": [
+            f"{_short(candidate.text)!r} from {candidate.source}"
+            + ("" if candidate.probability is None else f", P(correct) {candidate.probability:.2f}")
+            for candidate in trace.candidates
+        ],
+        "gates": [
+            f"{gate.name}: {gate.reason}" + ("" if gate.withheld is None else f"; withheld {_short(gate.withheld)!r}")
+            for gate in trace.gates
+        ],
+        "events": [_short(event) for event in trace.events],
+        "seconds": [", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "next to none"],
+        "lost to": [trace.lost],
+        "answer": [answer.text if answer else None],
+        "because": [f"{answer.source}: {answer.reason}" if answer else None],
+    }
+    shown = {name: [text for text in texts if text] for name, texts in steps.items()}
+    lines = [("" if number else name, text) for name, texts in shown.items() for number, text in enumerate(texts)]
+    return "\n".join(f"{name:11}{text}" for name, text in lines)
 
 
 def _class(entry: Mapping[str, Any]) -> str:

@@ -6,11 +6,13 @@ A command is a module with `main(arguments) -> int`. A fault of its input is one
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
+
+from tqdm import tqdm
 
 from agents.common.files import UserError
 from agents.settings import (
@@ -125,16 +127,25 @@ def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_split_argument(parser: argparse._ActionsContainer) -> None:
+def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
     parser.add_argument(
         "--split",
         type=form(Split.parse),
-        default="0",
+        default=default,
         metavar="N|any",
         help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
         "any: all rows, whatever the field says (default: %(default)s)",
     )
+
+
+def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
+    """The questions that are not done, in batches, with a progress bar."""
+    with tqdm(total=len(questions), initial=done, unit="question", disable=None) as progress:
+        for start in range(done, len(questions), size):
+            batch = questions[start : start + size]
+            yield batch
+            progress.update(len(batch))
 
 
 def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:

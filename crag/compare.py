@@ -19,7 +19,21 @@ _WIDTH = 110
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare two runs. Exit code: 0 done, 2 not comparable."""
-    options = parser().parse_args(arguments)
+    parser = parser_of(
+        "python -m evaluation.compare",
+        "Compare two runs of local_evaluation.py over the questions that both answered: what differs in their\n"
+        "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
+        "A difference is B less A.",
+        "Exit code: 0 done; 2 the runs cannot be compared.",
+    )
+    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
+    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
+    by = f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})"
+    parser.add_argument("--by", metavar="FIELD", action="append", help=by)
+    html = "a page with both runs side by side and the traces of the questions that flipped"
+    parser.add_argument("--html", metavar="FILE.html", type=Path, help=html)
+    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
+    options = parser.parse_args(arguments)
     return exit_code(lambda: _compare(options))
 
 
@@ -111,22 +125,3 @@ def _flip(pair: RunPair) -> Iterator[str]:
     yield f"      expected  {shorten(' | '.join(map(str, golds_of(pair.first))), _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"
     yield f"      B         {shorten(pair.second['prediction'], _WIDTH) or '(empty)'}"
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
-    parser = parser_of(
-        "python -m evaluation.compare",
-        "Compare two runs of local_evaluation.py over the questions that both answered: what differs in their\n"
-        "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
-        "A difference is B less A.",
-        "Exit code: 0 done; 2 the runs cannot be compared.",
-    )
-    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
-    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
-    by = f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})"
-    parser.add_argument("--by", metavar="FIELD", action="append", help=by)
-    html = "a page with both runs side by side and the traces of the questions that flipped"
-    parser.add_argument("--html", metavar="FILE.html", type=Path, help=html)
-    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
-    return parser

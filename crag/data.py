@@ -5,7 +5,6 @@ from there, so a download is verified against what the publisher says today. An 
 archive of task 3 is unpacked into one question file.
 """
 
-import argparse
 import bz2
 import hashlib
 import re
@@ -47,7 +46,16 @@ class Pointer(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """List or fetch; exit code: 0 done, 2 not reachable, damaged, or not writable."""
-    options = _parser().parse_args(arguments)
+    description = f"The public CRAG questions of {HOME}."
+    parser = parser_of("crag data", description, "Exit code: 0 done; 2 not reachable, damaged, or not writable.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="the files with size and sha256")
+    fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
+    fetching.add_argument("what", choices=("crag",))
+    fetching.add_argument("--task", type=int, choices=tuple(FILES), default=1, help="default: 1, the file of 1 and 2")
+    for command in (listing, fetching):
+        command.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
+    options = parser.parse_args(arguments)
     return exit_code(lambda: _list(options.to) if options.command == "list" else _fetch(options.task, options.to))
 
 
@@ -148,16 +156,3 @@ def _get(address: str, headers: dict[str, str] | None = None, *, stream: bool = 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _parser() -> argparse.ArgumentParser:
-    description = f"The public CRAG questions of {HOME}."
-    parser = parser_of("crag data", description, "Exit code: 0 done; 2 not reachable, damaged, or not writable.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="the files with size and sha256")
-    fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
-    fetching.add_argument("what", choices=("crag",))
-    fetching.add_argument("--task", type=int, choices=tuple(FILES), default=1, help="default: 1, the file of 1 and 2")
-    for command in (listing, fetching):
-        command.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
-    return parser

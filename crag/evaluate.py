@@ -20,6 +20,7 @@ from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, 
 from crag.command import (
     add_graph_arguments,
     add_preset_arguments,
+    add_split_argument,
     exit_code,
     folder,
     form,
@@ -100,7 +101,6 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
             worker=_worker(options),
             judge=judge,
             trim=trim_to_tokens,
-            signature=signature,
             limit=options.limit,
             split=options.split,
             batch_size=options.batch_size,
@@ -199,14 +199,6 @@ def _say(text: str) -> None:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options; ends the process where they cannot be."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.workers and not options.ray:
-        parser.error("--workers needs --ray")
-    return options
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = parser_of(
         "local_evaluation.py",
         __doc__,
@@ -223,13 +215,7 @@ def _parser() -> argparse.ArgumentParser:
         help="questions: .jsonl, .jsonl.bz2, or the first part of a cut file (default: %(default)s)",
     )
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
-    what.add_argument(
-        "--split",
-        metavar="N|any",
-        type=form(Split.parse),
-        default=Split.ANY,
-        help="only questions of this split of CRAG: 0 is for training, 1 is the public test set (default: %(default)s)",
-    )
+    add_split_argument(what, Split.ANY)
     what.add_argument(
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )
@@ -269,7 +255,10 @@ def _parser() -> argparse.ArgumentParser:
     for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
         help_text = f"{what_for} of a worker (default: %(default)g)"
         cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
-    return parser
+    options = parser.parse_args(arguments)
+    if options.workers and not options.ray:
+        parser.error("--workers needs --ray")
+    return options
 
 
 def _cluster_address(text: str) -> str:

@@ -27,7 +27,22 @@ class JudgedPair(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
-    options = parser().parse_args(arguments)
+    parser = parser_of(
+        "python -m evaluation.judge",
+        "Rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect, missing or\n"
+        "unscored) and a reason. Existing verdicts are compared with ours: agreement, Cohen's kappa and what differs.\n"
+        "Files ending in .bz2 are compressed.",
+    )
+    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
+    compared = "JSON lines; may be left out where verdicts are compared"
+    parser.add_argument("--out", dest="target", metavar="FILE", type=Path, help=compared)
+    against = f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)"
+    parser.add_argument("--against", metavar="FIELD", help=against)
+    parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
+    whole = "judge whole predictions, not the 75 tokens that the evaluator keeps"
+    parser.add_argument("--whole", action="store_true", help=whole)
+    add_judge_arguments(parser)
+    options = parser.parse_args(arguments)
     return exit_code(lambda: _judge(options))
 
 
@@ -123,23 +138,3 @@ def agreement_report(pairs: Sequence[JudgedPair]) -> str:
     if two_classes and scored:
         lines.append("the reference never says missing, so missing counts as incorrect")
     return "\n".join(lines)
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
-    parser = parser_of(
-        "python -m evaluation.judge",
-        "Rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect, missing or\n"
-        "unscored) and a reason. Existing verdicts are compared with ours: agreement, Cohen's kappa and what differs.\n"
-        "Files ending in .bz2 are compressed.",
-    )
-    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
-    compared = "JSON lines; may be left out where verdicts are compared"
-    parser.add_argument("--out", dest="target", metavar="FILE", type=Path, help=compared)
-    against = f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)"
-    parser.add_argument("--against", metavar="FIELD", help=against)
-    parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
-    whole = "judge whole predictions, not the 75 tokens that the evaluator keeps"
-    parser.add_argument("--whole", action="store_true", help=whole)
-    add_judge_arguments(parser)
-    return parser

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,10 @@ from agents.common.deadline import Deadline
 from agents.common.files import append_rows, write_rows
 from agents.common.queries import parse_query_time
 from agents.encoders import load_dense_encoder
-from agents.kg.trainable import (
-    CallRequest,
-    CallWriter,
-    Domain,
-    Executor,
-    KgClient,
-    Status,
-    Task,
-    Written,
-    render,
-)
+from agents.kg.trainable import CallRequest, CallWriter, Domain, Executor, KgClient, Status, Task, Written, render
 from agents.llm import load_language_model
-from agents.settings import KG_VARIABLE, KgWriterSettings, Settings
-from crag.command import add_preset_arguments, chosen_settings, exit_code, number, parser_of, server, whole
+from agents.settings import KG_VARIABLE, KgWriterSettings
+from crag.command import add_preset_arguments, chosen_settings, exit_code, in_batches, number, parser_of, server, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
 _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
@@ -87,39 +78,28 @@ def _run(options: argparse.Namespace) -> int:
 # --- writing calls --------------------------------------------------------------------------------------------------
 
 
-def load_writer(settings: Settings) -> CallWriter:
-    """The preset's writer, not warmed up."""
+def _write(options: argparse.Namespace) -> None:
+    settings = chosen_settings(options)
+    if options.out.exists() and not (options.resume or options.overwrite):
+        raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
+    records = list(read_records(options.source, options.limit))
+    asked = [(record.data, _question(record)) for record in records]
+    done = _already_done(options.out, records) if options.resume else []
+    write_rows(options.out, done)
+    if len(done) == len(records):
+        return
     model = load_language_model(settings.language_model)
     model.check_weights()
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
     graph = settings.knowledge_graph
-    return CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
-
-
-def _write(options: argparse.Namespace) -> None:
-    from tqdm import tqdm
-
-    settings = chosen_settings(options)
-    if options.out.exists() and not (options.resume or options.overwrite):
-        raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
-    records = list(read_records(options.source, options.limit))
-    questions = [_question(record) for record in records]
-    done = _already_done(options.out, records) if options.resume else []
-    write_rows(options.out, done)
-    if len(done) == len(records):
-        return
-    writer = load_writer(settings)
+    writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
     writer.warm_up()
-    size = settings.batch_size
-    with tqdm(total=len(records), initial=len(done), unit="question", disable=None) as progress:
-        for start in range(len(done), len(records), size):
-            batch = questions[start : start + size]
-            written = writer.write(batch, Deadline(len(batch) * settings.deadline.seconds_per_query))
-            rows = [record.data | _fields(each) for record, each in zip(records[start:], written, strict=False)]
-            append_rows(options.out, rows)
-            progress.update(len(batch))
+    for batch in in_batches(asked, settings.batch_size, len(done)):
+        limit = Deadline(len(batch) * settings.deadline.seconds_per_query)
+        written = writer.write([question for _, question in batch], limit)
+        append_rows(options.out, [row | _fields(each) for (row, _), each in zip(batch, written, strict=True)])
 
 
 def _fields(written: Written) -> dict[str, Any]:
@@ -143,11 +123,9 @@ def _question(record: Record) -> CallRequest:
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
     """The rows of an earlier run over the same file, without a torn last line."""
     done: list[dict[str, Any]] = []
-    try:
+    with suppress(DatasetError):
         for earlier, record in zip(read_records(path), records, strict=False):
             if earlier.data.get("query") != record.data["query"] or "calls" not in earlier.data:
                 break
             done.append(earlier.data)
-    except (DatasetError, EOFError):
-        return done
     return done

@@ -1,6 +1,5 @@
 """Check a submission for known reasons of lost submissions. Changes and pushes nothing."""
 
-import argparse
 import re
 import subprocess
 import sys
@@ -64,7 +63,14 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the checks; exit code: 0 no errors (perhaps warnings), 1 at least one error, 2 nothing was checked."""
-    options = parser().parse_args(arguments)
+    exit_codes = "Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked."
+    parser = parser_of("python -m evaluation.preflight", __doc__, exit_codes)
+    parser.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
+    parser.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")
+    parser.add_argument("--root", metavar="DIR", type=Path, default=Path(), help="default: this folder")
+    parser.add_argument("--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="skip these checks")
+    parser.add_argument("--list", action="store_true", help="list what each check requires")
+    options = parser.parse_args(arguments)
     if options.list:
         for name, check in CHECKS.items():
             sys.stdout.write(f"{name:16}{' '.join((check.__doc__ or '').split())}\n")
@@ -99,15 +105,3 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
                 times = f" ({len(found)} times)" if len(found) > 1 else ""
                 yield f"\n{level.upper()} [{report.check}] {some(list(dict.fromkeys(found)))}: {problem}{times}"
                 yield f"    -> {remedy}"
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command's arguments."""
-    exit_codes = "Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked."
-    wanted = parser_of("python -m evaluation.preflight", __doc__, exit_codes)
-    wanted.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
-    wanted.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")
-    wanted.add_argument("--root", metavar="DIR", type=Path, default=Path(), help="default: this folder")
-    wanted.add_argument("--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="skip these checks")
-    wanted.add_argument("--list", action="store_true", help="list what each check requires")
-    return wanted

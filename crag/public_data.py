@@ -29,15 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _build(options: argparse.Namespace) -> None:
-    rows = {}
-    if options.oscars:
-        rows["oscars"] = build_oscars(options.oscars, options.out)
-    if options.grammys:
-        rows["grammys"] = build_grammys(options.grammys, options.out)
-    if options.companies:
-        rows["companies"] = build_companies(options.companies, options.out, options.as_of)
-    if options.films:
-        rows["films"] = build_films(options.films, options.out, options.credits)
+    built = {
+        "oscars": options.oscars and build_oscars(options.oscars, options.out),
+        "grammys": options.grammys and build_grammys(options.grammys, options.out),
+        "companies": options.companies and build_companies(options.companies, options.out, options.as_of),
+        "films": options.films and build_films(options.films, options.out, options.credits),
+    }
+    rows = {name: count for name, count in built.items() if count is not None}
     if not rows:
         raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
     sys.stdout.write(f"{options.out}: " + ", ".join(f"{count} rows of {name}" for name, count in rows.items()) + "\n")

@@ -7,6 +7,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ from agents.common.contracts import Query
 from agents.common.deadline import Deadline
 from agents.common.files import write_rows
 from agents.common.queries import parse_row
-from agents.llm import LanguageModel, load_language_model
+from agents.llm import load_language_model
 from agents.questions import QuestionRouter, open_router
-from agents.settings import Settings, SettingsError, load_settings
+from agents.settings import SettingsError, load_settings
 from crag.command import add_preset_arguments, exit_code, parser_of, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
@@ -41,21 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _classify(options: argparse.Namespace) -> None:
-    records = read_records(options.source, options.limit)
-    router, model = _router(load_settings(options.preset, options.set))
-    try:
-        router.check_weights()
-        if model is not None:
-            model.check_weights()
-            model.warm_up()
-        router.warm_up()
+    records, settings = read_records(options.source, options.limit), load_settings(options.preset, options.set)
+    if settings.router is None:
+        raise SettingsError(f"preset {settings.name} has no router")
+    model = load_language_model(settings.language_model) if settings.router.engine == "prompt" else None
+    router = open_router(settings.router, model)
+    with ExitStack() as parts:
+        for part in (model, router):
+            if part is not None:
+                parts.callback(part.close)
+                part.check_weights()
+                part.warm_up()
         started = time.perf_counter()
         with tqdm(unit="question", desc="classify", file=sys.stderr, disable=None) as bar:
             count = write_rows(options.out, _routed(records, router, bar))
-    finally:
-        router.close()
-        if model is not None:
-            model.close()
     pace = 1000 * (time.perf_counter() - started) / max(1, count)
     sys.stderr.write(f"{options.out}: {count} rows, {pace:.1f} ms per question\n")
 
@@ -75,13 +75,3 @@ def _query(record: Record) -> Query:
     if query.fault:
         raise DatasetError(f'{record.place}, field "query": {query.fault}')
     return query
-
-
-def _router(settings: Settings) -> tuple[QuestionRouter, LanguageModel | None]:
-    """The preset's router, and the language model that it needs, if any."""
-    if settings.router is None:
-        raise SettingsError(f"preset {settings.name} has no router")
-    if settings.router.engine == "encoder":
-        return open_router(settings.router), None
-    model = load_language_model(settings.language_model)
-    return open_router(settings.router, model), model

@@ -1,6 +1,5 @@
 """`crag report`, `python -m evaluation.report DIR`: writes report.html of a finished run again."""
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,12 +10,6 @@ from evaluation.store import REPORT
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the report and print its path; exit code: 0 done, 2 no finished run, or the file cannot be written."""
-    options = parser().parse_args(arguments)
-    return exit_code(lambda: print(write_report(options.folder, options.out)))
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
     parser = parser_of(
         "python -m evaluation.report",
         "Write one HTML file about a finished run: scores, times, traces.",
@@ -24,4 +17,5 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
     parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
-    return parser
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: print(write_report(options.folder, options.out)))

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from agents.common.deadline import BatchClock
 from agents.common.files import write_rows
 from agents.common.queries import BATCH_KEYS, parse_batch
@@ -20,7 +18,7 @@ from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.llm import load_language_model
 from agents.settings import Settings, load_settings
 from agents.web import WebPath, page_text
-from crag.command import add_preset_arguments, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, exit_code, in_batches, parser_of, whole
 from evaluation.datasets import read_rows
 
 
@@ -50,13 +48,11 @@ def _extract(options: argparse.Namespace, settings: Settings) -> None:
 def _context(options: argparse.Namespace, settings: Settings) -> None:
     """Write one JSON line per question: {interaction_id, context, passages, events, seconds}."""
     rows = list(read_rows(options.dataset, options.limit))
-    size = settings.batch_size
-    batches = [rows[start : start + size] for start in range(0, len(rows), size)]
     web = load_web_path(settings)
     try:
         web.warm_up()
-        records = (record for batch in batches for record in _contexts(settings, web, batch))
-        write_rows(options.out, tqdm(records, total=len(rows), unit="question", disable=None))
+        batches = in_batches(rows, settings.batch_size)
+        write_rows(options.out, (record for batch in batches for record in _contexts(settings, web, batch)))
     finally:
         web.close()
 

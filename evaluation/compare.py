@@ -4,25 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.batches import SLICE_FIELDS, RowKey
 from evaluation.judge import Verdict
-from evaluation.metrics import (
-    RESAMPLES,
-    SEED,
-    UNLABELLED,
-    VALUE,
-    Interval,
-    Metrics,
-    label_of,
-    measure,
-    percentile_interval,
-    resampled_counts,
-)
+from evaluation.metrics import VALUE, Interval, Metrics, by_label, measure, percentile_interval, resampled_counts
 from evaluation.store import SavedRun, StoreError, differing
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {
@@ -116,9 +105,7 @@ class Comparison:
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
-
-    Raises:
-        StoreError: there are no common questions, or one of the `fields` has several values in a row.
+    Raises StoreError: there are no common questions, or one of the `fields` has several values in a row.
     """
     pairs = [
         RunPair(key, record, second.records[key])
@@ -152,7 +139,11 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
         second=measure([pair.verdicts.second for pair in pairs]),
         differences=whole.differences,
         flips=dict(sorted(flips.items(), key=lambda item: [order.index(verdict) for verdict in item[0]])),
-        slices={field: parts for field in fields if (parts := _slices(pairs, field))},
+        slices={
+            field: {label: _part(some) for label, some in groups.items()}
+            for field in fields
+            if (groups := by_label(pairs, field, lambda pair: pair.first))
+        },
     )
 
 
@@ -161,26 +152,16 @@ def _part(pairs: Sequence[RunPair]) -> SliceDifferences:
     return SliceDifferences(len(scored), paired_differences(scored))
 
 
-def _slices(pairs: Sequence[RunPair], field: str) -> dict[str, SliceDifferences]:
-    """By label; empty if no question has one."""
-    groups: dict[str, list[RunPair]] = {}
-    for pair in pairs:
-        groups.setdefault(label_of(pair.first, field), []).append(pair)
-    return {label: _part(groups[label]) for label in sorted(groups)} if set(groups) - {UNLABELLED} else {}
-
-
 # --- paired statistics ------------------------------------------------------------------------------------------------
 
 
-def paired_differences(
-    pairs: Sequence[VerdictPair], resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Difference]:
+def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
     """The difference in each of `MEASURES`, over pairs of scored verdicts; empty without pairs."""
     if not pairs:
         return {}
     cells, found = [VerdictPair(*cell) for cell in product(VALUE, repeat=2)], Counter(pairs)
     counts, n = np.array([found[cell] for cell in cells]), len(pairs)
-    samples = resampled_counts(counts.tolist(), resamples, seed)
+    samples = resampled_counts(counts.tolist())
     differences = {}
     for name, worth in MEASURES.items():
         first, second = (np.array([worth[cell[run]] for cell in cells]) for run in (0, 1))
@@ -209,11 +190,9 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
     return float(min(1.0, heads[np.abs(sums) >= abs(total)].sum()))
 
 
-def _fair_coin(tosses: int) -> NDArray[np.float64]:
-    """The probabilities of 0 to `tosses` heads, by logarithms: factorials of thousands do not fit into a float."""
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, tosses + 1)))])
-    chances: NDArray[np.float64] = np.exp(factorials[-1] - factorials - factorials[::-1] - tosses * np.log(2))
-    return chances
+def _fair_coin(tosses: int) -> list[float]:
+    """The probabilities of 0 to `tosses` heads."""
+    return [comb(tosses, heads) / 2**tosses for heads in range(tosses + 1)]
 
 
 if __name__ == "__main__":

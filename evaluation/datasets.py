@@ -108,9 +108,7 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
         path: The file, the first part of a cut file, or the common name of its parts.
         limit: Maximum number of rows.
         split: Leaves out rows of other splits.
-
-    Raises:
-        DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
+    Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
     folder = Path(path).parent
     records = read_records(path, limit, split)
@@ -119,9 +117,8 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
 
 def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
     """The JSON objects of a file with their places, in any form of `read_rows`, without checking fields.
-
-    Raises:
-        DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
+    Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
+    `split`.
     """
     return islice(_records_of(Path(path), dataset_files(path), split or Split(None)), limit)
 
@@ -234,9 +231,7 @@ def alternative_answers(record: Record) -> list[str]:
     """Alternative answers from either field, given as a list, as its JSON text, or as null.
 
     Some public rows have a number instead of a text; it becomes text.
-
-    Raises:
-        DatasetError: the field has another type.
+    Raises DatasetError: the field has another type.
     """
     name = "alt_ans" if "alt_ans" in record.data else "alternative_answers"
     found = value = record.data.get(name) or []

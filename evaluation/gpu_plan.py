@@ -8,15 +8,10 @@ Nothing was measured on a T4.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agents.common.files import UserError
-from agents.settings import (
-    CrossEncoderSettings,
-    PromptRouter,
-    Settings,
-    TransformersEngine,
-    VllmEngine,
-)
+from agents.settings import CrossEncoderSettings, PromptRouter, Settings, TransformersEngine, VllmEngine
 from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, Shape, load_manifest
 
@@ -41,8 +36,7 @@ COMPUTE_SHARE, AWQ_COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.5, 0.70
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Something that uses memory of one card. `key` is its key in the preset."""
 
     card: int
@@ -60,7 +54,6 @@ class GpuPlan:
     """
 
     cards: int
-    memory_gib: float
     shapes: Mapping[str, Shape]
     parts: list[Part] = field(default_factory=list)
     cached_tokens: int | None = None
@@ -81,17 +74,11 @@ class GpuPlan:
             self.unknown.append(name)
         return self.shapes.get(name)
 
-    def add(self, card: int, key: str, sizes: Mapping[str, float]) -> None:
-        """Add parts of one card, in GiB by name."""
-        self.parts += [Part(card, key, what, gib) for what, gib in sizes.items()]
 
-
-def plan(
-    settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
-) -> GpuPlan:
+def plan(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
     """Place the preset's models on the cards, and list what does not fit."""
     entries = (manifest or load_manifest()).models
-    made = GpuPlan(cards, memory_gib, {name: entry.shape for name, entry in entries.items() if entry.shape})
+    made = GpuPlan(cards, {name: entry.shape for name, entry in entries.items() if entry.shape})
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
         _vllm(engine, made)
@@ -123,9 +110,9 @@ def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
 
 
 def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
-    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * made.memory_gib
-    for card in range(cards):
-        made.add(card, "language_model", {f"vLLM's share, {engine.gpu_memory_utilization:g} of the card": share})
+    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * GPU_MEMORY_GIB
+    title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
+    made.parts += [Part(card, "language_model", title, share) for card in range(cards)]
     if shape := made.shape(engine.model):
         weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
         token = shape.key_value_bytes(_bytes(engine.dtype)) / cards / GIB
@@ -136,7 +123,7 @@ def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
                 f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
                 f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
             )
-            wanted = math.ceil((share - room + engine.max_model_tokens * token) / made.memory_gib * 100) / 100
+            wanted = math.ceil((share - room + engine.max_model_tokens * token) / GPU_MEMORY_GIB * 100) / 100
             remedy = f"raise it to {wanted:g}, raise tensor_parallel_size, or lower max_model_tokens"
             made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
@@ -148,40 +135,40 @@ def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan)
         value = _bytes(engine.dtype)
         longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
         tokens = engine.batch_size * longest
-        spread = "weights, a part of the layers" if len(cards) > 1 else "weights"
-        cached = tokens * shape.key_value_bytes(value) / len(cards) / GIB
         sizes = {
-            f"{engine.model}: {spread}": shape.weight_bytes(value) / len(cards) / GIB,
-            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": cached,
-            "activations of these": _activations(shape, tokens, value),
+            f"{engine.model}: weights{', a part of the layers' * (len(cards) > 1)}": shape.weight_bytes(value),
+            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": tokens
+            * shape.key_value_bytes(value),
         }
         for card in cards:
-            made.add(card, "language_model", sizes)
+            made.parts += [Part(card, "language_model", what, size / len(cards) / GIB) for what, size in sizes.items()]
+            work = _activations(shape, tokens, value)
+            made.parts.append(Part(card, "language_model", "activations of these", work))
 
 
 def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) -> None:
     if shape := made.shape(encoder.model):
-        value = _bytes(encoder.dtype)
-        scores = encoder.batch_size * shape.heads * encoder.max_tokens**2 * value / GIB
-        work = _activations(shape, encoder.batch_size * encoder.max_tokens, value) + scores
-        name = f"activations of {encoder.batch_size} texts of {encoder.max_tokens} tokens"
-        made.add(card, key, {f"{encoder.model}: weights": shape.weight_bytes(value) / GIB, name: work})
+        value, count, tokens = _bytes(encoder.dtype), encoder.batch_size, encoder.max_tokens
+        work = _activations(shape, count * tokens, value) + count * shape.heads * tokens**2 * value / GIB
+        made.parts += [
+            Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value) / GIB),
+            Part(card, key, f"activations of {count} texts of {tokens} tokens", work),
+        ]
 
 
 def _check(card: int, made: GpuPlan) -> None:
-    parts = made.on(card)
+    parts, total = made.on(card), made.total(card)
     if card >= made.cards:
         problem = f"is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
         made.problems.append((parts[0].key, problem, "choose an existing device, or raise gpu_count in aicrowd.json"))
-    elif made.total(card) > made.memory_gib:
+    elif total > GPU_MEMORY_GIB:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
-        problem = f"GPU {card} would hold {made.total(card):.1f} GiB of {made.memory_gib:g}: {listed}"
+        problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {listed}"
         largest = max(parts, key=lambda part: part.gib)
         key, remedy = f"{largest.key}.device", "another GPU, a smaller batch_size, or fewer tokens"
         if largest.what.startswith("vLLM"):
-            left = made.memory_gib - (made.total(card) - largest.gib)
-            key = "language_model.gpu_memory_utilization"
-            remedy = f"lower it to {math.floor(left / made.memory_gib * 100) / 100:g}"
+            share = (GPU_MEMORY_GIB - total + largest.gib) / GPU_MEMORY_GIB
+            key, remedy = "language_model.gpu_memory_utilization", f"lower it to {math.floor(share * 100) / 100:g}"
         made.problems.append((key, problem, remedy))
 
 

@@ -26,9 +26,7 @@ class GraphServerError(UserError, RuntimeError):
 @contextmanager
 def mock_graph(data: str | Path = "") -> Iterator[str]:
     """The address of `python -m mock_api` with the graph of a folder; without one: the shipped graph.
-
-    Raises:
-        GraphServerError: it exited at once.
+    Raises GraphServerError: it exited at once.
     """
     folder = ["--data", str(data)] if data else []
     command = [sys.executable, "-m", "mock_api", "--port", "0", "--stop-with-stdin", *folder]
@@ -47,11 +45,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
                 raise GraphServerError(f"the mock knowledge graph did not start: {last}")
             yield address.group()
         finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.kill()
 
 
 def silent_graph(address: str) -> str | None:

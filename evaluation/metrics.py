@@ -1,9 +1,11 @@
 """The CRAG metrics with bootstrap intervals, over all questions and by label; agreement of two sets of verdicts."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from evaluation.batches import SLICE_FIELDS
 from evaluation.judge import Verdict
 
+T = TypeVar("T")
 RESAMPLES = 2000
 SEED = 20240605
 UNLABELLED = "(none)"
@@ -45,11 +48,6 @@ class Metrics:
     unscored: int
     ci: Interval
     intervals: Mapping[str, Interval]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        ends = {name: list(interval) for name, interval in self.intervals.items()}
-        return {**asdict(self), "ci": list(self.ci), "intervals": ends}
 
 
 def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
@@ -97,19 +95,28 @@ def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed
     return percentile_interval(resampled_counts(counts.tolist(), resamples, seed) @ kinds / max(len(values), 1))
 
 
-def slices(rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
-    """Metrics per label: ``slices(rows)["domain"]["movie"]``. A row has ``verdict`` and optional labels.
+def wilson_interval(right: int, count: int) -> Interval:
+    """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
+    z, share = NormalDist().inv_cdf(0.975), right / count
+    middle, scale = share + z**2 / (2 * count), 1 + z**2 / count
+    half = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return Interval((middle - half) / scale, (middle + half) / scale)
 
-    Fields without any label are left out; rows without a label are under `UNLABELLED`.
-    """
-    groups: dict[str, dict[str, list[Verdict]]] = {field: {} for field in fields}
-    for row in rows:
-        for field, labels in groups.items():
-            labels.setdefault(label_of(row, field), []).append(Verdict(row["verdict"]))
+
+def by_label(items: Iterable[T], field: str, row_of: Callable[[T], Mapping[str, Any]]) -> dict[str, list[T]]:
+    """The items by their rows' labels in a field, in alphabetical order, `UNLABELLED` too; empty if no row has one."""
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(label_of(row_of(item), field), []).append(item)
+    return dict(sorted(groups.items())) if set(groups) - {UNLABELLED} else {}
+
+
+def slices(rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
+    """Metrics per label: ``slices(rows)["domain"]["movie"]``, without the fields that have no labels."""
     return {
-        field: {label: measure(verdicts) for label, verdicts in sorted(labels.items())}
-        for field, labels in groups.items()
-        if set(labels) - {UNLABELLED}
+        field: {label: measure([Verdict(row["verdict"]) for row in some]) for label, some in groups.items()}
+        for field in fields
+        if (groups := by_label(rows, field, lambda row: row))
     }
 
 

@@ -57,9 +57,7 @@ class RayWorkers(Worker):
 
     def start(self) -> None:
         """Connect to the cluster and begin to build the agents.
-
-        Raises:
-            RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
+        Raises RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
         self._ray, needs = _connected(self.address), {"CPU": self.cpus, "GPU": self.gpus}
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]

@@ -1,6 +1,7 @@
 """One run: results.json, the final table, and what the agent's gates cost and saved."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,24 @@ LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowle
 
 
 def summarise(
-    records: Sequence[Mapping[str, Any]], sittings: Sequence[Mapping[str, Any]], signature: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]], measured: Mapping[str, Any], signature: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The contents of results.json.
 
     `slices` are by label. `timeouts` and `errors` count batches.
-    `last_error` is the exception of the last batch that failed. Seconds `total` are the agent's over all batches;
-    `startup` and `first_answer` are of the last sitting that started the agent. `gates` are those of `gate_effects`.
+    `last_error` is the last line of the last error: of a traceback the exception. Seconds `total` are the agent's over
+    all batches; `startup` and `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`.
     `generations_out_of_time` counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `lost` counts questions without an answer by what it was lost to: see `agents.common.contracts.Lost`. `tokens` are
     the language model's.
     """
     batches = {(record["batch"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
-    last = sittings[-1] if sittings else {}
+    faults = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
     return {
-        **measure([Verdict(record["verdict"]) for record in records]).to_dict(),
+        **asdict(measure([Verdict(record["verdict"]) for record in records])),
         "slices": {
-            field: {label: metrics.to_dict() for label, metrics in groups.items()}
+            field: {label: asdict(metrics) for label, metrics in groups.items()}
             for field, groups in slices(records).items()
         },
         "gates": gate_effects(records),
@@ -42,27 +43,21 @@ def summarise(
             "total": round(total, 3),
             "per_question": round(total / len(records), 3) if records else 0.0,
             "slowest_batch_per_question": round(max((record["seconds"] for record in records), default=0.0), 3),
-            "startup": last.get("startup_seconds"),
-            "first_answer": last.get("first_answer_seconds"),
+            "startup": measured.get("startup_seconds"),
+            "first_answer": measured.get("first_answer_seconds"),
         },
-        "peak_memory_mb": max((sitting.get("peak_memory_mb", 0.0) for sitting in sittings), default=0.0),
+        "peak_memory_mb": measured.get("peak_memory_mb", 0.0),
         "timeouts": sum(bool(record["timed_out"]) for record in batches.values()),
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
         "generations_out_of_time": _counted("out_of_time", batches.values()),
         "tokens": _counted("tokens", batches.values()),
-        "last_error": _last_error(records),
+        "last_error": faults[-1].splitlines()[-1].strip() if faults and faults[-1] else None,
         "lost": count_lost(records),
     }
 
 
 def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
     return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
-
-
-def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """The last line of the last batch's error: of a traceback the exception."""
-    texts = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
-    return texts[-1].splitlines()[-1].strip() if texts and texts[-1] else None
 
 
 def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -137,13 +132,13 @@ def tokens_line(results: Mapping[str, Any]) -> str:
 def footer(results: Mapping[str, Any], folder: Path) -> str:
     """Below the table: times, memory, signature, and the folder."""
     seconds = results["seconds"]
-    times = [f"{seconds['per_question']:.2f} s per question"]
-    if seconds["startup"] is not None:
-        times.append(f"start-up {seconds['startup']:.1f} s")
-    if seconds["first_answer"] is not None:
-        times.append(f"first answer after {seconds['first_answer']:.1f} s")
-    if results["peak_memory_mb"]:
-        times.append(f"peak memory {results['peak_memory_mb']:.0f} MiB")
+    measured = {
+        "{:.2f} s per question": seconds["per_question"],
+        "start-up {:.1f} s": seconds["startup"],
+        "first answer after {:.1f} s": seconds["first_answer"],
+        "peak memory {:.0f} MiB": results["peak_memory_mb"] or None,
+    }
+    times = [form.format(value) for form, value in measured.items() if value is not None]
     used = filter(None, (", ".join(times), tokens_line(results)))
     return "\n".join([*used, f"signature  {signature_line(results['signature'])}", f"files      {folder}"])
 
@@ -152,13 +147,13 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """One line per gate: its effect on the score, the number of questions, and what it did in how many."""
     if not gates:
         return []
+    kinds = ("questions", "right_lost", "wrong_saved", "missing", "unknown", "fired")
     titles = ("n", "right lost", "wrong saved", "missing", "unknown", "closed")
     rows: list[tuple[str, ...]] = [("gates", "effect", f"{'95 % interval':^17}", *titles)]
     for name, counts in gates.items():
         effect, interval = "?", f"{'?':^17}"
         if counts["score_effect"] is not None:
             effect, interval = f"{counts['score_effect']:+.3f}", interval_text(counts["ci"], counts["questions"])
-        kinds = ("questions", "right_lost", "wrong_saved", "missing", "unknown", "fired")
         rows.append((f"  {name}", effect, interval, *(str(counts[kind]) for kind in kinds)))
     lines = ["", *_aligned(rows)]
     if any(counts["unknown"] for counts in gates.values()):
@@ -178,9 +173,9 @@ def judged_firings(
 ) -> list[list[Firing]]:
     """The firings in a batch's traces, one list per question: withheld answers are judged as if they had been given.
 
-    ``withheld_verdict`` is None if the withheld answer was not generated. An agent without traces has no firings.
+    ``withheld_verdict`` is None if the withheld answer was not generated.
     """
-    firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
+    firings = [_firings(trace) for trace in traces]
     asked = [
         (firing, Claim(question.row["query"], golds_of(question.row), firing["withheld"]))
         for question, closed in zip(questions, firings, strict=True)

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from types import FrameType
 from typing import Any, NoReturn
 
 from tqdm import tqdm
@@ -41,7 +40,7 @@ class Evaluation:
     """A run over a question file into a store, whose questions are not asked again.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
-    the evaluator does. `origin` is that of `origin_of`, for run.json; `signature` goes into the results.
+    the evaluator does. `origin` is that of `origin_of`, for run.json.
     """
 
     dataset: Path
@@ -49,38 +48,34 @@ class Evaluation:
     worker: Worker
     judge: Judge
     trim: Callable[[str], str]
-    signature: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     split: Split = field(default_factory=lambda: Split(None))
     batch_size: int | None = None
     seconds_per_query: float = SECONDS_PER_QUERY
     origin: Mapping[str, Any] = field(default_factory=dict)
     show_progress: bool = True
-    _began: float | None = field(default=None, init=False)
-    _is_ready: bool = field(default=False, init=False)
+    _began: float = field(default_factory=time.monotonic, init=False)
     _read: int = field(default=0, init=False)
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
-
-        Raises:
-            DatasetError: the file has no questions or an invalid row; what was finished before is kept.
-            AgentStartError: the agent cannot be built.
-            StoreError: the run to resume has another batch size, or cannot continue to `limit`.
+        Raises DatasetError: the file has no questions or an invalid row; what was finished before is kept;
+        AgentStartError: the agent cannot be built; StoreError: the run to resume has another batch size, or cannot
+        continue to `limit`.
         """
         records = self.store.records
         try:
-            if self.store.run.batch_size is None:
-                self._start()  # builds while the rows are counted
+            if is_new := self.store.run.batch_size is None:
+                self.worker.start()  # builds while the rows are counted
             total = expected_rows(self.dataset, self.limit, self.split)
-            size = self.store.run.batch_size or self._wait_until_ready()
-            batches = self._unanswered(size)
+            batches = self._unanswered(self.store.run.batch_size or self._wait_until_ready())
             with tqdm(
                 total=total, initial=len(records), unit="question", desc="questions", disable=not self.show_progress,
                 dynamic_ncols=True,
             ) as bar:  # fmt: skip
                 if (first := next(batches, None)) is not None:
-                    if not self._is_ready:
+                    if not is_new:
+                        self._began = time.monotonic()
                         self._wait_until_ready()
                     for questions, result in self.worker.answers(chain([first], batches), self.seconds_per_query):
                         self._finish(questions, result)
@@ -90,25 +85,18 @@ class Evaluation:
         finally:
             self.worker.stop()
         self.store.finish(self._read)
-        results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
+        results = summarise(list(self.store.records.values()), self.store.run.measured, self.store.run.signature)
         write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
-    def _start(self) -> None:
-        self._began = time.monotonic()
-        self.worker.start()
-
     def _seconds(self) -> float:
-        """Since the agent's start."""
-        return round(time.monotonic() - (self._began or 0.0), 3)
+        """Since the run's start."""
+        return round(time.monotonic() - self._began, 3)
 
     def _wait_until_ready(self) -> int:
         """Wait for the agent; returns the run's batch size."""
-        if self._began is None:
-            self._start()
-        own = self.worker.wait_until_ready()
-        self._is_ready = True
-        size, before = self.batch_size or own, self.store.run.batch_size
+        own, before = self.worker.wait_until_ready(), self.store.run.batch_size
+        size = self.batch_size or own
         if before not in (None, size):
             raise StoreError(
                 f"{self.store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
@@ -144,30 +132,29 @@ class Evaluation:
         measured["peak_memory_mb"] = max(measured["peak_memory_mb"], round(result.peak_memory_mb, 1))
         if measured != self.store.run.measured:
             self.store.update(measured=measured)
-        judgements = self._judgements(questions, result)
-        firings = judged_firings(self.judge, self.trim, questions, result.traces)
+        answers, traces = result.answers or [""] * len(questions), result.traces or [{}] * len(questions)
+        if result.answers is None:
+            why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
+            judgements = [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
+        else:
+            pairs = zip(questions, answers, strict=True)
+            claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
+            judgements = judge_claims(self.judge, claims, self.trim)
+        firings = judged_firings(self.judge, self.trim, questions, traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
         rows = [
-            {**place, **_row(question, judgement, result, position), "gates": firings[position], **shared}
-            for position, (place, question, judgement) in enumerate(zip(places, questions, judgements, strict=True))
+            {**place, **_row(question, answer, judgement, result, trace), "gates": fired, **shared}
+            for place, question, answer, judgement, trace, fired in zip(
+                places, questions, answers, judgements, traces, firings, strict=True
+            )
         ]
         self.store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
-
-    def _judgements(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
-        if result.answers is None:
-            why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
-            return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
-        pairs = zip(questions, result.answers, strict=True)
-        claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
-        return judge_claims(self.judge, claims, self.trim)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     """The number of questions of a run; None where counting would take minutes.
-
-    Raises:
-        DatasetError: the file has none.
+    Raises DatasetError: the file has none.
     """
     size = sum(part.stat().st_size for part in dataset_files(dataset))
     if size > COUNTED_SIZE or split.wanted is not None:
@@ -178,7 +165,9 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     return count
 
 
-def _row(question: Question, judgement: Judgement, result: BatchResult, position: int) -> dict[str, Any]:
+def _row(
+    question: Question, answer: str, judgement: Judgement, result: BatchResult, trace: Mapping[str, Any]
+) -> dict[str, Any]:
     """A row of predictions.jsonl without its place.
 
     `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNTS` are of the whole batch.
@@ -186,7 +175,7 @@ def _row(question: Question, judgement: Judgement, result: BatchResult, position
     row, split = question.row, question.row.get(Split.FIELD)
     return {
         "query": row["query"],
-        "prediction": "" if result.answers is None else result.answers[position],
+        "prediction": answer,
         "answer": row.get("answer"),
         "alt_ans": row.get("alt_ans", []),
         "verdict": judgement.verdict.value,
@@ -196,16 +185,16 @@ def _row(question: Question, judgement: Judgement, result: BatchResult, position
         "batch_seconds": round(result.seconds, 3),
         "timed_out": result.timed_out,
         "error": result.error,
-        "lost": _lost(result, position),
+        "lost": _lost(result, trace),
         **{name: _counts(result, name, kinds) for name, kinds in COUNTS.items()},
     }
 
 
-def _lost(result: BatchResult, position: int) -> str | None:
+def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
     """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
     if result.answers is None:
         return Lost.CLOCK if result.timed_out else Lost.FAULT
-    told = result.traces[position].get("lost") if position < len(result.traces) else None
+    told = trace.get("lost")
     return told if isinstance(told, str) and told in set(Lost) else None
 
 
@@ -276,13 +265,13 @@ def stopped_in_order() -> Iterator[None]:
 
     Only the first signal counts: a second would break the clean-up.
     """
-    before = signal.signal(signal.SIGTERM, _raise_once)
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _raise_once(_number: int, _frame: FrameType | None) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Terminated

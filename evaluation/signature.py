@@ -4,17 +4,16 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from agents.answering import MAX_TOKENS, PROMPTS, answer_prompt
-from agents.llm.trainable import adapter_folder
 from agents.settings import TRIM_TOKENIZER, Settings, needed_weights
 from evaluation.datasets import dataset_files, joined_files
-from models.manifest import WeightsMissingError, locate
+from models.manifest import find
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
@@ -35,11 +34,13 @@ _PROMPT_SOURCES = {
 
 def preset_signature(settings: Settings | None) -> dict[str, str | None]:
     """A preset's part of a signature: settings, prompts and trained files; all None for an agent without a preset."""
+    if settings is None:
+        return dict.fromkeys(("preset", "prompts", "adapters", "trained"))
     return {
-        "preset": f"{settings.name}@{settings_hash(settings)}" if settings else None,
-        "prompts": prompts_signature(settings) if settings else None,
-        "adapters": adapters_signature(settings) if settings else None,
-        "trained": trained_signature(settings) if settings else None,
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "prompts": prompts_signature(settings),
+        "adapters": adapters_signature(settings),
+        "trained": trained_signature(settings),
     }
 
 
@@ -83,31 +84,25 @@ def adapters_signature(settings: Settings) -> str | None:
     model = settings.language_model
     if model.engine in {"openai", "scripted"}:
         return _joined(model.adapters)
-    return _joined({name: _hash_of(_adapter_files(place)) for name, place in model.adapters.items()})
+    return trained_signature(settings, {"adapter"})
 
 
-def trained_signature(settings: Settings) -> str | None:
+def trained_signature(settings: Settings, kinds: Set[str] = frozenset({"classifier", "calibration"})) -> str | None:
     """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
     without any. ``?`` for missing files, which the agent reports at its start.
     """
-    folders = [folder for folder in needed_weights(settings).folders if folder.kind in {"classifier", "calibration"}]
-    return _joined(
-        {folder.path.name: _hash_of([folder.path / name for name in folder.files or ("",)]) for folder in folders}
-    )
+    folders = [folder for folder in needed_weights(settings).folders if folder.kind in kinds]
+    names = [folder.path.name if folder.kind == "calibration" else folder.name for folder in folders]
+    hashes = [_hash_of([folder.path / name for name in folder.files or ("",)]) for folder in folders]
+    return _joined(dict(zip(names, hashes, strict=True)))
 
 
 def _joined(marks: Mapping[str, str]) -> str | None:
     return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
 
 
-def _adapter_files(place: str) -> list[Path]:
-    with suppress(WeightsMissingError):
-        return [adapter_folder(place) / name for name in ("adapter_config.json", "adapter_model.safetensors")]
-    return []
-
-
 def _hash_of(files: Sequence[Path]) -> str:
-    if not files or not all(file.is_file() for file in files):
+    if not all(file.is_file() for file in files):
         return "?"
     digest = hashlib.sha256()
     for file in files:
@@ -141,11 +136,7 @@ def package_version() -> str:
 
 def trim_name() -> str:
     """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
-    try:
-        locate(TRIM_TOKENIZER)
-    except WeightsMissingError:
-        return f"bound{MAX_TOKENS}"
-    return f"llama2-{MAX_TOKENS}"
+    return f"llama2-{MAX_TOKENS}" if find(TRIM_TOKENIZER).problem is None else f"bound{MAX_TOKENS}"
 
 
 def versions() -> dict[str, str]:

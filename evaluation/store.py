@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PositiveInt, ValidationError
 
-from agents.common.files import DatasetError, Record, append_rows, lock_folder, read_growing, write_json, write_rows
+from agents.common.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
 
@@ -112,11 +112,8 @@ class RunStore:
 
     The folder is created if absent. `identity` must be equal whenever the run is resumed, `signature` also has the
     versions. `resume` continues the run in the folder, `overwrite` deletes it.
-
-    Raises:
-        StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
-            it cannot be written.
-        FolderInUseError: another evaluator is writing there.
+    Raises StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run,
+    or it cannot be written; FolderInUseError: another evaluator is writing there.
     """
 
     def __init__(
@@ -225,9 +222,7 @@ class SavedRun:
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
         """The trace of each question, if any; of two the last, as the first was cut off from its prediction.
-
-        Raises:
-            StoreError: a line of traces.jsonl is not a trace.
+        Raises StoreError: a line of traces.jsonl is not a trace.
         """
         rows = {row_key(row.data): row.data for row in _rows(self.folder / TRACES, _TraceRow)}
         return {key: row for key, row in rows.items() if key in self.records}

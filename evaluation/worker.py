@@ -112,9 +112,7 @@ class InProcessWorker(Worker):
 
     def wait_until_ready(self) -> int:
         """Build the agent.
-
-        Raises:
-            AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
+        Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
         """
         path = self._spec.path
         os.environ.update(self._spec.environment)
@@ -256,9 +254,7 @@ class ProcessWorker(Worker):
 
     def wait_until_ready(self) -> int:
         """Wait until the agent is built, which is started if need be; returns its batch size.
-
-        Raises:
-            AgentStartError: it could not be built, or not in time.
+        Raises AgentStartError: it could not be built, or not in time.
         """
         running = self._running or self.start()
         try:
@@ -277,9 +273,7 @@ class ProcessWorker(Worker):
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process.
-
-        Raises:
-            AgentStartError: a killed agent could not be rebuilt.
+        Raises AgentStartError: a killed agent could not be rebuilt.
         """
         if not self._ready:
             self.wait_until_ready()

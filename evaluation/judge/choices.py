@@ -105,11 +105,9 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     """
     lowered = normalise(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
-    left, divider, right = lowered.rpartition(" or ")
-    if between is not None and not divider and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
-        left, divider, right = between["first"], "and", between["second"]
-    if not divider:
-        return None
+    left, _, right = lowered.rpartition(" or ")
+    if between is not None and not left and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
+        left, right = between["first"], between["second"]
     first = list(tokens(_OPTION_EDGE.split(left)[-1] if _OPTION_EDGE.split(left)[-1].strip() else left))
     second = list(tokens(_OPTION_EDGE.split(right)[0]))
     shared = set(first) & set(second)

@@ -82,11 +82,7 @@ class LanguageModelJudge:
     name = "llm"
 
     def __init__(
-        self,
-        settings: LanguageModelSettings,
-        where: str,
-        rubric: str = "crag",
-        cache: Path | None = None,
+        self, settings: LanguageModelSettings, where: str, rubric: str = "crag", cache: Path | None = None
     ) -> None:
         try:
             self.model = load_language_model(settings)
@@ -120,10 +116,11 @@ class LanguageModelJudge:
         try:
             self.model.warm_up()
             (generation,) = self._generate([self._request(_PROBE)])
+            why = _fault(generation) if generation.finish_reason in {"error", "deadline"} else None
         except (EngineUnavailableError, WeightsMissingError, UnknownModelError, LanguageModelDiedError) as error:
-            raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {_cause(error)}") from error
-        if generation.finish_reason in {"error", "deadline"}:
-            raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {_fault(generation)}")
+            why = _cause(error)
+        if why:
+            raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {why}")
         self._checked = True
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
@@ -146,8 +143,9 @@ class LanguageModelJudge:
 
     def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
         judged: dict[str, Judgement] = {}
-        waiting = claims
         for attempt in range(1, ATTEMPTS + 1):
+            if not (waiting := {key: claim for key, claim in claims.items() if key not in self._known}):
+                break
             generations = self._generate([self._request(claim, again=attempt > 1) for claim in waiting.values()])
             verdicts: dict[str, bool] = {}
             for key, generation in zip(waiting, generations, strict=True):
@@ -159,9 +157,6 @@ class LanguageModelJudge:
                     verdicts[key] = correct
                     judged[key] = _judgement(correct, f"in attempt {attempt}")
             self._keep(verdicts)
-            waiting = {key: claim for key, claim in waiting.items() if key not in verdicts}
-            if not waiting:
-                break
         return judged
 
     def _keep(self, verdicts: dict[str, bool]) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from agents.settings import TransformersEngine, VllmEngine
+from evaluation.batches import GPU_MEMORY_GIB
 from evaluation.gpu_plan import plan
 from evaluation.preflight import CHALLENGES
 from evaluation.preflight.subject import (
@@ -148,4 +149,4 @@ def memory(subject: Subject) -> Findings:
         remedy = "give its entry in models/manifest.toml a shape, the numbers of its config.json"
         yield Finding(Level.WARNING, subject.preset_file, f"the GPU memory of {name} is not known", remedy)
     fullest = max((made.total(card) for card in range(cards)), default=0.0)
-    yield note(f"the fullest GPU holds {fullest:.1f} of {made.memory_gib:g} GiB (estimated)")
+    yield note(f"the fullest GPU holds {fullest:.1f} of {GPU_MEMORY_GIB:g} GiB (estimated)")

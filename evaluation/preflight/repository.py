@@ -6,9 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from agents.settings import needed_weights
 from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
@@ -69,8 +67,6 @@ def is_pointer(path: Path) -> bool:
 
 
 def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
-    if not paths:
-        return set()
     fields = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0").split("\0")
     return {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
 
@@ -130,43 +126,17 @@ def imports_named(subject: Subject) -> Findings:
         yield Finding(Level.ERROR, f"{place['file']}:{place['line']}", problem, remedy)
 
 
-class NeededPart(NamedTuple):
-    """A model, adapter, classifier or calibration of the preset: its key, its place in the tree, where else it may lie
-    on this machine, and the remedy if it is missing. `optional`: the agent starts without it.
-    """
-
-    key: str
-    shown: str
-    elsewhere: Path
-    get: str
-    problem: str | None
-    optional: bool = False
-
-
 def weights(subject: Subject) -> Findings:
     """The submission has every model of the preset, identical to the manifest and committed."""
-    parts = list(_parts(subject))
-    if all(part.optional for part in parts):
-        raise NotApplicableError(f"the preset {subject.preset} loads no weights")
-    is_active = subject.preset == subject.active_preset
-    for part in parts:
-        if part.problem:
-            level = Level.ERROR if is_active and not part.optional else Level.WARNING
-            here = next((place for place in (subject.root / part.shown, part.elsewhere) if place.exists()), None)
-            remedy = f"{part.get}; on this machine it is in {here}" if here else part.get
-            problem = f"{part.shown}, as git would push it: {one_line(part.problem, 400)}"
-            yield Finding(level, f"{subject.preset_file}, field {part.key}", problem, remedy)
-    yield note(f"{len(parts)} model(s)")
-
-
-def _parts(subject: Subject) -> Iterator[NeededPart]:
     root, cache = subject.pushed, cache_folder()
     needed = needed_weights(subject.settings, manifest=subject.manifest, repository=root, cache=root / "no-cache")
+    if not needed.models and not needed.folders:
+        raise NotApplicableError(f"the preset {subject.preset} loads no weights")
     fetch = f"python -m models.fetch {subject.preset} --to models/weights, then git lfs install, git add and git commit"
     for name, key in (*needed.models.items(), *needed.optional.items()):
         shown = f"models/weights/{name}"
         problem = verification_problem(subject.manifest.models[name], root / shown)
-        yield NeededPart(key, shown, cache / name, fetch, problem, name in needed.optional)
+        yield from _missing(subject, key, shown, cache / name, problem, fetch, optional=name in needed.optional)
     for made in needed.folders:
         place, problem = made.places[0], made.problem
         shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
@@ -174,4 +144,18 @@ def _parts(subject: Subject) -> Iterator[NeededPart]:
             problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
         without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
-        yield NeededPart(made.key, shown, cache / made.name, get, problem)
+        yield from _missing(subject, made.key, shown, cache / made.name, problem, get)
+    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s)")
+
+
+def _missing(
+    subject: Subject, key: str, shown: str, elsewhere: Path, problem: str | None, get: str, *, optional: bool = False
+) -> Findings:
+    """What a part of the preset lacks, if anything; it may lie `elsewhere` on this machine."""
+    if problem:
+        is_needed = subject.preset == subject.active_preset and not optional
+        here = next((place for place in (subject.root / shown, elsewhere) if place.exists()), None)
+        remedy = f"{get}; on this machine it is in {here}" if here else get
+        level, problem = Level.ERROR if is_needed else Level.WARNING, one_line(problem, 400)
+        place = f"{subject.preset_file}, field {key}"
+        yield Finding(level, place, f"{shown}, as git would push it: {problem}", remedy)

@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
@@ -15,10 +15,8 @@ import numpy as np
 from agents.common.contracts import INVALID_QUESTION
 from agents.pipeline.case import time_shares
 from agents.settings import SettingsError, load_settings
-from evaluation.batches import RowKey
 from evaluation.judge import Verdict
-from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title
-from evaluation.report.packing import BLOCK_QUESTIONS
+from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title, wilson_interval
 from evaluation.results import count_lost
 from evaluation.signature import settings_hash
 from evaluation.store import RESULTS, SavedRun, StoreError, row_key
@@ -35,27 +33,20 @@ _HEADLINE = ("score", "ci", "intervals", "accuracy", "hallucination", "missing",
 _OWN_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
 
 
-class Loss(NamedTuple):
-    """The questions with one label that brought no point; `sum` is of both."""
-
-    label: str
-    wrong: int
-    missing: int
-    sum: int
-
-
 @dataclass(frozen=True)
 class FinishedRun:
-    """`results` is results.json; `records` are the rows of predictions.jsonl, one per question in the order asked.
+    """A run with its metrics: `results` is results.json, or the same of a part of the questions.
 
-    `traces` are of the same attempts. Another agent's may be missing or have any form, so do not rely on fields.
+    Another agent's traces may be missing or have any form, so do not rely on fields.
     """
 
+    saved: SavedRun
     results: Mapping[str, Any]
-    records: Sequence[Mapping[str, Any]]
-    traces: Mapping[RowKey, Mapping[str, Any]]
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    """That of the last start: see `evaluation.runner.origin_of`."""
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of predictions.jsonl, one per question in the order asked."""
+        return list(self.saved.records.values())
 
     @property
     def signature(self) -> Mapping[str, Any]:
@@ -90,11 +81,6 @@ class FinishedRun:
         interval = " [{:+.2f}, {:+.2f}]".format(*self.results["ci"]) if self.results["n"] >= FEWEST else ""
         return f"{self.results['score']:+.2f}{interval}"
 
-    @property
-    def title(self) -> str:
-        """``cpu, CRAG task 2, -0.05 [-0.27, +0.16]``."""
-        return f"{self.name}, CRAG task {self.task}, {self.score}"
-
     @cached_property
     def labels(self) -> list[str]:
         """The label fields that results.json slices by and that questions have."""
@@ -113,35 +99,27 @@ class FinishedRun:
 
     def trace(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The trace of a question; may be empty."""
-        return self.traces.get(row_key(record), {})
+        return self.saved.traces.get(row_key(record), {})
 
     def probability(self, record: Mapping[str, Any]) -> float | None:
         """P(correct) of the question's likeliest candidate."""
         candidate = likeliest(self.trace(record))
         return float(candidate["probability"]) if candidate else None
 
-    def losses(self, name: str) -> list[Loss]:
+    def losses(self, name: str) -> list[dict[str, Any]]:
         """The labels of a field with most wrong answers; of equals, those with most questions unanswered."""
         counts = Counter((str(record[name]), record["verdict"]) for record in self.records if record.get(name))
-        lost = {label: (counts[label, "incorrect"], counts[label, "missing"]) for label, _ in counts}
-        losses = [Loss(label, *both, sum(both)) for label, both in lost.items()]
-        return sorted(losses, key=lambda loss: (-loss.wrong, -loss.missing, loss.label))[:SHOWN]
+        both = {label: (counts[label, "incorrect"], counts[label, "missing"]) for label, _ in counts}
+        ordered = sorted(both.items(), key=lambda loss: (-loss[1][0], -loss[1][1], loss[0]))[:SHOWN]
+        return [
+            {"label": label, "wrong": wrong, "missing": missing, "sum": wrong + missing}
+            for label, (wrong, missing) in ordered
+        ]
 
-    def surest_wrong(self) -> list[Mapping[str, Any]]:
+    def surest_wrong(self) -> list[dict[str, Any]]:
         """The wrong answers with the highest P(correct)."""
         wrong = [record for record in self.records if record["verdict"] == Verdict.INCORRECT]
         return sorted(wrong, key=lambda record: -(self.probability(record) or 0.0))[:SHOWN]
-
-    def lost_answers(self) -> list[Mapping[str, Any]]:
-        """The first lost answers, by what they were lost to."""
-        kinds = list(self.lost)
-        lost = [record for record in self.records if record.get("lost")]
-        return sorted(lost, key=lambda record: kinds.index(record["lost"]))[:SHOWN]
-
-    @property
-    def counts_lost(self) -> bool:
-        """Whether the run knows which answers were lost; an older one may not."""
-        return all("lost" in record for record in self.records)
 
 
 def read_run(folder: Path) -> FinishedRun:
@@ -156,7 +134,7 @@ def read_run(folder: Path) -> FinishedRun:
         raise StoreError(f"{path}: {error}") from None
     if missing:
         raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
-    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.run.measured)
+    return FinishedRun(saved, results)
 
 
 # --- rows of the table of questions -----------------------------------------------------------------------------------
@@ -175,7 +153,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     rows = [_table_row(run, record, place) for place, record in enumerate(run.records)]
     names = ("verdict", "lost", *run.labels, "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
-    return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
+    return {"rows": rows, "facets": facets, "limit": run.limit}
 
 
 def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int) -> dict[str, Any]:
@@ -303,18 +281,10 @@ def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
         bins.setdefault(number, []).append(estimate)
     points = []
     for members in (bins[number] for number in sorted(bins)):
-        mean = fmean(member.probability for member in members)
-        right = fmean(member.value > 0 for member in members)
-        points.append(ReliabilityBin(mean, right, wilson_interval(right, len(members)), len(members)))
+        mean, right = fmean(member.probability for member in members), sum(member.value > 0 for member in members)
+        interval = wilson_interval(right, len(members))
+        points.append(ReliabilityBin(mean, right / len(members), interval, len(members)))
     return points
-
-
-def wilson_interval(share: float, count: int) -> Interval:
-    """The 95 % interval of a share of `count` trials (Wilson, 1927)."""
-    square = NORMAL_95**2 / count
-    centre = (share + square / 2) / (1 + square)
-    margin = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
-    return Interval(centre - margin, centre + margin)
 
 
 # --- seconds ----------------------------------------------------------------------------------------------------------

@@ -1,13 +1,17 @@
-"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script."""
+"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script.
+
+The page opens a block of traces (zlib in base64) only when a question of it is opened.
+"""
 
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
@@ -16,10 +20,9 @@ from agents.common.files import check_target, write_whole
 from evaluation.batches import golds_of
 from evaluation.compare import Comparison, verdicts_title
 from evaluation.judge import Verdict
-from evaluation.metrics import FEWEST, Metrics
+from evaluation.metrics import FEWEST
 from evaluation.report import measured
 from evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
-from evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces, pack
 from evaluation.results import lost_line, out_of_time_line, tokens_line
 from evaluation.signature import signature_line
 from evaluation.store import REPORT, SavedRun, StoreError
@@ -34,24 +37,28 @@ REPORT_FAULTS = (
 CHANCE = 0.05
 """From this p-value on, a difference is called one that chance may have made."""
 BARS = 20
+BLOCK_QUESTIONS = 16
+"""Questions per block; they share a dictionary and are unpacked together."""
+PACKED_LIMIT = 11_000_000
+"""Maximum characters of all blocks, so that a report of 2,706 questions stays below 15 MB."""
+LONGEST = (40_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 80)
+"""Characters to which each text is cut, tried in turn until the blocks are small enough."""
 LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
 """The plot area of a line chart of 420 x 300."""
 
 
 def write_report(folder: Path, out: Path | None = None) -> Path:
     """Write report.html of the finished run in `folder`, there or to `out` (creating folders); returns the path.
-
-    Raises:
-        DatasetError: the run is unfinished, or the page cannot be written.
+    Raises DatasetError: the run is unfinished, or the page cannot be written.
     """
     path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
-    return _written(path, render, run)
+    return _written(path, _report, run)
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
     """Write the page of two runs side by side; returns its path; raises StoreError."""
-    return _written(path, render_comparison, comparison, first, second)
+    return _written(path, _comparison, comparison, first, second)
 
 
 def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
@@ -66,30 +73,25 @@ def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
     return path
 
 
-def render(run: FinishedRun) -> str:
-    """The page of a run as text."""
+def _report(run: FinishedRun) -> str:
     packed = pack(run.records, [run.trace(record) for record in run.records])
     return _filled("report.html", "table.js", packed, table_data(run), run=run)
 
 
-def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
-    """The page of two runs as text."""
-    runs = _side(first, comparison.first), _side(second, comparison.second)
+def _comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
+    sides = (first, comparison.first), (second, comparison.second)
+    runs = [FinishedRun(saved, {**asdict(metrics), "signature": saved.run.signature}) for saved, metrics in sides]
     pairs = [pair for pairs in comparison.flips.values() for pair in pairs]
     records = [record for pair in pairs for record in (pair.first, pair.second)]
     traces = [run.trace(record) for pair in pairs for run, record in zip(runs, (pair.first, pair.second), strict=True)]
-    data = {"limits": [run.limit for run in runs], "block_questions": BLOCK_QUESTIONS}
+    data = {"limits": [run.limit for run in runs]}
     won = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.second is Verdict.CORRECT)
     lost = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.first is Verdict.CORRECT)
     named = {"sides": list(zip("AB", runs, strict=True)), "won": won, "lost": lost, "chance": CHANCE}
     return _filled("compared.html", "compare.js", pack(records, traces), data, compared=comparison, **named)
 
 
-def _side(saved: SavedRun, metrics: Metrics) -> FinishedRun:
-    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.run.measured)
-
-
-def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:
+def _filled(template: str, script: str, packed: "PackedTraces", data: Mapping[str, Any], **parts: object) -> str:
     """A template with its parts, our style and scripts, and the packed traces; nothing else may run in it."""
     style = _file("style.css")
     scripts = "\n".join(_file(name) for name in (*SHARED_SCRIPTS, script))
@@ -97,18 +99,9 @@ def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str,
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(scripts)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    ours = {"style": style, "script": scripts, "policy": policy, "packed": packed, "data": script_json(data)}
-    return TEMPLATES.get_template(template).render(**ours, **parts)
-
-
-def script_json(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end its script element or a script's line: ASCII without ``<``, ``>``, ``&``.
-
-    Raises:
-        ValueError: a number is not valid in JSON, which JSON.parse would refuse.
-    """
-    plain = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    ours = {"style": style, "script": scripts, "policy": policy, "packed": packed}
+    data = {**data, "block_questions": BLOCK_QUESTIONS}
+    return TEMPLATES.get_template(template).render(**ours, data=data, **parts)
 
 
 def _file(name: str) -> str:
@@ -117,6 +110,64 @@ def _file(name: str) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+# --- traces made small enough for one page: long texts are cut, questions compressed in blocks -----------------------
+
+
+class PackedTraces(NamedTuple):
+    """The blocks, the characters kept of each text, and how many questions were cut."""
+
+    blocks: Sequence[str]
+    longest: int
+    shortened: int
+
+
+def pack(records: Sequence[Mapping[str, Any]], traces: Sequence[Mapping[str, Any]]) -> PackedTraces:
+    """Blocks of ``[{record, trace, left_out}]``, `BLOCK_QUESTIONS` questions each, in order."""
+    whole = [
+        {"record": record, "trace": trace or None} for record, trace in zip(records, map(_once, traces), strict=True)
+    ]
+    for longest in LONGEST:
+        left_out = [sum(max(0, len(text) - longest) for text in _texts(entry)) for entry in whole]
+        entries = [{**cut(entry, longest), "left_out": count} for entry, count in zip(whole, left_out, strict=True)]
+        blocks = [_block(entries[n : n + BLOCK_QUESTIONS]) for n in range(0, len(entries), BLOCK_QUESTIONS)]
+        if sum(map(len, blocks)) <= PACKED_LIMIT:
+            break
+    return PackedTraces(blocks, longest, sum(map(bool, left_out)))
+
+
+def _block(entries: Sequence[Mapping[str, Any]]) -> str:
+    plain = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return base64.b64encode(zlib.compress(plain, 9)).decode("ascii")
+
+
+def _once(trace: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The trace without its context, if a prompt has it word for word, as is usual."""
+    context = trace.get("context")
+    if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
+        return {**trace, "context": ""}
+    return trace
+
+
+def cut(value: Any, longest: int) -> Any:  # noqa: ANN401 - any JSON value
+    """Cut every text longer than `longest` in its middle, with a note of how much is missing."""
+    if isinstance(value, str) and len(value) > longest:
+        head = longest * 2 // 3
+        return f"{value[:head]} [... {len(value) - longest} characters left out ...] {value[head - longest :]}"
+    if isinstance(value, Mapping):
+        return {name: cut(item, longest) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [cut(item, longest) for item in value]
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 # --- what the templates call ------------------------------------------------------------------------------------------
@@ -141,7 +192,7 @@ def facts_of(run: FinishedRun) -> dict[str, str]:
     """What was run, where and when."""
     facts = {
         **{name: run.signature.get(name) for name in ("preset", "set", "agent", "data", "judge")},
-        **{name: run.origin.get(name) for name in ("date", "machine", "commit", "command")},
+        **{name: run.saved.run.measured.get(name) for name in ("date", "machine", "commit", "command")},
         "tokens": tokens_line(run.results).removeprefix("tokens: "),
     }
     return {"changes" if name == "set" else name: str(value) for name, value in facts.items() if value}
@@ -200,10 +251,13 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}  # JSON.parse refuses NaN
 _CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, golds_of, verdicts_title)
 _MEASURED = (measured.confidence, measured.threshold_curve, measured.reliability, measured.stage_seconds)
 _LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
-TEMPLATES.globals |= {"FEWEST": FEWEST} | {call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)}
+TEMPLATES.globals |= {"FEWEST": FEWEST, "SHOWN": measured.SHOWN} | {
+    call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)
+}
 TEMPLATES.filters |= {
     "title_of": measured.title,
     "signed": "{:+.3f}".format,

@@ -47,7 +47,7 @@ def test_layers_are_spread_over_the_cards_that_there_are() -> None:
         for cards in (4, 2)
     ]
     assert weights[1] == pytest.approx(2 * weights[0])
-    assert plan(planned("db3_task1"), cards=1, memory_gib=15.0).problems
+    assert plan(planned("db3_task1"), cards=1).problems
 
 
 def test_the_graph_and_a_second_look_take_time_and_a_processor_has_no_plan() -> None:

@@ -29,7 +29,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
         ).run()
     finally:
         store.close()
-    assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == results
+    assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == json.loads(json.dumps(results))
     assert count_lost(list(store.records.values())) == results["lost"]
     return results
 

@@ -68,4 +68,3 @@ def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
             (hits,), np.mean, method="percentile", n_resamples=8000, rng=np.random.default_rng(3)
         ).confidence_interval
         assert list(metrics.intervals[name]) == pytest.approx((theirs.low, theirs.high), abs=0.01)
-        assert metrics.to_dict()["intervals"][name] == list(metrics.intervals[name])

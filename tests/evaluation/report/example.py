@@ -125,6 +125,6 @@ def write_run(
     store = RunStore(folder, signature, signature)
     store.update(batch_size=2)
     store.append(records, traces)
-    write_json(folder / RESULTS, summarise(records, [store.run.measured], signature))
+    write_json(folder / RESULTS, summarise(records, store.run.measured, signature))
     store.close()
     return folder

@@ -13,7 +13,6 @@ from evaluation.report.measured import (
     read_run,
     reliability,
     stage_budgets,
-    wilson_interval,
 )
 from evaluation.signature import settings_hash
 from evaluation.store import StoreError
@@ -84,12 +83,3 @@ def test_reliability() -> None:
     bins = reliability([Estimate(0.0, -1), Estimate(0.09, 1), Estimate(0.1, -1), Estimate(1.0, 1)])
     shown = [(point.probability, point.right, point.questions) for point in bins]
     assert shown == [(0.045, 0.5, 2), (0.1, 0.0, 1), (1.0, 1.0, 1)]
-
-
-@pytest.mark.parametrize(
-    ("right", "count", "ends"),
-    [(81, 263, (0.2553, 0.3662)), (15, 148, (0.0624, 0.1605)), (0, 20, (0.0, 0.1611)), (1, 29, (0.0061, 0.1718))],
-)
-def test_wilson_interval_of_the_literature(right: int, count: int, ends: tuple[float, float]) -> None:
-    """Newcombe, Statistics in Medicine 17 (1998), table I, method 3."""
-    assert list(wilson_interval(right / count, count)) == pytest.approx(ends, abs=5e-5)
