@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PositiveInt, ValidationError
 
-from agents.common.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
+from agents.common.files import DatasetError, Record, append_rows, lock_folder, read_growing, write_json, write_rows
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
 
