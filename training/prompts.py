@@ -44,10 +44,8 @@ def writer_examples(
     """Examples for the call writer, in these settings' prompts; no question is its own example."""
     pairs = [pair for pair in pairs if names_its_dates(pair)]
     queries, domains = [pair.query for pair in pairs], [pair.domain for pair in pairs]
-    count = writer.examples
-    near = ExampleChoice(writer, dense).choose(queries, domains, count, own=False) if count else None
-    for place, pair in enumerate(pairs):
-        asked = write_prompt(writer, pair.domain, near[place].examples if near else (), pair.query)
+    for pair, near in zip(pairs, ExampleChoice(writer, dense).choose(queries, domains, own=False), strict=True):
+        asked = write_prompt(writer, near, pair.query)
         yield TrainingExample(
             "\n".join(pair.calls),
             messages=asked.messages,

@@ -3,7 +3,8 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.common.deadline import Deadline
+from agents.common.files import whole_file
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
-from models.manifest import locate
+from models.manifest import cache_folder, locate
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have unit length, so a dot product is the cosine."""
@@ -146,6 +148,25 @@ class BatchedDenseEncoder(_BatchedEncoder):
             encoded -= encoded % (self.settings.batch_size * BATCHES_PER_SLICE)  # a slice counts whole or not at all
         vectors[encoded:] = 0.0
         return vectors, encoded
+
+
+def kept_vectors(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
+    """Vectors of passages that are the same in every run: made once, then read from the cache of models.
+
+    The name of the file is a checksum of settings, weights and texts.
+    """
+    if not isinstance(encoder, BatchedDenseEncoder):
+        return encoder.encode_passages(texts)[0]
+    stamps = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in encoder.check_weights().iterdir()]
+    identity = repr((encoder.settings.model_dump(), sorted(stamps), list(texts)))
+    path = cache_folder() / "vectors" / f"{sha256(identity.encode()).hexdigest()[:32]}.npy"
+    with suppress(OSError, ValueError):  # not there, or cut short
+        kept: Vectors = np.load(path, allow_pickle=False)
+        return kept
+    vectors, _ = encoder.encode_passages(texts)
+    with suppress(OSError), whole_file(path) as part:  # a cache that cannot be written costs seconds, not answers
+        np.save(part, vectors)
+    return vectors
 
 
 class BatchedCrossEncoder(_BatchedEncoder):

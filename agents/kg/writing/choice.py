@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.encoders.base import DenseEncoder, Vectors
+from agents.encoders.base import DenseEncoder, Vectors, kept_vectors
 from agents.kg.language import Call
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example, load_bank, load_folder
@@ -34,11 +34,15 @@ _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
 class Neighbourhood(NamedTuple):
-    """A question's domain and examples, the most similar last; `similarity` (at most 1) is None for fixed ones."""
+    """A question's domain and examples, the most similar last; `similarity` (at most 1) is None for fixed ones.
+
+    `shared` are examples that stand in front for every question of the domain.
+    """
 
     domain: Domain
     examples: tuple[Example, ...]
     similarity: float | None = None
+    shared: tuple[Example, ...] = ()
 
 
 class ExampleIndex:
@@ -61,13 +65,27 @@ class ExampleIndex:
         """The bank, encoded on first use; loads the encoder."""
         if self._dense is not None:
             self._dense.warm_up()
-        return self._encode(self._questions, self._forms)
+        return self._encode(self._questions, self._forms, keep=True)
 
-    def _encode(self, questions: Sequence[str], forms: Sequence[str]) -> Vectors:
+    def spread(self, domain: Domain, count: int) -> tuple[Example, ...]:
+        """Examples of a domain to which its others are near: each next one adds most to the sum of the similarities of
+        all to their nearest chosen one (the greedy choice for facility location, Nemhauser et al. 1978).
+        """
+        places = [place for place, example in enumerate(self._bank) if example.domain is domain]
+        similarity = self.vectors[places] @ self.vectors[places].T
+        nearest, chosen = np.zeros(len(places)), list[int]()
+        for _ in range(min(count, len(places))):
+            gains = np.maximum(similarity - nearest, 0).sum(axis=1)
+            gains[chosen] = -1
+            chosen.append(int(gains.argmax()))
+            nearest = np.maximum(nearest, similarity[chosen[-1]])
+        return tuple(self._bank[places[place]] for place in chosen)
+
+    def _encode(self, questions: Sequence[str], forms: Sequence[str], *, keep: bool = False) -> Vectors:
         """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
         # Questions are compared with questions, so none gets the query instruction.
         whole, form = (
-            self._dense.encode_passages(texts)[0]
+            (kept_vectors(self._dense, texts) if keep else self._dense.encode_passages(texts)[0])
             if self._dense
             else self._words.transform([text.lower().replace("?", " ") for text in texts]).toarray()
             for texts in (questions, forms)
@@ -138,25 +156,32 @@ class ExampleChoice:
 
     def __init__(self, settings: KgWriterSettings, dense: DenseEncoder | None) -> None:
         self._index = ExampleIndex(load_bank(), dense)
+        self._count = settings.examples
         self._fixed = load_folder(_ROOT / settings.fixed_examples) if settings.selection == "fixed" else None
+        self._shared = functools.cache(lambda domain: self._index.spread(domain, settings.shared_examples))
 
     def warm_up(self) -> None:
         """Load the encoder and encode the bank."""
         _ = self._index.vectors
 
     def choose(
-        self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True
+        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain and at most `count` examples; with `own` also itself, unlike in training."""
-        if self._fixed is None:
-            found = self._index.nearest(questions, domains, count if own else count + 1)
+        """For each question its domain and examples; with `own` also itself, unlike in training."""
+        similar = self._count + (not own) if self._fixed is None else 0
+        if similar or None in domains:
+            near_by = self._index.nearest(questions, domains, similar)
         else:
-            near_by = self._index.nearest(questions, domains, 0) if None in domains else []
-            voted = [near.domain for near in near_by] or [domain for domain in domains if domain is not None]
-            found = [Neighbourhood(domain, self._fixed[domain]) for domain in voted]
+            near_by = [Neighbourhood(domain, ()) for domain in domains if domain is not None]
         chosen = []
-        for question, (domain, shown, similarity) in zip(questions, found, strict=True):
-            examples = tuple(example for example in shown if own or example.question != question)
-            first = 0 if self._fixed is not None else max(0, len(examples) - count)  # the most similar one is the last
-            chosen.append(Neighbourhood(domain, examples[first : first + count], similarity))
+        for question, near in zip(questions, near_by, strict=True):
+            shown = near.examples if self._fixed is None else self._fixed[near.domain]
+            examples, shared = (
+                tuple(example for example in some if own or example.question != question)
+                for some in (shown, self._shared(near.domain))
+            )
+            if self._fixed is None:  # the most similar one is the last
+                chosen.append(near._replace(examples=examples[max(0, len(examples) - self._count) :], shared=shared))
+            else:
+                chosen.append(Neighbourhood(near.domain, examples[: self._count], None, shared))
         return chosen

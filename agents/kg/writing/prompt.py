@@ -6,14 +6,13 @@ chooses the form.
 """
 
 import functools
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import takewhile
 
 from agents.kg.language import constraint
 from agents.kg.language.faults import Fault
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
-from agents.kg.writing.bank import Example
+from agents.kg.writing.choice import Neighbourhood
 from agents.llm.base import GenerationRequest, Message
 from agents.settings import KgWriterSettings
 
@@ -72,18 +71,23 @@ TYPE_WORDS = {
 }
 
 
-def write_prompt(
-    settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str
-) -> GenerationRequest:
-    """The prompt after which the program follows, in the form of the settings: for training and use alike."""
-    pairs = "\n\n".join(_pair(example.question, example.calls) for example in examples)
-    schema = schema_text(domain, settings.schema_detail) if settings.schema_in_prompt else ""
+def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str) -> GenerationRequest:
+    """The prompt after which the program follows, in the form of the settings: for training and use alike.
+
+    What all questions of a domain share stands first, and an engine may keep it.
+    """
+    always, pairs = (
+        "\n\n".join(_pair(each.question, each.calls) for each in some) for some in (near.shared, near.examples)
+    )
+    schema = schema_text(near.domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
-        head = f"{rules}\n\n{schema}" if schema else ""
-        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
+        head = "".join(f"{part}\n\n" for part in (*((rules, schema) if schema else ()), always) if part)
+        rest = "\n\n".join(part for part in (pairs, _pair(question, "")) if part)
+        return GenerationRequest(prompt=head + rest, shared=len(head))
+    pairs = "\n\n".join(filter(None, (always, pairs)))
     parts = [
-        _CHAT_TASK.format(meaning=load_schema(domain).meaning),
+        _CHAT_TASK.format(meaning=load_schema(near.domain).meaning),
         *([schema, rules] if schema else []),
         *([f"Examples:\n{pairs}"] if pairs else []),
         _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),

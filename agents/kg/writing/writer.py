@@ -81,7 +81,7 @@ class CallWriter:
             LanguageModelDiedError: the engine is gone.
         """
         texts, domains = [each.text for each in questions], [each.domain for each in questions]
-        shown = self._choice.choose(texts, domains, self._settings.examples)
+        shown = self._choice.choose(texts, domains)
         requests = [self._request(question, near, temperature) for question, near in zip(questions, shown, strict=True)]
         generations = self._generate(requests, deadline)
         written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
@@ -89,7 +89,7 @@ class CallWriter:
 
     def _request(self, question: CallRequest, near: Neighbourhood, temperature: float) -> GenerationRequest:
         names_from = question.text if near.domain in self._settings.names_from_question else None
-        prompt = write_prompt(self._settings, near.domain, near.examples, question.text)
+        prompt = write_prompt(self._settings, near, question.text)
         return replace(
             prompt,
             adapter=self._settings.adapter,

@@ -7,6 +7,7 @@ import pytest
 from agents.kg.language import KgQueryError, parse
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example, load_bank
+from agents.kg.writing.choice import Neighbourhood
 from agents.kg.writing.prompt import write_prompt, write_repair_prompt
 from agents.llm.base import GenerationRequest
 from agents.settings import KgWriterSettings
@@ -16,7 +17,7 @@ MOVIES = [example for example in BANK if example.domain is Domain.MOVIE]
 
 
 def text_of(settings: KgWriterSettings, examples: Sequence[Example], question: str) -> str:
-    return write_prompt(settings, Domain.MOVIE, examples, question).prompt or ""
+    return write_prompt(settings, Neighbourhood(Domain.MOVIE, tuple(examples)), question).prompt or ""
 
 
 def test_examples_are_shown_in_order_and_without_schema_nothing_else_is() -> None:
