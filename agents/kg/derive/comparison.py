@@ -11,7 +11,6 @@ from agents.kg.derive.readings import (
     Amount,
     Derived,
     GraphEvidence,
-    Reading,
     amount,
     answer,
     differing,
@@ -158,17 +157,15 @@ def _compared(case: GraphEvidence) -> _Compared | None:
     if entries is not None:
         amounts, largest = entries, False
     else:
-        known = [_number_or_amount(case, reading) for reading in case.readings]
+        games = [number_of_games(case, reading) for reading in case.readings]
+        known = [
+            amount(case.asked, part_of_games(case, reading)) if number is None else Quantity(Fraction(number))
+            for reading, number in zip(case.readings, games, strict=True)
+        ]
         amounts, largest = [each for each in known if each is not None], _largest_wins(case)
     if largest is None or len(amounts) != len(names) or any(order(amounts[0], each) is None for each in amounts):
         return None
     return _Compared([case.asked.written(name) for name in names], amounts, largest)
-
-
-def _number_or_amount(case: GraphEvidence, reading: Reading) -> Amount | None:
-    """The number of games that the question counts, or what the reading comes to."""
-    games = number_of_games(case, reading)
-    return Quantity(Fraction(games)) if games is not None else amount(case.asked, part_of_games(case, reading))
 
 
 def _largest_wins(case: GraphEvidence) -> bool | None:
