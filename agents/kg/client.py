@@ -257,16 +257,16 @@ class KgBatch:
         return result
 
 
+@dataclass(slots=True)
 class KgSession:
     """The calls of one question; `calls` counts those that were sent for it.
 
     Questions of a batch share results without copies: **callers must not change them**.
     """
 
-    def __init__(self, batch: KgBatch, max_calls: int) -> None:
-        self.calls = 0
-        self.max_calls = max_calls
-        self._batch = batch
+    batch: KgBatch
+    max_calls: int
+    calls: int = 0
 
     def get(self, call: Request) -> Json:
         """The value of `result`; `KgError`: no usable reply in time, or no calls left for the question."""
@@ -277,8 +277,7 @@ class KgSession:
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
         """The result of each call, in order, asked concurrently; of a failed call its error."""
-        batch = self._batch
         try:
-            return batch.client.run(batch.results(self, calls), batch.deadline)
+            return self.batch.client.run(self.batch.results(self, calls), self.batch.deadline)
         except KgUnreachableError as error:
             return [KgUnreachableError(f"{call.endpoint}: {error}") for call in calls]

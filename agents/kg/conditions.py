@@ -206,7 +206,8 @@ def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: st
     if several and counterpart is not None:
         return [_shared(found, counterpart)]
     if several and kind is ParameterKind.TEAM:
-        return [_against_each_other(found)]
+        others = [{row.cells.get("team") for row in rows} for rows in found[1:]]
+        return [[row for row in found[0] if all(row.cells.get("opponent") in teams for teams in others)]]
     if several and column is not None and column.type in {Type.TEXTS, Type.YEARS}:
         return [_shared_entries(found, column.name)]
     return list(found)
@@ -220,11 +221,6 @@ def _shared(found: Sequence[list[Row]], key: str) -> list[Row]:
         if row.cells.get(key) in common:
             unique.setdefault(row.cells.get(key), replace(row, entity=names))
     return list(unique.values())
-
-
-def _against_each_other(found: Sequence[list[Row]]) -> list[Row]:
-    others = [{row.cells.get("team") for row in rows} for rows in found[1:]]
-    return [row for row in found[0] if all(row.cells.get("opponent") in teams for teams in others)]
 
 
 def _shared_entries(found: Sequence[list[Row]], key: str) -> list[Row]:

@@ -11,6 +11,9 @@ from agents.kg.endpoints import Argument, Request, request
 from agents.kg.language import Condition
 from agents.kg.results import KgError, MeaninglessCallError
 
+MOST_ROWS = 2_000
+"""Rows that a statement may hold, more than any real table of one entity has."""
+
 
 @dataclass(slots=True)
 class LookupContext:
@@ -18,7 +21,6 @@ class LookupContext:
 
     session: KgSession
     asked_at: datetime | None
-    max_rows: int
     remarks: list[str] = field(default_factory=list)
     unread: int = 0
     """Unreadable records of the statement; if there are any, an empty result proves nothing."""

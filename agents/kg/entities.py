@@ -112,7 +112,8 @@ def _search(context: LookupContext, name: str, compact: str) -> str:
     for query in dict.fromkeys((name, wanted)):  # legal forms are the most common words of the list
         if not scored or scored[0][0] < _FLOOR:
             listings = context.ask("/finance/get_company_name", query=query)
-            scores = ((_likeness(wanted, name, one), -_oddity(one), -place) for place, one in enumerate(listings))
+            odd = [sum(word in normalise_name(listing) for word in _ODD_SHARES) for listing in listings]
+            scores = ((_likeness(wanted, name, one), -odd[place], -place) for place, one in enumerate(listings))
             scored = sorted(scores, reverse=True)
     if not scored or scored[0][0] < _FLOOR:
         if _TICKER.fullmatch(compact):
@@ -140,8 +141,3 @@ def _company_words(name: str) -> str:
     """The normalised name without legal forms and kinds of share."""
     normalised = normalise_name(name)
     return " ".join(_LEGAL_FORM.sub(" ", normalised).split()) or normalised
-
-
-def _oddity(listing: str) -> int:
-    """How far a listing is from the company's common share."""
-    return sum(word in normalise_name(listing) for word in _ODD_SHARES)

@@ -15,7 +15,7 @@ from agents.common.deadline import Deadline
 from agents.dates import Calendar
 from agents.kg.client import KgBatch, KgClient, KgSession
 from agents.kg.conditions import Comparer, exact_number, shared_rows
-from agents.kg.context import LookupContext, TableQuery
+from agents.kg.context import MOST_ROWS, LookupContext, TableQuery
 from agents.kg.language import (
     Argument,
     Average,
@@ -46,8 +46,6 @@ from agents.kg.verbalise import say_average, say_nothing_found, verbalise
 
 log = logging.getLogger(__name__)
 
-MOST_ROWS = 2_000
-"""Rows that a statement may hold, more than any real table of one entity has."""
 MOST_CALLS = 500
 """HTTP calls for one question; each film of a person costs one."""
 _MOST_PREVIOUS = 8
@@ -75,10 +73,8 @@ class ProgramResult:
 class Executor:
     """Runs programs against one server; the constructor opens no connection."""
 
-    def __init__(self, client: KgClient, *, max_rows: int = MOST_ROWS, max_calls: int = MOST_CALLS) -> None:
+    def __init__(self, client: KgClient) -> None:
         self._client = client
-        self._max_rows = max_rows
-        self._max_calls = max_calls
 
     def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[ProgramResult]:
         """One outcome per task, in order; tasks that are not done at the deadline are `kg_down`."""
@@ -97,10 +93,10 @@ class Executor:
         ]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
-        session = batch.question(self._max_calls)
+        session = batch.question(MOST_CALLS)
         try:
             program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
-            results = _Run(task, session, self._max_rows).results(program)
+            results = _Run(task, session).results(program)
         except Exception as fault:  # even a bug here costs this question only, not the batch
             reason = str(fault)
             if not isinstance(fault, KgQueryError):
@@ -117,11 +113,10 @@ class _Run:
     result of a failed statement.
     """
 
-    def __init__(self, task: Task, session: KgSession, max_rows: int) -> None:
+    def __init__(self, task: Task, session: KgSession) -> None:
         self._schema: Schema = load_schema(task.domain)
-        self._context = LookupContext(session, task.asked_at, max_rows)
+        self._context = LookupContext(session, task.asked_at)
         self._calendar = Calendar.TRADING if task.domain is Domain.FINANCE else Calendar.CIVIL
-        self._max_rows = max_rows
         self._rows: list[Row] = []
         self._table = self._schema.callable_tables[0]
         self._values: tuple[Value, ...] = ()
@@ -146,7 +141,12 @@ class _Run:
         refines = not isinstance(statement, Call)
         fault: CallError
         try:
-            result = self._statement(statement, call, following)
+            if isinstance(statement, Call):
+                result = self._call(statement, call, following)
+            elif self._failed is not None:
+                result = replace(self._failed, call=call)
+            else:
+                result = self._average(call) if isinstance(statement, Average) else self._sort(statement, call)
             return replace(result, refines=refines, partial=self._context.unread > 0)
         except CallError as error:
             fault = error
@@ -160,13 +160,6 @@ class _Run:
         self._failed = Result(call, status, explanation=(str(fault),), refines=refines, empty_calendar=is_empty)
         return replace(self._failed, partial=self._context.unread > 0)
 
-    def _statement(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
-        if isinstance(statement, Call):
-            return self._call(statement, call, following)
-        if self._failed is not None:
-            return replace(self._failed, call=call)
-        return self._average(call) if isinstance(statement, Average) else self._sort(statement, call)
-
     def _call(self, call: Call, text: str, following: Sequence[Statement]) -> Result:
         table = self._schema.tables[call.table]
         needs_previous = any(isinstance(condition.value, Previous) for condition in call.conditions)
@@ -174,9 +167,9 @@ class _Run:
         asked = self._groups(table, call, following)
         groups = [comparer.matching(rows, call.conditions) for rows in asked]
         rows = [row for group in groups for row in group]
-        if len(rows) > self._max_rows:
-            self._context.remark(f"only the first {self._max_rows:,} of {len(rows):,} {table.noun} were looked at")
-            rows = rows[: self._max_rows]
+        if len(rows) > MOST_ROWS:
+            self._context.remark(f"only the first {MOST_ROWS:,} of {len(rows):,} {table.noun} were looked at")
+            rows = rows[:MOST_ROWS]
         if call.take is None and table.take == "first":
             taken = [group[0] for group in groups if group]
         else:

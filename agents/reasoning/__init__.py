@@ -4,7 +4,9 @@
 a value.
 """
 
+from agents.reasoning.expression import arithmetic as arithmetic
 from agents.reasoning.for_answers import computed as computed
 from agents.reasoning.values import CalendarDate as CalendarDate
+from agents.reasoning.values import ExpressionError as ExpressionError
 from agents.reasoning.values import Quantity as Quantity
 from agents.reasoning.values import in_words as in_words

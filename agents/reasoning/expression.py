@@ -217,7 +217,9 @@ class _Arithmetic(Transformer[Token, Value]):
         return self.age(born, on)
 
 
-_PARSER = Lark(GRAMMAR, parser="lalr", transformer=_Arithmetic())
+arithmetic = _Arithmetic()
+"""The rules of the grammar as functions of values."""
+_PARSER = Lark(GRAMMAR, parser="lalr", transformer=arithmetic)
 
 
 def _as_date(value: Value) -> CalendarDate:

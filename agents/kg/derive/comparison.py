@@ -11,7 +11,6 @@ from agents.kg.derive.readings import (
     Amount,
     Derived,
     GraphEvidence,
-    Reading,
     amount,
     answer,
     differing,
@@ -20,8 +19,8 @@ from agents.kg.derive.readings import (
     with_unit,
 )
 from agents.kg.masked_question import WHICH
-from agents.kg.schema import Column, NumberKind, Table, Type
-from agents.matching import DAYS, MONTHS, PERCENT, WEEKS, YEARS
+from agents.kg.schema import Column, NumberKind, Type
+from agents.matching import PERCENT
 from agents.reasoning import CalendarDate, Quantity, in_words
 
 _AMOUNTS = re.compile(
@@ -53,7 +52,6 @@ _CHANGE = re.compile(
 )
 _SIDE_BY_SIDE = re.compile(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b")
 _SPAN = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
-_SPANS = {"days": DAYS, "weeks": WEEKS, "months": MONTHS, "years": YEARS}
 _MOMENTS = frozenset({Type.DATE, Type.YEAR})
 
 
@@ -159,17 +157,15 @@ def _compared(case: GraphEvidence) -> _Compared | None:
     if entries is not None:
         amounts, largest = entries, False
     else:
-        known = [_number_or_amount(case, reading) for reading in case.readings]
+        games = [number_of_games(case, reading) for reading in case.readings]
+        known = [
+            amount(case.asked, part_of_games(case, reading)) if number is None else Quantity(Fraction(number))
+            for reading, number in zip(case.readings, games, strict=True)
+        ]
         amounts, largest = [each for each in known if each is not None], _largest_wins(case)
     if largest is None or len(amounts) != len(names) or any(order(amounts[0], each) is None for each in amounts):
         return None
     return _Compared([case.asked.written(name) for name in names], amounts, largest)
-
-
-def _number_or_amount(case: GraphEvidence, reading: Reading) -> Amount | None:
-    """The number of games that the question counts, or what the reading comes to."""
-    games = number_of_games(case, reading)
-    return Quantity(Fraction(games)) if games is not None else amount(case.asked, part_of_games(case, reading))
 
 
 def _largest_wins(case: GraphEvidence) -> bool | None:
@@ -183,18 +179,14 @@ def _largest_wins(case: GraphEvidence) -> bool | None:
         return False
     if reading.table.name == "get_stock_pe_ratio" and _BARGAIN.search(case.text):
         return False
-    if reading.key == "award_count" and not _is_covered(case.text, reading.table):
-        return None
-    if reading.kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not show which share rose more
+    until, last_year = _UNTIL.search(case.text), reading.table.last_year
+    if reading.key == "award_count" and until and (last_year is None or int(until["year"]) < last_year):
+        return None  # the count of all awards does not hold up to that year
+    kind = column.kind if column is not None else None
+    if kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not show which share rose more
         return None
     words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
-    return (words == {"more"}) is not (reading.kind is NumberKind.RANK) if len(words) == 1 else None
-
-
-def _is_covered(text: str, table: Table) -> bool:
-    """Whether the count of all awards also holds up to the year in the question."""
-    found = _UNTIL.search(text)
-    return found is None or (table.last_year is not None and int(found["year"]) >= table.last_year)
+    return (words == {"more"}) is not (kind is NumberKind.RANK) if len(words) == 1 else None
 
 
 def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str] | None:
@@ -214,11 +206,11 @@ def _time_between(text: str, one: CalendarDate, other: CalendarDate) -> Derived 
     if not _BY_HOW_MUCH.search(text) and not re.search(r"\bhow (?:long|far apart)\b", text):
         return None
     named = _SPAN.search(text)
-    unit = _SPANS[named["unit"]] if named else YEARS
+    unit = named["unit"] if named else "years"
     span = time_between(one, other, unit)
-    if span is None or (unit is YEARS and span.number != abs(one.year - other.year)):
+    if span is None or (unit == "years" and span.number != abs(one.year - other.year)):
         return None
-    return answer(span, f"computed {unit.name} between {one} and {other}")
+    return answer(span, f"computed {unit} between {one} and {other}")
 
 
 def _percent(case: GraphEvidence, names: Sequence[str], one: Quantity, other: Quantity) -> Derived | None:

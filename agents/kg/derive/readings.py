@@ -12,8 +12,8 @@ from agents.kg.language import Average, Call, Condition, Program, Take
 from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, NumberKind, Table, Type, load_schema
-from agents.matching import CURRENCIES, DAYS, WEEKS, YEARS, Unit
-from agents.reasoning import CalendarDate, Quantity, in_words
+from agents.matching import CURRENCIES
+from agents.reasoning import CalendarDate, ExpressionError, Quantity, arithmetic, in_words
 
 NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
 COMPLETE = frozenset({"get_movie_person_oscar"})
@@ -56,11 +56,6 @@ class Reading:
     def key(self) -> str:
         """The name of the column, or an empty string."""
         return self.column.name if self.column is not None else ""
-
-    @property
-    def kind(self) -> NumberKind | None:
-        """What arithmetic the column's numbers allow."""
-        return self.column.kind if self.column is not None else None
 
     @property
     def decided(self) -> frozenset[str]:
@@ -120,17 +115,13 @@ def read_case(
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:
     """The names in which otherwise equal calls differ, or None if the calls differ in more."""
-    first = readings[0]
     by_place = list(zip_longest(*(reading.call.arguments for reading in readings)))
     different = [names for names in by_place if any(name != names[0] for name in names)]
-    if len(different) != 1 or any(_apart_from_names(reading) != _apart_from_names(first) for reading in readings):
+    apart = {(each.call.table, each.key, each.conditions, each.counted, each.averaged) for each in readings}
+    if len(different) != 1 or len(apart) != 1:
         return None
     names = [name for name in different[0] if isinstance(name, str)]
     return names if len(set(names)) == len(readings) else None
-
-
-def _apart_from_names(reading: Reading) -> tuple[object, ...]:
-    return reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged
 
 
 def amount(asked: Asked, reading: Reading) -> Amount | None:
@@ -173,31 +164,19 @@ def exact(value: Value) -> Fraction | None:
 
 
 def order(one: Amount, other: Amount) -> int | None:
-    """1 if the first exceeds the other, -1 if it is less, 0; None if they cannot be compared.
-
-    Two dates are compared by what both know: year, or day.
-    """
-    if isinstance(one, Quantity) and isinstance(other, Quantity) and one.unit == other.unit:
-        difference = one.number - other.number
-        return (difference > 0) - (difference < 0)
-    if isinstance(one, CalendarDate) and isinstance(other, CalendarDate):
-        first, second = (one.exact, other.exact) if one.exact and other.exact else (one.year, other.year)
-        return (first > second) - (first < second)  # type: ignore[operator]
-    return None
+    """1 if the first exceeds the other, -1 if it is less, 0; None if they cannot be compared."""
+    try:
+        return arithmetic.compare(one, ">", other) - arithmetic.compare(one, "<", other)
+    except ExpressionError:
+        return None
 
 
-def time_between(one: CalendarDate, other: CalendarDate, unit: Unit) -> Quantity | None:
-    """Days, weeks (with a fraction), whole months or whole years between two dates, in either order.
-
-    If one date is only a year, the years are subtracted; other units are then unknown.
-    """
-    if not one.exact or not other.exact:
-        return Quantity(Fraction(abs(one.year - other.year)), YEARS) if unit is YEARS else None
-    first, last = sorted((one.exact, other.exact))
-    if unit in {DAYS, WEEKS}:
-        return Quantity(Fraction((last - first).days), DAYS).within(unit)
-    months = (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
-    return Quantity(Fraction(months // 12 if unit is YEARS else months), unit)
+def time_between(one: CalendarDate, other: CalendarDate, unit: str) -> Quantity | None:
+    """Days, weeks (with a fraction), whole months or whole years; None if one date is too vague for the unit."""
+    try:
+        return arithmetic.between(unit, one, other)
+    except ExpressionError:
+        return None
 
 
 def answer(value: Amount, how: str, unit: str = "") -> Derived:

@@ -7,7 +7,7 @@ from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from agents.kg.schema import Type
 from agents.kg.verbalise import readable
-from agents.matching import YEARS, normalise_name
+from agents.matching import normalise_name
 from agents.reasoning import CalendarDate
 
 MOST_DAYS = 6
@@ -126,14 +126,14 @@ def age(case: GraphEvidence) -> Derived | None:
         return None
     born, on = amount(case.asked, births[0]), None
     if moments:
-        on = amount(case.asked, moments[0]) if _is_moment(moments[0]) else None
+        on = amount(case.asked, moments[0]) if len(moments[0].values) == 1 else None
     elif re.search(r"\b(?:when|at the time|in [0-9]{4})\b", case.text):
         return None
     elif case.today and re.search(r"\bhow old is\b|\b(?:age of|current age)\b", case.text):
         on = CalendarDate(case.today.year, case.today.month, case.today.day)
     if not isinstance(born, CalendarDate) or not isinstance(on, CalendarDate) or order(born, on) == 1:
         return None
-    years = time_between(born, on, YEARS)
+    years = time_between(born, on, "years")
     return answer(years, f"the age on {on} of somebody born {born}") if years else None
 
 
@@ -160,7 +160,3 @@ def confirmed_name(case: GraphEvidence, reading: Reading) -> Derived | None:
     if not re.search(rf"\b{re.escape(str(reading.values[0]))}\b", case.text) or not reading.rows:
         return None
     return Derived(reading.rows[0].entity, f"the number in the question, {reading.values[0]}, is theirs")
-
-
-def _is_moment(reading: Reading) -> bool:
-    return reading.column is not None and reading.column.type in {Type.DATE, Type.YEAR} and len(reading.values) == 1

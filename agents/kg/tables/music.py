@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.dates import Calendar
 from agents.kg.conditions import year_range
-from agents.kg.context import LookupContext, TableQuery, name_list
+from agents.kg.context import MOST_ROWS, LookupContext, TableQuery, name_list
 from agents.kg.endpoints import request
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 from agents.matching import best_match
@@ -165,7 +165,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
     Concert recordings, whose titles begin with a day, come last, in case the question has no calls left.
     """
-    works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[: context.max_rows]
+    works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[:MOST_ROWS]
     dates: dict[str, str | None] = {}
     if dated:
         order = sorted(works, key=lambda work: bool(_CONCERT.match(work)))

@@ -54,7 +54,7 @@ class ExampleIndex:
         self._questions = [example.question for example in bank]
         self._forms = [self._form.of_example(example) for example in bank]
         self._dense = dense
-        if dense is None:
+        if dense is None and bank:
             from sklearn.feature_extraction.text import TfidfVectorizer
 
             words = TfidfVectorizer(analyzer=str.split, smooth_idf=False, dtype=np.float32)

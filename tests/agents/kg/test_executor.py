@@ -20,10 +20,9 @@ from tests.agents.kg.language.sample import random_program as any_program
 from tests.agents.kg.naive import naive, random_program, table_of
 
 
-def run_against(address: str, domain: str, program: str, calls: int = 200, seconds: float = 20.0) -> ProgramResult:
+def run_against(address: str, domain: str, program: str, seconds: float = 20.0) -> ProgramResult:
     with KgClient(address) as client:
-        executor = Executor(client, max_calls=calls)
-        return executor.run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
+        return Executor(client).run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
 
 
 def statuses(outcome: ProgramResult) -> list[str]:
@@ -140,19 +139,19 @@ def test_what_could_not_be_read_is_not_taken_for_missing(
         assert "is at least 2." in outcome.results[-1].text
 
 
-def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer) -> None:
+def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     films.results["/movie/get_movie_info_by_id"] = refuse()
     program = 'ALL get_movie_person_cast(None,"ann lee",eq(year,"2003"))["movie_name"]\nget_movie("x")'
-    outcome = run_against(films.url, "movie", program, calls=3)
+    monkeypatch.setattr("agents.kg.executor.MOST_CALLS", 3)
+    outcome = run_against(films.url, "movie", program)
     assert statuses(outcome) == ["kg_down", "kg_down"]
     assert outcome.calls == 3
     assert "used up its calls" in " ".join(outcome.results[1].explanation)
 
 
-def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str) -> None:
-    with KgClient(graph_address) as client:
-        task = Task(Domain.FINANCE, 'get_stock_price("abc")["open"]', WEDNESDAY)
-        (outcome,) = Executor(client, max_rows=3).run_batch([task], Deadline(20.0))
+def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.kg.executor.MOST_ROWS", 3)
+    outcome = run_against(graph_address, "finance", 'get_stock_price("abc")["open"]')
     assert len(outcome.results[0].values) == 3
     assert "only the first 3 of 5 days were looked at" in outcome.results[0].explanation
 

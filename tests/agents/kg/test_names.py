@@ -59,7 +59,7 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
         server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
         with client.batch(Deadline(20.0)) as batch:
-            context = LookupContext(batch.question(20), None, 100)
+            context = LookupContext(batch.question(20), None)
             ticker, _ = company_data(context, "/finance/get_eps", name)
         return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
 
