@@ -8,13 +8,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
+from peft import LoraConfig, inject_adapter_in_model
 from safetensors.numpy import save
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from sklearn.model_selection import StratifiedKFold
+from torch import Tensor
+from torch.nn import functional
 from tqdm import tqdm
+from transformers import get_linear_schedule_with_warmup
 
 from agents.common.files import UserError, write_whole
 from agents.questions import FIELD_CLASSES
@@ -39,9 +48,6 @@ from agents.questions.trainable import (
 )
 from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""
 DROPOUT, UPDATE_DROPOUT = 0.1, 0.05
@@ -60,8 +66,6 @@ Tensors = dict[str, NDArray[np.float32]]
 
 def check_device(device: str) -> None:
     """Try a small computation on the device; `UserError` if there is no such device."""
-    import torch
-
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
@@ -81,9 +85,6 @@ class EncoderTrainer:
 
     def fit(self, positions: Positions) -> "TunedEncoder":
         """Train one encoder on these questions; FloatingPointError: the loss is not finite."""
-        import torch
-        from transformers import get_linear_schedule_with_warmup
-
         settings = self._settings
         tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
         heads = list(tuned.network.heads.values())
@@ -114,8 +115,6 @@ class EncoderTrainer:
 
     def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
         """Log-probabilities of each field, shape (positions, classes)."""
-        import torch
-
         batches = [positions[start : start + PREDICTION_BATCH] for start in range(0, len(positions), PREDICTION_BATCH)]
         tuned.network.encoder.eval()
         with torch.inference_mode():
@@ -123,10 +122,7 @@ class EncoderTrainer:
         joined = {name: torch.cat([each[name] for each in logits]) for name in self._examples.classes}
         return {name: log_softmax(values.float().cpu().numpy()) for name, values in joined.items()}
 
-    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> "Tensor":
-        import torch
-        from torch.nn import functional
-
+    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> Tensor:
         logits = tuned.network.logits(self._batch(positions), DROPOUT)
         classes = {name: torch.from_numpy(own[positions]) for name, own in self._examples.classes.items()}
         losses = [functional.cross_entropy(logits[name], own.to(self._device)) for name, own in classes.items()]
@@ -153,9 +149,6 @@ class TunedEncoder:
     """
 
     def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
-        import torch
-        from peft import LoraConfig, inject_adapter_in_model
-
         torch.manual_seed(settings.seed)
         encoder = load_encoder(base)
         if settings.tuning == "lora":  # freezes the encoder
@@ -267,8 +260,6 @@ def train(
 
 def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
     """Folds are stratified by the field with the most classes."""
-    from sklearn.model_selection import StratifiedKFold
-
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     held_out = OutOfFold(np.full(len(column), -1))
     parts = StratifiedKFold(settings.folds, shuffle=True, random_state=0).split(column, column)
@@ -285,9 +276,6 @@ def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Po
 
     A class without examples gets a bias so low that it is never chosen. Without settings there are no tensors.
     """
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
-
     if settings is None:
         return {}
     texts = [examples.texts[position] for position in positions]
@@ -325,8 +313,6 @@ def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray
     `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
     predicted as class j.
     """
-    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
-
     predicted = probabilities.argmax(axis=1)
     figures = {
         "accuracy": accuracy_score(classes, predicted),
