@@ -46,7 +46,8 @@ from agents.questions.trainable import (
     mixed,
     tuned_linear_layers,
 )
-from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining
+from evaluation.datasets import DatasetError, Split, read_records
+from training.router import EncoderTraining, NgramTraining, RouterTraining
 
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""
@@ -62,6 +63,37 @@ MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
 
 Tensors = dict[str, NDArray[np.float32]]
+Positions = NDArray[np.int64]
+"""Places of questions in the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
+
+    texts: tuple[str, ...]
+    classes: dict[str, NDArray[np.int64]]
+
+
+def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
+    """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
+    Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
+    """
+    texts = list[str]()
+    classes: dict[str, list[int]] = {name: [] for name in fields}
+    for record in read_records(path, split=split):
+        query = record.data.get("query")
+        if not isinstance(query, str) or not query.strip():
+            raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
+        texts.append(query)
+        for name in fields:
+            allowed, label = FIELD_CLASSES[name], record.data.get(name)
+            if label not in allowed:
+                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {", ".join(allowed)}')
+            classes[name].append(allowed.index(label))
+    if not texts:
+        raise DatasetError(f"{path}: no questions")
+    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
 
 
 def check_device(device: str) -> None:
