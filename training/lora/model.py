@@ -53,7 +53,12 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
     """
     tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
-    end = _end_token(folder, tokenizer)
+    config = folder / "generation_config.json"  # engines stop at its end tokens, else at the tokenizer's
+    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
+    first = ends[0] if isinstance(ends, list) and ends else ends
+    end = first if isinstance(first, int) else tokenizer.huggingface.eos_token_id
+    if end is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
     backend = ChatTokenizer(folder).huggingface.backend_tokenizer
     backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
     for example in examples:
@@ -62,7 +67,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
         except PromptError as error:
             raise DatasetError(f"{example.place}: {error}") from error
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
-        tokens = TokenExample(prompt, [*completion, end])
+        tokens = TokenExample(prompt, [*completion, int(end)])
         if tokens.length > max_tokens:
             made.too_long[example.source] += 1
         else:
@@ -71,17 +76,6 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     if not made.kept:
         raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
     return made
-
-
-def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
-    """The first end token of the generation config, else of the tokenizer: engines stop at either."""
-    config = folder / "generation_config.json"
-    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
-    first = ends[0] if isinstance(ends, list) and ends else ends
-    end = first if isinstance(first, int) else tokenizer.huggingface.eos_token_id
-    if end is None:
-        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
-    return int(end)
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:

@@ -197,10 +197,13 @@ class TunedEncoder:
             head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[name]), device=device)
             heads |= {f"{name}.weight": head.weight, f"{name}.bias": head.bias}
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
-        self.parameters: dict[str, Tensor] = {
-            **{_plain_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
-            **heads,
+        # PEFT calls them <layer>.lora_A.default.weight.
+        plain = {
+            name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b"): tensor
+            for name, tensor in encoder.named_parameters()
+            if tensor.requires_grad
         }
+        self.parameters: dict[str, Tensor] = {**plain, **heads}
 
     def tensors(self) -> dict[str, NDArray[np.float16]]:
         """A classifier folder's tensors, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
@@ -210,11 +213,6 @@ class TunedEncoder:
             part = "head." if name in self.network.heads else "encoder."
             kept[part + name] = (values * UPDATE_SCALE if name.endswith(".lora_b") else values).half().numpy()
         return kept
-
-
-def _plain_name(name: str) -> str:
-    """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
-    return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
 
 @dataclass(frozen=True, slots=True)
