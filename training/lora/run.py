@@ -72,34 +72,8 @@ def tune(
         {"input_ids": each.prompt + each.completion, "labels": [IGNORED] * len(each.prompt) + each.completion}
         for each in tokens.kept
     ]
-    for chatty in ("trl", "accelerate", "datasets", "peft"):
-        logging.getLogger(chatty).setLevel(logging.ERROR)
-    with quiet_transformers():
-        model = load_tunable(settings, base, device)
-        trainer = AnswerTrainer(
-            model=model,
-            args=_arguments(settings, work, device, max_steps),
-            train_dataset=Dataset.from_list(rows),
-            processing_class=ChatTokenizer(base).huggingface,
-        )
-        trainer.remove_callback(PrinterCallback)
-        if shown:
-            trainer.add_callback(LossBar)
-        for weight in model.parameters():
-            if weight.requires_grad:  # trl makes them bfloat16 for a quantised base; small steps would be lost
-                weight.data = weight.data.float()
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    (out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
-    save_adapter(model, out, settings.base)
-    logged = [entry for entry in trainer.state.log_history if "loss" in entry]
-    steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
-    write_rows(out / LOSSES_FILE, steps)
-    return steps, tokens
-
-
-def _arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> SFTConfig:
     number_type = computing_type(device)
-    return SFTConfig(
+    arguments = SFTConfig(
         output_dir=str(work),
         num_train_epochs=settings.epochs,
         max_steps=max_steps or -1,
@@ -126,6 +100,29 @@ def _arguments(settings: LoraTraining, work: Path, device: str, max_steps: int |
         max_length=None,
         dataset_kwargs={"skip_prepare_dataset": True},
     )
+    for chatty in ("trl", "accelerate", "datasets", "peft"):
+        logging.getLogger(chatty).setLevel(logging.ERROR)
+    with quiet_transformers():
+        model = load_tunable(settings, base, device)
+        trainer = AnswerTrainer(
+            model=model,
+            args=arguments,
+            train_dataset=Dataset.from_list(rows),
+            processing_class=ChatTokenizer(base).huggingface,
+        )
+        trainer.remove_callback(PrinterCallback)
+        if shown:
+            trainer.add_callback(LossBar)
+        for weight in model.parameters():
+            if weight.requires_grad:  # trl makes them bfloat16 for a quantised base; small steps would be lost
+                weight.data = weight.data.float()
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    (out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
+    save_adapter(model, out, settings.base)
+    logged = [entry for entry in trainer.state.log_history if "loss" in entry]
+    steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
+    write_rows(out / LOSSES_FILE, steps)
+    return steps, tokens
 
 
 class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
