@@ -63,6 +63,7 @@ from training.api_pairs import (
     graph_files,
     opened,
     real_pairs,
+    values_of,
 )
 from training.files import RunCard
 
@@ -149,7 +150,7 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
         return False
     time_asked = parse_query_time(pair.query_time)
     done = execute(executor, [Task(pair.domain, each, time_asked) for each in (program, pair.program)])
-    written, labelled = (sorted(map(str, each.values)) for each in done)
+    written, labelled = (sorted(map(str, values_of(each))) for each in done)
     return bool(labelled) and written == labelled
 
 

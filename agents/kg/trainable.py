@@ -7,6 +7,7 @@ from agents.kg.derive import direct_answer as direct_answer
 from agents.kg.entities import nicknames as nicknames
 from agents.kg.entities import team_spelling as team_spelling
 from agents.kg.executor import Executor as Executor
+from agents.kg.executor import ProgramResult as ProgramResult
 from agents.kg.executor import Task as Task
 from agents.kg.language import Average as Average
 from agents.kg.language import Call as Call

@@ -13,7 +13,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -28,7 +27,7 @@ from agents.kg.trainable import (
     KgQueryError,
     ParameterKind,
     Program,
-    Result,
+    ProgramResult,
     Status,
     Task,
     Value,
@@ -169,23 +168,17 @@ def graph_files(folder: Path | None) -> dict[str, Path]:
 
 
 def company_names(folder: Path) -> CompanyNames:
-    """The names of listed companies, with and without their legal forms, and nicknames."""
-    found: dict[str, str] = {}
+    """The names of listed companies without the kind of share, with and without their legal forms; and nicknames."""
+    tickers: dict[str, str] = {}
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
             for row in reversed(list(csv.DictReader(lines))):
-                for short in (False, True):
-                    found[normalise_name(spoken_name(row["Name"], short=short))] = row["Symbol"].lower()
-    return found | {name: ticker.lower() for name, ticker in nicknames().items()}
-
-
-def spoken_name(listed: str, *, short: bool) -> str:
-    """A company's spoken name: without the kind of share and, if `short`, without the legal form."""
-    name = _SECURITY.sub("", listed).strip(" ,.")
-    while short and (shorter := _LEGAL.sub("", name).strip(" ,.")) != name:
-        name = shorter
-    return name
+                name = short = _SECURITY.sub("", row["Name"]).strip(" ,.")
+                while (shorter := _LEGAL.sub("", short).strip(" ,.")) != short:
+                    short = shorter
+                tickers |= dict.fromkeys(map(normalise_name, (name, short)), row["Symbol"].lower())
+    return tickers | {name: ticker.lower() for name, ticker in nicknames().items()}
 
 
 def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tuple[str, ...]:
@@ -216,28 +209,6 @@ def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]
                 yield name.casefold()
 
 
-@dataclass(frozen=True, slots=True)
-class Executed:
-    """The results of a program."""
-
-    results: tuple[Result, ...]
-
-    @property
-    def found(self) -> bool:
-        """Whether every statement found something and no result is partial."""
-        return bool(self.results) and all(each.status is Status.OK and not each.partial for each in self.results)
-
-    @property
-    def is_down(self) -> bool:
-        """Whether the server did not answer."""
-        return any(result.status is Status.KG_DOWN for result in self.results)
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """The values of the statements, in their order."""
-        return tuple(value for result in self.results for value in result.values)
-
-
 @contextmanager
 def executor_of(graph: Path) -> Iterator[Executor]:
     """Serve a folder's graph in this process."""
@@ -245,11 +216,22 @@ def executor_of(graph: Path) -> Iterator[Executor]:
         yield Executor(client)
 
 
-def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[Executed]:
+def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[ProgramResult]:
     """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
-    done: dict[int, Executed] = {}
+    done: dict[int, ProgramResult] = {}
     for _ in range(attempts):
-        late = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
-        outcomes = executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH))
-        done |= zip(late, (Executed(outcome.results) for outcome in outcomes), strict=True)
+        late = [place for place in range(len(tasks)) if place not in done or is_late(done[place])]
+        done |= zip(
+            late, executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH)), strict=True
+        )
     return [done[place] for place in range(len(tasks))]
+
+
+def is_late(executed: ProgramResult) -> bool:
+    """Whether the server did not answer."""
+    return any(result.status is Status.KG_DOWN for result in executed.results)
+
+
+def values_of(executed: ProgramResult) -> list[Value]:
+    """The values of the statements, in their order."""
+    return [value for result in executed.results for value in result.values]

@@ -38,6 +38,8 @@ from agents.kg.trainable import (
     Domain,
     Executor,
     Program,
+    ProgramResult,
+    Status,
     Task,
     derived_answer,
     direct_answer,
@@ -51,7 +53,7 @@ from evaluation.datasets import LABEL_FIELDS, DatasetError, Split, read_rows
 from evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, judge_claims, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs import Executed, add_graph_argument, execute, executor_of, graph_files, opened
+from training.api_pairs import add_graph_argument, execute, executor_of, graph_files, is_late, opened, values_of
 from training.files import RunCard, count_table, file_hash
 
 JOURNAL = "attempts.jsonl"
@@ -136,11 +138,11 @@ class Labeller:
         for (question, domain, program), executed in zip(
             proposals, execute(self.executor, tasks, attempts=1), strict=True
         ):
-            if executed.found:
-                calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": executed.values}
+            if executed.results and all(each.status is Status.OK and not each.partial for each in executed.results):
+                calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": values_of(executed)}
                 answered.append((question, calls, _answer(question, domain, program, executed)))
             else:
-                question.outcomes["no reply" if executed.is_down else "not found"] += 1
+                question.outcomes["no reply" if is_late(executed) else "not found"] += 1
         claims = [Claim(question.row["query"], golds_of(question.row), text) for question, _, text in answered]
         for (question, calls, text), judgement in zip(answered, judge_claims(self.judge, claims, str), strict=True):
             if judgement.verdict is Verdict.CORRECT:
@@ -149,7 +151,7 @@ class Labeller:
             question.outcomes["kept" if question.kept else "other answer"] += 1
 
 
-def _answer(question: LabelledQuestion, domain: Domain, program: Program, executed: Executed) -> str:
+def _answer(question: LabelledQuestion, domain: Domain, program: Program, executed: ProgramResult) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
     query, asked_at = question.row["query"], parse_query_time(question.time)
     direct = direct_answer(query, domain, program, executed.results)
@@ -158,7 +160,8 @@ def _answer(question: LabelledQuestion, domain: Domain, program: Program, execut
     derived = derived_answer(query, domain, program, executed.results, asked_at.date() if asked_at else None)
     if derived is not None:
         return derived.text
-    return ", ".join(map(str, executed.values)) if len(executed.values) <= _MOST_VALUES else I_DONT_KNOW
+    values = values_of(executed)
+    return ", ".join(map(str, values)) if len(values) <= _MOST_VALUES else I_DONT_KNOW
 
 
 @command(GraphError, LanguageModelDiedError)

@@ -134,7 +134,7 @@ def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without:
                 entry["text"],
                 verdicts[entry["text"]] is Verdict.CORRECT,
                 rest(entry["features"]),
-                gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate["name"])),
+                gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate.name)),
             )
             for entry in _candidates(question)
             if verdicts[entry["text"]] in _JUDGED
@@ -142,7 +142,7 @@ def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without:
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
         features=rest(question_features(of_question)) if of_question.route else None,
-        gate=None if gate is None else gate["answer"],
+        gate=None if gate is None else gate.answer,
     )
 
 
@@ -155,14 +155,12 @@ def _asks_for(calls: Sequence[str]) -> str:
     return " ".join(sorted({".".join([table, *keys]) for table, keys in named if keys or table not in _WHOLE_RECORDS}))
 
 
-def _closed_gate(trace: Mapping[str, Any]) -> dict[str, str] | None:
+def _closed_gate(trace: Mapping[str, Any]) -> GateFiring | None:
     """The gate that decided the final answer, or would have without the audit."""
     why = (trace.get("answer") or {}).get("reason")
-    for firing in trace.get("gates", ()):
-        gate = GateFiring(firing["name"], firing["reason"], firing["answer"])
-        if gate.name.startswith(_BEFORE_ANSWERS) and gated_answer(gate, WEB).reason == why:
-            return dict(firing)
-    return None
+    early = (firing for firing in trace.get("gates", ()) if firing["name"].startswith(_BEFORE_ANSWERS))
+    gates = (GateFiring(firing["name"], firing["reason"], firing["answer"]) for firing in early)
+    return next((gate for gate in gates if gated_answer(gate, WEB).reason == why), None)
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:

@@ -15,9 +15,8 @@ Cross-validation holds out together all questions for the same tables and keys o
 for new kinds of questions; without calls, all rows of a question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER
 from agents.common.files import UserError, write_json
@@ -26,7 +25,6 @@ from evaluation.judge import JUDGE_NAMES, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES, RunFile
 from training.calibrate import asked_questions, read_run
-from training.calibrate.fitting import Calibration, NothingLearnedError, calibrate, figures
 from training.files import RunCard
 
 FOLDS, SEED = 10, 20240605
@@ -49,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
     options = parser.parse_args(arguments)
+    from training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
+
     path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
     runs = [read_run(folder, options.split) for folder in options.runs]
@@ -76,12 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
     settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
     card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
-    _report(found, metrics)
-    options.split.report()
-    print(f"wrote {path}, and its run card in {card.folder}")
-
-
-def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
     print(f"\ncross-validated over {metrics['questions']} questions:")
     for name in ("calibrated", "always_answer", "against_always_answer"):
         row = {key: value for key, value in metrics[name].items() if key != "ci"}
@@ -93,6 +87,8 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
         print(f"P(correct), {kind}: {of_kind['answers']} answers, {shown}")
     print("weighed kinds of answers: " + ", ".join(found.model.covers) + "; others are given unweighed")
     print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
+    options.split.report()
+    print(f"wrote {path}, and its run card in {card.folder}")
 
 
 if __name__ == "__main__":

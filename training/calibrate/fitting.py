@@ -2,13 +2,18 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.preprocessing import StandardScaler
+from tqdm import tqdm
 
 from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
 from agents.common.contracts import INVALID_QUESTION
@@ -117,8 +122,6 @@ def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
 
 def _quality(answers: Sequence[JudgedCandidate]) -> dict[str, float]:
     """How well the probabilities separate right from wrong answers."""
-    from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
-
     likely = np.array([one.likely for one in answers], dtype=np.float64)
     right = np.array([one.right for one in answers], dtype=bool)
     return {
@@ -213,11 +216,9 @@ def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple
 
 def fit(rows: Sequence[Row], folds: int, seed: int) -> Fitted:
     """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
-    from tqdm import tqdm
-
     _check(rows, LEAST_QUESTIONS)
     held_out = np.full(len(rows), np.nan)
-    for train, test in tqdm(list(_splits(rows, folds, seed)), desc="cross-validation", disable=None):
+    for train, test in tqdm(_splits(rows, folds, seed), desc="cross-validation", disable=None):
         model, _ = _fitted([rows[place] for place in train], seed)
         held_out[test] = [model.probability(rows[place].features) for place in test]
     return Fitted(*_fitted(rows, seed), held_out.tolist())
@@ -229,10 +230,6 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
     least log loss and keeps groups whole.
     """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.preprocessing import StandardScaler
-
     _check(rows, LEAST_OF_PART)
     labels = np.array([row.right for row in rows])
     names = sorted({name for row in rows for name in row.features})
@@ -244,7 +241,7 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     scaler = StandardScaler()
     matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))  # the scaler passes gaps over
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    regression, folds = LogisticRegression(solver="newton-cholesky"), list(_splits(rows, INNER_FOLDS, seed))
+    regression, folds = LogisticRegression(solver="newton-cholesky"), _splits(rows, INNER_FOLDS, seed)
     search = GridSearchCV(regression, {"C": STRENGTHS}, scoring="neg_log_loss", cv=folds).fit(matrix, labels)
     fitted = search.best_estimator_
     of_each = zip(columns, scaler.mean_, scaler.scale_, fitted.coef_[0], strict=True)
@@ -252,15 +249,13 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     return LogisticModel(bias=float(fitted.intercept_[0]), features=features), search.best_params_["C"]
 
 
-def _splits(rows: Sequence[Row], folds: int, seed: int) -> Iterator[tuple[Positions, Positions]]:
+def _splits(rows: Sequence[Row], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
     """Places of training and test rows; groups stay whole, classes are spread evenly.
 
     If a class has fewer groups than folds, there are fewer folds.
     """
-    from sklearn.model_selection import StratifiedGroupKFold
-
     splitter = StratifiedGroupKFold(min(folds, _fewest(rows)), shuffle=True, random_state=seed)
-    yield from splitter.split(rows, [row.right for row in rows], [row.group for row in rows])
+    return list(splitter.split(rows, [row.right for row in rows], [row.group for row in rows]))
 
 
 def _fewest(rows: Sequence[Row]) -> int:

@@ -158,7 +158,10 @@ def label(basics: Sequence[BasicAnswer], judge: Judge, check: Judge) -> list[dic
 
 
 def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dict[str, Any]:
-    completion = _gold(basic)
+    """The label is the first right answer that occurs word by word in the context, else the official one."""
+    passage, golds = tokens(basic.context), basic.example.answers
+    literal = (gold for gold in golds if tokens(gold) and position_of(tokens(gold), passage) >= 0)
+    completion = trim_to_tokens(next(literal, golds[0]).strip())
     if _says(basic, INVALID_QUESTION):
         branch, completion = Branch.INVALID, INVALID_QUESTION
     elif verdict is Verdict.CORRECT:
@@ -183,13 +186,6 @@ def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dic
 def _says(basic: BasicAnswer, phrase: str) -> bool:
     """Whether the right answer is this phrase; a few questions of CRAG have only "i don't know"."""
     return any(gold.strip().lower() == phrase for gold in basic.example.answers)
-
-
-def _gold(basic: BasicAnswer) -> str:
-    """The first right answer that occurs word by word in the context, else the official one."""
-    given, golds = tokens(basic.context), basic.example.answers
-    literal = (gold for gold in golds if tokens(gold) and position_of(tokens(gold), given) >= 0)
-    return trim_to_tokens(next(literal, golds[0]).strip())
 
 
 @command()

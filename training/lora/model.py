@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from safetensors.torch import save
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
 from agents.common.files import write_whole
 from agents.common.text import encodable
@@ -16,10 +21,6 @@ from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from training.files import TrainingExample
 from training.lora import LoraTraining
-
-if TYPE_CHECKING:
-    import torch
-    from peft import PeftModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
@@ -52,7 +53,12 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
     """
     tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
-    end = _end_token(folder, tokenizer)
+    config = folder / "generation_config.json"  # engines stop at its end tokens, else at the tokenizer's
+    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
+    first = ends[0] if isinstance(ends, list) and ends else ends
+    end = first if isinstance(first, int) else tokenizer.end_token
+    if end is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
     backend = ChatTokenizer(folder).backend
     backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
     for example in examples:
@@ -61,7 +67,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
         except PromptError as error:
             raise DatasetError(f"{example.place}: {error}") from error
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
-        tokens = TokenExample(prompt, [*completion, end])
+        tokens = TokenExample(prompt, [*completion, int(end)])
         if tokens.length > max_tokens:
             made.too_long[example.source] += 1
         else:
@@ -72,23 +78,8 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     return made
 
 
-def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
-    """The first end token of the generation config, else of the tokenizer: engines stop at either."""
-    config = folder / "generation_config.json"
-    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
-    first = ends[0] if isinstance(ends, list) and ends else ends
-    end = first if isinstance(first, int) else tokenizer.end_token
-    if end is None:
-        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
-    return int(end)
-
-
-def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel":
+def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
-
     number_type, shape = computing_type(device), settings.adapter
     four_bits = {
         "load_in_4bit": True,
@@ -122,12 +113,8 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel"
             raise SettingsError(f'key "adapter": {error}') from error
 
 
-def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
+def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
     """Write the adapter as float16, with a config that names the base by its manifest name `base`."""
-    import torch
-    from peft import get_peft_model_state_dict
-    from safetensors.torch import save
-
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {
         name: value.detach().to("cpu", torch.float16).contiguous()
@@ -143,8 +130,6 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
     """Check before the long work that device, packages and base are those that the settings need.
     Raises EngineUnavailableError: there is not one GPU, or a package is missing; SettingsError: another kind of base.
     """
-    import torch
-
     if device == "cuda" and (count := torch.cuda.device_count()) != 1:
         advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
         raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or pass --device cpu")
@@ -161,10 +146,8 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
         )
 
 
-def computing_type(device: str) -> "torch.dtype":
+def computing_type(device: str) -> torch.dtype:
     """float32 on a CPU; on a GPU bfloat16, or float16 if it lacks that (T4)."""
-    import torch
-
     if device == "cpu":
         return torch.float32
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16

@@ -73,13 +73,41 @@ def tune(
         {"input_ids": each.prompt + each.completion, "labels": [IGNORED] * len(each.prompt) + each.completion}
         for each in tokens.kept
     ]
+    number_type = computing_type(device)
     for chatty in ("trl", "accelerate", "datasets", "peft"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     with quiet_transformers():
+        arguments = SFTConfig(
+            output_dir=str(work),
+            num_train_epochs=settings.epochs,
+            max_steps=max_steps or -1,
+            per_device_train_batch_size=settings.batch_size,
+            gradient_accumulation_steps=settings.accumulation,
+            learning_rate=settings.learning_rate,
+            lr_scheduler_type=settings.schedule,
+            warmup_steps=settings.warm_up_share,
+            max_grad_norm=settings.max_gradient_norm,
+            weight_decay=0.0,
+            optim="adamw_torch",
+            seed=settings.seed,
+            gradient_checkpointing=settings.gradient_checkpointing,
+            bf16=number_type == torch.bfloat16,
+            fp16=number_type == torch.float16,
+            use_cpu=device == "cpu",
+            logging_steps=1,
+            logging_nan_inf_filter=False,
+            save_steps=settings.checkpoint_steps,
+            save_total_limit=2,
+            report_to="none",
+            disable_tqdm=True,
+            dataloader_pin_memory=False,
+            max_length=None,
+            dataset_kwargs={"skip_prepare_dataset": True},
+        )
         model = load_tunable(settings, base, device)
         trainer = AnswerTrainer(
             model=model,
-            args=_arguments(settings, work, device, max_steps),
+            args=arguments,
             train_dataset=Dataset.from_list(rows),
             processing_class=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
         )
@@ -96,37 +124,6 @@ def tune(
     steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
     write_rows(out / LOSSES_FILE, steps)
     return steps, tokens
-
-
-def _arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> SFTConfig:
-    number_type = computing_type(device)
-    return SFTConfig(
-        output_dir=str(work),
-        num_train_epochs=settings.epochs,
-        max_steps=max_steps or -1,
-        per_device_train_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
-        warmup_steps=settings.warm_up_share,
-        max_grad_norm=settings.max_gradient_norm,
-        weight_decay=0.0,
-        optim="adamw_torch",
-        seed=settings.seed,
-        gradient_checkpointing=settings.gradient_checkpointing,
-        bf16=number_type == torch.bfloat16,
-        fp16=number_type == torch.float16,
-        use_cpu=device == "cpu",
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        save_steps=settings.checkpoint_steps,
-        save_total_limit=2,
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_pin_memory=False,
-        max_length=None,
-        dataset_kwargs={"skip_prepare_dataset": True},
-    )
 
 
 class AnswerTrainer(SFTTrainer):  # type: ignore[misc]

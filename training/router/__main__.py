@@ -12,8 +12,7 @@ from agents.settings import SettingsError
 from crag.command import add_split_argument, command, end_with, parser_of
 from models.manifest import cache_folder, locate
 from training.files import RunCard, check_data_file
-from training.router.examples import RouterTraining, read_examples
-from training.router.run import check_device, train
+from training.router import RouterTraining
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
@@ -36,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
     options = parser.parse_args(arguments)
+    from training.router.run import check_device, read_examples, train  # torch
+
     settings = RouterTraining.load(options.config, options.set)
     name = Path(options.config).stem
     if options.out is None and (SHIPPED / name).is_dir():

@@ -8,13 +8,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
+from peft import LoraConfig, inject_adapter_in_model
 from safetensors.numpy import save
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from sklearn.model_selection import StratifiedKFold
+from torch import Tensor
+from torch.nn import functional
 from tqdm import tqdm
+from transformers import get_linear_schedule_with_warmup
 
 from agents.common.files import UserError, write_whole
 from agents.questions import FIELD_CLASSES
@@ -33,11 +42,9 @@ from agents.questions.trainable import (
     log_softmax,
     mixed,
 )
-from training.router.examples import EncoderTraining, Examples, NgramTraining, Positions, RouterTraining
+from evaluation.datasets import DatasetError, Split, read_records
+from training.router import EncoderTraining, NgramTraining, RouterTraining
 from training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""
@@ -53,12 +60,41 @@ MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
 
 Tensors = dict[str, NDArray[np.float32]]
+Positions = NDArray[np.int64]
+"""Places of questions in the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
+
+    texts: tuple[str, ...]
+    classes: dict[str, NDArray[np.int64]]
+
+
+def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
+    """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
+    Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
+    """
+    texts = list[str]()
+    classes: dict[str, list[int]] = {name: [] for name in fields}
+    for record in read_records(path, split=split):
+        query = record.data.get("query")
+        if not isinstance(query, str) or not query.strip():
+            raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
+        texts.append(query)
+        for name in fields:
+            allowed, label = FIELD_CLASSES[name], record.data.get(name)
+            if label not in allowed:
+                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {", ".join(allowed)}')
+            classes[name].append(allowed.index(label))
+    if not texts:
+        raise DatasetError(f"{path}: no questions")
+    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
 
 
 def check_device(device: str) -> None:
     """Try a small computation on the device; `UserError` if there is no such device."""
-    import torch
-
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
@@ -78,9 +114,6 @@ class EncoderTrainer:
 
     def fit(self, positions: Positions) -> "TunedEncoder":
         """Train one encoder on these questions; FloatingPointError: the loss is not finite."""
-        import torch
-        from transformers import get_linear_schedule_with_warmup
-
         settings = self._settings
         tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
         heads = list(tuned.network.heads.values())
@@ -111,8 +144,6 @@ class EncoderTrainer:
 
     def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
         """Log-probabilities of each field, shape (positions, classes)."""
-        import torch
-
         batches = [positions[start : start + PREDICTION_BATCH] for start in range(0, len(positions), PREDICTION_BATCH)]
         tuned.network.encoder.eval()
         with torch.inference_mode():
@@ -120,18 +151,13 @@ class EncoderTrainer:
         joined = {name: torch.cat([each[name] for each in logits]) for name in self._examples.classes}
         return {name: log_softmax(values.float().cpu().numpy()) for name, values in joined.items()}
 
-    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> "Tensor":
-        import torch
-        from torch.nn import functional
-
+    def _loss(self, tuned: "TunedEncoder", positions: Positions) -> Tensor:
         logits = tuned.network.logits(*self._batch(positions), DROPOUT)
         classes = {name: torch.from_numpy(own[positions]) for name, own in self._examples.classes.items()}
         losses = [functional.cross_entropy(logits[name], own.to(self._device)) for name, own in classes.items()]
         return torch.stack(losses).sum()
 
-    def _batch(self, positions: Positions) -> "tuple[Tensor, Tensor]":
-        import torch
-
+    def _batch(self, positions: Positions) -> tuple[Tensor, Tensor]:
         ids, mask = self._tokenizer.batch([self._tokens[position] for position in positions])
         return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
 
@@ -153,9 +179,6 @@ class TunedEncoder:
     """
 
     def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
-        import torch
-        from peft import LoraConfig, inject_adapter_in_model
-
         torch.manual_seed(settings.seed)
         encoder = load_encoder(base)
         if settings.tuning == "lora":  # freezes the encoder
@@ -172,10 +195,13 @@ class TunedEncoder:
             head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[name]), device=device)
             heads |= {f"{name}.weight": head.weight, f"{name}.bias": head.bias}
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
-        self.parameters: dict[str, Tensor] = {
-            **{_plain_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
-            **heads,
+        # PEFT calls them <layer>.lora_A.default.weight.
+        plain = {
+            name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b"): tensor
+            for name, tensor in encoder.named_parameters()
+            if tensor.requires_grad
         }
+        self.parameters: dict[str, Tensor] = {**plain, **heads}
 
     def tensors(self) -> dict[str, NDArray[np.float16]]:
         """A classifier folder's tensors, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
@@ -185,11 +211,6 @@ class TunedEncoder:
             part = "head." if name in self.network.heads else "encoder."
             kept[part + name] = (values * UPDATE_SCALE if name.endswith(".lora_b") else values).half().numpy()
         return kept
-
-
-def _plain_name(name: str) -> str:
-    """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
-    return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +288,6 @@ def train(
 
 def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
     """Folds are stratified by the field with the most classes."""
-    from sklearn.model_selection import StratifiedKFold
-
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     held_out = OutOfFold(np.full(len(column), -1))
     parts = StratifiedKFold(settings.folds, shuffle=True, random_state=0).split(column, column)
@@ -285,9 +304,6 @@ def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Po
 
     A class without examples gets a bias so low that it is never chosen. Without settings there are no tensors.
     """
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
-
     if settings is None:
         return {}
     texts = [examples.texts[position] for position in positions]
@@ -325,8 +341,6 @@ def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray
     `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
     predicted as class j.
     """
-    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
-
     predicted = probabilities.argmax(axis=1)
     figures = {
         "accuracy": accuracy_score(classes, predicted),

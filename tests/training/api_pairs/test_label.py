@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Executor, Result, Status, Task
+from agents.kg.trainable import Executor, ProgramResult, Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from training.api_pairs import OWN_GRAPH, Executed, execute, read_pairs
+from training.api_pairs import OWN_GRAPH, execute, read_pairs
 from training.api_pairs.__main__ import main as pairs_main
 from training.files import CARD_FILE
 
@@ -146,9 +146,9 @@ def test_questions_that_the_engine_failed_on_are_asked_again(
 def test_a_program_that_asks_for_too_much_costs_its_own_question(
     questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = Executed((Result("", Status.KG_DOWN),))
+    late = ProgramResult((Result("", Status.KG_DOWN),))
 
-    def slow(executor: Executor, tasks: Sequence[Task], attempts: int = 1) -> list[Executed]:
+    def slow(executor: Executor, tasks: Sequence[Task], attempts: int = 1) -> list[ProgramResult]:
         done = execute(executor, tasks, attempts)
         return [late if "release_date" in str(task.program) else one for task, one in zip(tasks, done, strict=True)]
 

@@ -10,8 +10,8 @@ from agents.questions.calibration import log_softmax
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
 from tests.training.router.toy import toy_rows
-from training.router.examples import RouterTraining, read_examples
-from training.router.run import OutOfFold
+from training.router import RouterTraining
+from training.router.run import OutOfFold, read_examples
 
 
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:

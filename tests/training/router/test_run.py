@@ -11,8 +11,7 @@ from agents.questions import DOMAINS
 from agents.questions.classifier import Classifier
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-from training.router.examples import Examples, read_examples
-from training.router.run import EncoderTrainer, TunedEncoder, train
+from training.router.run import EncoderTrainer, Examples, TunedEncoder, read_examples, train
 
 
 @pytest.fixture(scope="module", autouse=True)
