@@ -14,16 +14,16 @@ from agents.pipeline.batch_run import BatchRun
 from agents.pipeline.case import time_shares
 from agents.pipeline.model_health import WatchedModel
 from agents.pipeline.stages import (
-    AddFacts,
-    AskGraph,
-    CloseClassGates,
-    FalsePremise,
     GraphFacts,
     GraphValue,
-    PlanTurns,
-    ReadPages,
-    RouteQuestions,
     WebPages,
+    add_facts,
+    ask_graph,
+    close_class_gates,
+    find_false_premises,
+    plan_turns,
+    read_pages,
+    route_questions,
 )
 from agents.public_data import PublicData, open_public_data
 from agents.questions import QuestionRouter, open_router
@@ -56,19 +56,14 @@ class CragAgent:
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
         self._fact_sources = [public_data or PublicData(), *more_facts]
 
-        answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
-        confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
+        answering = settings.answering
+        self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
+        self._confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
         pages_answerer, facts_answerer = (Answerer(s, self._model) for s in (answering, settings.graph_answering))
-        checks = [*checks_of(answering, confidence), *more_checks]
-        self.route = RouteQuestions(self._router)
-        self.class_gates = CloseClassGates(answering.gates)
-        self.ask_graph = AskGraph(self._knowledge_graph, invalid_without_game=graph.invalid_without_game)
-        self.plan = PlanTurns(graph)
-        self.add_facts = [AddFacts(source) for source in self._fact_sources]
-        self.graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
-        self.graph_facts = GraphFacts(facts_answerer, checks, graph.max_fact_tokens)
-        self.web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
-        self.false_premise = FalsePremise(confidence, answering.confidence)
+        checks = [*checks_of(answering, self._confidence), *more_checks]
+        self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
+        self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
+        self._web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
     def from_settings(
@@ -80,9 +75,8 @@ class CragAgent:
     ) -> "CragAgent":
         """Build the parts that the settings name; docs/extending.md shows how to add your own.
 
-        Raises:
-            models.manifest.WeightsMissingError: weights are missing; raised before anything is loaded. One line names
-                all missing weights and the command that gets them.
+        Raises models.manifest.WeightsMissingError before anything is loaded: one line names all missing weights and the
+        command that gets them.
         """
         model = WatchedModel(load_language_model(settings.language_model))
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
@@ -127,24 +121,23 @@ class CragAgent:
 
         Each stage has a share of the remaining time. If that is too short, the agent drops pages, then rerank depth,
         then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
-
-        Raises:
-            agents.common.queries.BatchFormatError: the batch as a whole is malformed.
+        Raises agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
-        queries = parse_batch(batch)
-        times, shares = self.settings.deadline, time_shares(self.settings)
-        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
-        run = BatchRun(queries, clock, audit=self.settings.answering.audit)
+        settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
+        queries, times = parse_batch(batch), settings.deadline
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, time_shares(settings))
+        run = BatchRun(queries, clock, audit=answering.audit)
         run.note(self._model.begin_batch())
-        run.stage(Stage.ROUTE, self.route)
-        run.stage(Stage.CLASS_GATES, self.class_gates)
-        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=self.settings.web.after_graph):
-            run.stage(Stage.GRAPH, self.ask_graph)
-            run.stage(Stage.PLAN, self.plan)
-            run.turn(Stage.VALUE, self.graph_value)
-            run.turn(Stage.FACTS, self.graph_facts)
-            for add in self.add_facts:
-                run.stage(Stage.PUBLIC_DATA, add)
-        run.turn(Stage.PAGES, self.web_pages)
-        run.stage(Stage.FALSE_PREMISE, self.false_premise)
+        run.stage(Stage.ROUTE, route_questions(self._router))
+        run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))
+        with run.beside(Stage.WEB, read_pages(self._web, clock), wait=settings.web.after_graph):
+            run.stage(Stage.GRAPH, ask_graph(self._knowledge_graph, invalid_without_game=graph.invalid_without_game))
+            run.stage(Stage.PLAN, plan_turns(graph))
+            run.turn(Stage.VALUE, self._graph_value)
+            run.turn(Stage.FACTS, self._graph_facts)
+            for source in self._fact_sources:
+                run.stage(Stage.PUBLIC_DATA, add_facts(source))
+        run.turn(Stage.PAGES, self._web_pages)
+        if self._confidence and self._confidence.invalid and answering.confidence:
+            run.stage(Stage.FALSE_PREMISE, find_false_premises(self._confidence.invalid, answering.confidence))
         return run.finish(**self._model.take_counts())

@@ -39,9 +39,7 @@ class UserAgent:
 
         `batch` maps ``interaction_id``, ``query``, ``search_results`` and ``query_time`` to lists of equal length.
         `last_traces` then explains each answer.
-
-        Raises:
-            agents.common.queries.BatchFormatError: the batch as a whole is malformed.
+        Raises agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         answers, self.last_traces = self._agent.answer_batch(batch)
         return [answer.text or I_DONT_KNOW for answer in answers]

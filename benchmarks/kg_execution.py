@@ -160,9 +160,9 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
         DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(existing(path)))
-    for place, row in records:
-        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in row]:
-            raise DatasetError(f'{place}: field "{missing[0]}" is missing')
+    for record in records:
+        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in record.data]:
+            raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
     return [record.data for record in records if record.data["verified"]]
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from agents.common.files import DatasetError, Record, as_object, lines_of, parse_json, shown
+from agents.common.files import DatasetError, Record, lines_of, parse_object, shown
 from agents.common.text import clean, encodable
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
 def _records_of(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
     chosen = others = 0
     for place, line in _lines(source, files):
-        record = Record(place, as_object(place, parse_json(place, line)))
+        record = Record(place, parse_object(place, line))
         if split.holds(record):
             chosen += 1
             yield record

@@ -19,15 +19,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PositiveInt, ValidationError
 
-from agents.common.files import (
-    DatasetError,
-    GrowingRow,
-    append_rows,
-    lock_folder,
-    read_growing,
-    write_json,
-    write_rows,
-)
+from agents.common.files import DatasetError, Record, append_rows, lock_folder, read_growing, write_json, write_rows
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
 
@@ -90,7 +82,7 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
-def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[GrowingRow]:
+def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[Record]:
     """The rows of a file; raises StoreError for one that is not of this kind."""
     try:
         for row in read_growing(path):
@@ -103,7 +95,7 @@ def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[GrowingRow]:
         raise StoreError(str(error)) from None
 
 
-def _whole_batches(path: Path) -> list[GrowingRow]:
+def _whole_batches(path: Path) -> list[Record]:
     """The rows of all complete batches in a file of predictions.
 
     A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.

@@ -81,19 +81,14 @@ Route = dict[str, Any]
 
 def label(route: Route | None, field_name: str) -> str | None:
     """The class of a question under ``domain`` and the like; None if the route has none."""
-    entry = (route or {}).get(field_name)
-    if isinstance(entry, Mapping):
-        entry = entry.get("label")
-    return entry if isinstance(entry, str) else None
+    name: str | None = (route or {}).get(field_name, {}).get("label")
+    return name
 
 
 def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
     """The probability that the question is of one of the classes; None without probabilities."""
-    entry = (route or {}).get(field_name)
-    shares = entry.get("probabilities") if isinstance(entry, Mapping) else None
-    if not isinstance(shares, Mapping) or not shares:
-        return None
-    return min(1.0, sum(float(shares.get(name, 0.0)) for name in classes))
+    shares: Mapping[str, float] = (route or {}).get(field_name, {}).get("probabilities")
+    return min(1.0, sum(shares.get(name, 0.0) for name in classes)) if shares else None
 
 
 class PassageKind(enum.StrEnum):

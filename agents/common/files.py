@@ -27,19 +27,11 @@ class FolderInUseError(UserError, RuntimeError):
 
 
 class Record(NamedTuple):
-    """One JSON object of a file, and its place for messages: ``FILE, line 3``."""
+    """One JSON object of a file, its place for messages (``FILE, line 3``), and where its line ends, if bytes count."""
 
     place: str
     data: dict[str, Any]
-
-
-class GrowingRow(NamedTuple):
-    """One row of a file that `append_rows` wrote, and the byte range of its line."""
-
-    place: str
-    data: dict[str, Any]
-    start: int
-    end: int
+    end: int = 0
 
 
 @contextmanager
@@ -92,9 +84,7 @@ def json_line(row: dict[str, Any]) -> bytes:
 
 def read_jsonl(path: str | Path) -> Iterator[Record]:
     """The JSON objects of a file of JSON lines (also ``.bz2``), one at a time; blank lines are skipped.
-
-    Raises:
-        DatasetError: the file cannot be read, or a line is not a JSON object.
+    Raises DatasetError: the file cannot be read, or a line is not a JSON object.
     """
     source = Path(path)
     try:
@@ -102,33 +92,25 @@ def read_jsonl(path: str | Path) -> Iterator[Record]:
             for number, line in lines_of(stream, str(source)):
                 if line.strip():
                     place = f"{source}, line {number}"
-                    yield Record(place, as_object(place, parse_json(place, line)))
+                    yield Record(place, parse_object(place, line))
     except (OSError, EOFError) as error:
         raise DatasetError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def lines_of(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
-    """The lines of a stream, numbered from 1, in bounded memory.
-
-    Raises:
-        DatasetError: a line is longer than `LONGEST_LINE`.
-    """
-    number = 0
-    while line := stream.readline(LONGEST_LINE + 1):
-        number += 1
+    """The numbered lines of a stream in bounded memory. Raises DatasetError: one is longer than `LONGEST_LINE`."""
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:
             raise DatasetError(f"{name}, line {number}: longer than {LONGEST_LINE:,} bytes")
         yield number, line
 
 
-def parse_json(place: str, line: bytes) -> object:
-    """The value of a line of JSON, with or without a byte order mark. NaN and Infinity become None.
-
-    Raises:
-        DatasetError: it is not JSON in UTF-8.
+def parse_object(place: str, line: bytes) -> dict[str, Any]:
+    """The JSON object of a line, with or without a byte order mark. NaN and Infinity become None.
+    Raises DatasetError: it is not JSON in UTF-8, or no object.
     """
     try:
-        value: object = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
+        value = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
     except UnicodeDecodeError as error:
         raise DatasetError(f"{place}: not UTF-8 text ({error.reason} at byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -137,15 +119,6 @@ def parse_json(place: str, line: bytes) -> object:
         raise DatasetError(f"{place}: JSON nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise DatasetError(f"{place}: not valid JSON ({str(error).partition(';')[0]})") from None
-    return value
-
-
-def as_object(place: str, value: object) -> dict[str, Any]:
-    """Check that the value is a JSON object and return it.
-
-    Raises:
-        DatasetError: it is something else.
-    """
     if not isinstance(value, dict):
         raise DatasetError(f"{place}: expected a JSON object, found {shown(value)}")
     return value
@@ -187,22 +160,19 @@ def _end_of_last_line(descriptor: int) -> int:
     return 0
 
 
-def read_growing(path: Path) -> Iterator[GrowingRow]:
+def read_growing(path: Path) -> Iterator[Record]:
     """The rows that `append_rows` wrote, one at a time, without a torn last line. A missing file has no rows.
-
-    Raises:
-        DatasetError: a whole line is not a JSON object.
+    Raises DatasetError: a whole line is not a JSON object.
     """
     if not path.is_file():
         return
-    start = 0
+    end = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n"):
                 return
-            place, end = f"{path}, line {number}", start + len(line)
-            yield GrowingRow(place, as_object(place, parse_json(place, line)), start, end)
-            start = end
+            place, end = f"{path}, line {number}", end + len(line)
+            yield Record(place, parse_object(place, line), end)
 
 
 @contextmanager
@@ -210,11 +180,7 @@ def lock_folder(folder: Path) -> Iterator[int]:
     """Create the folder and lock it against other processes; gives the lock's file descriptor.
 
     The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
-    the lock, until both have ended.
-
-    Raises:
-        FolderInUseError: another process has the lock.
-        OSError: the folder cannot be made or opened.
+    the lock, until both have ended. Raises FolderInUseError; OSError: the folder cannot be made or opened.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -229,11 +195,7 @@ def lock_folder(folder: Path) -> Iterator[int]:
 
 
 def check_target(path: Path) -> None:
-    """Check that a file can be written and create its folders, before the work starts.
-
-    Raises:
-        DatasetError: the path is a folder, or a folder cannot be created.
-    """
+    """Check that a file can be written and create its folders, before the work starts. Raises DatasetError."""
     try:
         if path.is_dir():
             raise DatasetError(f"{path}: cannot be written: it is a folder")

@@ -40,11 +40,7 @@ LIMITS: dict[str, Limit] = {
     "page_url": Limit(2_000, "characters", "the limit of browsers and servers; the context shows the host"),
     "page_snippet": Limit(10_000, "characters", "real ones have up to 3,000; they are cut into passages like pages"),
     "page_last_modified": Limit(100, "characters", "a date"),
-    "page_result": Limit(
-        20_000_000,
-        "characters",
-        "real pages have up to 1.6 million; only the first 2 million bytes are parsed",
-    ),
+    "page_result": Limit(20_000_000, "characters", "real pages have up to 1.6 million; 2 million bytes are parsed"),
 }
 """By the field's name in the evaluator's batch."""
 
@@ -61,22 +57,17 @@ class BatchFormatError(ValueError):
 
 def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
     """Read a batch of column lists.
-
-    Raises:
-        BatchFormatError: a key is missing, a column is not a list, or the columns differ in length.
+    Raises BatchFormatError: a key is missing, a column is not a list, or the columns differ in length.
     """
-    columns: dict[str, Sequence[object]] = {}
     for key in BATCH_KEYS:
         if key not in batch:
             raise BatchFormatError(f"batch: key {key!r} is missing; expected {', '.join(BATCH_KEYS)}")
-        column = batch[key]
-        if not isinstance(column, Sequence) or isinstance(column, str):
-            raise BatchFormatError(f"batch: {key!r} must be a list, found {type(column).__name__}")
-        columns[key] = column
-    lengths = {key: len(column) for key, column in columns.items()}
+        if not isinstance(batch[key], Sequence) or isinstance(batch[key], str):
+            raise BatchFormatError(f"batch: {key!r} must be a list, found {type(batch[key]).__name__}")
+    lengths = {key: len(batch[key]) for key in BATCH_KEYS}
     if len(set(lengths.values())) > 1:
         raise BatchFormatError(f"batch: the columns differ in length: {lengths}")
-    return [parse_row(*row) for row in zip(*columns.values(), strict=True)]
+    return [parse_row(*row) for row in zip(*(batch[key] for key in BATCH_KEYS), strict=True)]
 
 
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
@@ -104,15 +95,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
             place = f"search result {rank}: "
             fields = {field: _field(key, item.get(key), notes, place) for field, key in _PAGE_FIELDS.items()}
             pages.append(Page(rank=rank, **fields))
-    return Query(
-        interaction_id=identifier,
-        text=text,
-        query_time=time_text,
-        asked_at=parse_query_time(time_text),
-        pages=tuple(pages),
-        fault=fault,
-        notes=tuple(notes),
-    )
+    return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
 
 
 def parse_query_time(text: str) -> datetime | None:

@@ -36,12 +36,8 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
 
     Lone surrogates become U+FFFD. Control and format characters are dropped, but tabs stay and all line ends become
     ``\n``. Combining marks without a base character or beyond `MOST_MARKS` are dropped. The result is never longer than
-    the value, and cleaning it again changes nothing.
-
-    Args:
-        value: Anything.
-        references: Whether to replace character references (``&amp;``, ``&#x27;``) once, by the rules of HTML 5.
-        most: Use at most this many of the first characters.
+    the value, and cleaning it again changes nothing. `references`: replace character references (``&amp;``, ``&#x27;``)
+    once, by the rules of HTML 5. `most`: use at most this many of the first characters.
     """
     if not isinstance(value, str):
         return ""
@@ -76,9 +72,7 @@ def encodable(text: str) -> str:
 
 def encodable_json(value: object) -> object:
     """The same for every text in a value of `json.loads`, with keys; NaN and infinity become None.
-
-    Raises:
-        RecursionError: it is nested too deep.
+    Raises RecursionError: it is nested too deep.
     """
     if isinstance(value, str):
         return value if value.isascii() else encodable(value)

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
 from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
@@ -21,35 +21,31 @@ GRACE_SECONDS = 2.0
 """Grace for a late stage to return its results; taken from the preset's reserve, once a batch."""
 
 
+@dataclass(frozen=True)
 class Step(Generic[Result]):
-    """One stage: `work` computes one result per question, in order; `keep` stores a result in its case."""
+    """One stage: `work` computes one result per question, in order; a question whose work fails continues without one.
 
-    def wants(self, case: Case) -> bool:
-        """Whether the stage handles this question."""
-        return case.answer is None
+    `keep` stores a result in its case: an answer settles the question, a gate closes it. `wants` chooses the questions.
+    """
 
-    def work(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Result]:
-        """The results. A question whose work fails gets none and continues without it."""
-        raise NotImplementedError
-
-    def keep(self, case: Case, result: Result) -> Answer | GateFiring | None:
-        """Store a result in its case. An answer settles the question, a gate closes it."""
-        raise NotImplementedError
+    work: Callable[[Sequence[Case], Deadline], Sequence[Result]]
+    keep: Callable[[Case, Result], Answer | GateFiring | None]
+    wants: Callable[[Case], bool] = lambda case: case.answer is None
 
 
+@dataclass(frozen=True)
 class Turn:
-    """A source that answers questions. `material` is the model's context, or a draft if no model is needed."""
+    """A source that answers questions. `material` is the model's context, or a draft if no model is needed.
 
-    source: str
-    name: str
-    review: Stage
-    """The clock's stage for checks that ask the model."""
-    prefix = ""
-    """Prefix of this turn's generations in the trace."""
+    `review`: the clock's stage for checks that ask the model; `prefix` stands before this turn's generations in traces.
+    """
 
-    def __init__(self, answerer: Answerer, checks: Sequence[Check]) -> None:
-        self.answerer = answerer
-        self.checks = checks
+    source: ClassVar[str]
+    name: ClassVar[str]
+    review: ClassVar[Stage]
+    prefix: ClassVar[str] = ""
+    answerer: Answerer
+    checks: Sequence[Check]
 
     def material(self, case: Case) -> str | Draft:
         """The source's context or draft for this question."""
@@ -148,12 +144,10 @@ class BatchRun:
 
     def _answers(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
         """What the model makes of each context."""
-        answerer = turn.answerer
-
-        def request(case: Case) -> GenerationRequest:
-            return answerer.request(case.query, contexts[case])
-
-        replies = self._generate(stage, f"{turn.prefix}answer", answerer.model, contexts, request)
+        key, answerer = f"{turn.prefix}answer", turn.answerer
+        replies = self._generate(
+            stage, key, answerer.model, contexts, lambda case: answerer.request(case.query, contexts[case])
+        )
 
         def read(cases: Sequence[Case]) -> list[Draft]:
             return [answerer.read(replies[case], contexts[case], turn.source) for case in cases]
@@ -264,7 +258,8 @@ class BatchRun:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
             log.exception("stage %s failed for the batch; trying each question alone", stage)
             for case in cases:
-                case.note(f"{_words(stage)} failed for the whole batch ({_describe(fault)}) and was run alone")
+                why = f"{type(fault).__name__}: {fault}"
+                case.note(f"{stage.replace('_', ' ')} failed for the whole batch ({why}) and was run alone")
         alone: dict[Case, Result] = {}
         for number, case in enumerate(cases):
             try:
@@ -280,7 +275,7 @@ class BatchRun:
 
 def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
     for case in cases:
-        case.fault = f"{_words(stage)} failed: {_describe(fault)}"
+        case.fault = f"{stage.replace('_', ' ')} failed: {type(fault).__name__}: {fault}"
         case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
         case.note(case.fault)
 
@@ -293,11 +288,3 @@ def _lost(case: Case) -> Lost | None:
     if case.lost is not None or "error" in endings:
         return case.lost or Lost.FAULT
     return Lost.GRAPH if case.lookup.down else None
-
-
-def _words(stage: str) -> str:
-    return stage.replace("_", " ")
-
-
-def _describe(fault: BaseException) -> str:
-    return f"{type(fault).__name__}: {fault}"

@@ -23,7 +23,7 @@ def reward(question: AskedQuestion) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not weighed.
 
     If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
-    (`agents.pipeline.stages.FalsePremise`).
+    (`agents.pipeline.stages.find_false_premises`).
     """
     given, likely = question.settled, THRESHOLD
     if given is None:

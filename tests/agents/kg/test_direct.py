@@ -80,7 +80,8 @@ def test_rows_that_the_question_does_not_mean_are_no_answer() -> None:
     not GRAPH.exists(), reason="needs the real graph under ../shared/data, which is not part of the project"
 )
 def test_on_verified_labels_nearly_all_answers_without_a_model_are_right() -> None:
-    rows = [row for _, row in read_records(QUESTIONS) if row["verified"] and row["answerable"]]
+    rows = [record.data for record in read_records(QUESTIONS)]
+    rows = [row for row in rows if row["verified"] and row["answerable"]]
     with graph_server(None, None) as address:
         outcomes = run_rows(rows, address)
     agree = [values_agree(row, outcome) for row, outcome in zip(rows, outcomes, strict=True)]

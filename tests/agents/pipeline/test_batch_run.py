@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.common.contracts import Answer, Decision, Lost, Query, Stage, abstain
-from agents.common.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock
 from agents.kg import Lookup
 from agents.kg.results import Status
 from agents.pipeline import batch_run
@@ -21,26 +21,16 @@ def run_of(size: int, seconds: float = 60) -> BatchRun:
     return BatchRun(queries, BatchClock(seconds, 0, {"generate": 1}))
 
 
-class Work(Step[Any]):
-    """A step that does what a function does with the numbers of the questions; `kept` holds its results."""
+def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
+    """The kept results of a step that does what a function does with the numbers of the questions."""
+    results: dict[int, Any] = {}
 
-    def __init__(self, run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> None:
-        self.run = run
-        self.function = function
-        self.kept: dict[int, Any] = {}
-
-    def work(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Any]:
-        return self.function([self.run.cases.index(case) for case in cases])
-
-    def keep(self, case: Case, result: Any) -> Answer | None:
-        self.kept[self.run.cases.index(case)] = result
+    def keep(case: Case, result: Any) -> Answer | None:
+        results[run.cases.index(case)] = result
         return result if isinstance(result, Answer) else None
 
-
-def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
-    step = Work(run, function)
-    run.stage(Stage.PAGES, step)
-    return step.kept
+    run.stage(Stage.PAGES, Step(lambda cases, _: function([run.cases.index(case) for case in cases]), keep))
+    return results
 
 
 class PanicError(BaseException):
