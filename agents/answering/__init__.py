@@ -2,9 +2,7 @@
 
 from agents.answering.answerer import Answerer as Answerer
 from agents.answering.answerer import Draft as Draft
-from agents.answering.answerer import draft_of as draft_of
 from agents.answering.answerer import generate_all as generate_all
-from agents.answering.answerer import request_of as request_of
 from agents.answering.answerer import shown as shown
 from agents.answering.checks import EXPECTED_SCORE as EXPECTED_SCORE
 from agents.answering.checks import FORMULA as FORMULA
@@ -21,7 +19,6 @@ from agents.answering.confidence import PAGES_KIND as PAGES_KIND
 from agents.answering.confidence import ConfidenceModel as ConfidenceModel
 from agents.answering.confidence import Feature as Feature
 from agents.answering.confidence import LogisticModel as LogisticModel
-from agents.answering.features import answer_features as answer_features
 from agents.answering.features import kind_of as kind_of
 from agents.answering.features import question_features as question_features
 from agents.answering.normalise import MAX_TOKENS as MAX_TOKENS

@@ -36,20 +36,6 @@ class Draft:
         return self.answer.decision is Decision.ABSTAINED
 
 
-def draft_of(generation: Generation, source: str, *, assesses: bool = False, evidence: str = "") -> Draft:
-    """Turn a generation into a draft. A failed or unfinished generation is an abstention; partial text is not trusted.
-
-    `assesses`: the prompt asked for a confidence level, which is removed from the text.
-    """
-    if generation.finish_reason == "error":
-        return Draft(abstain(f"the language model failed: {generation.error}", source), evidence, generation)
-    if generation.finish_reason == "deadline":
-        when = "finished" if generation.completion_tokens else "began"
-        return Draft(abstain(f"time ran out before the language model {when}", source), evidence, generation)
-    text, level = assessed(generation.text) if assesses else (generation.text, None)
-    return Draft(normalise(text, source), evidence, generation, level)
-
-
 class Answerer:
     """Fills the preset's prompt (db3 section 2.4) and reads the reply."""
 
@@ -67,8 +53,15 @@ class Answerer:
         )
 
     def read(self, generation: Generation, context: str, source: str) -> Draft:
-        """The draft that a reply gives."""
-        return draft_of(generation, source, assesses=self._prompt.assesses, evidence=context)
+        """The draft that a reply gives. A failed or unfinished one is an abstention; partial text is not trusted."""
+        text, level = assessed(generation.text) if self._prompt.assesses else (generation.text, None)
+        answer = normalise(text, source)
+        if generation.finish_reason == "error":
+            answer, level = abstain(f"the language model failed: {generation.error}", source), None
+        if generation.finish_reason == "deadline":
+            when = "finished" if generation.completion_tokens else "began"
+            answer, level = abstain(f"time ran out before the language model {when}", source), None
+        return Draft(answer, context, generation, level)
 
 
 def shown(request: GenerationRequest) -> object:
@@ -89,13 +82,8 @@ def request_of(
     log_probability: bool = False,
 ) -> GenerationRequest:
     """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
-    messages = prompt.render(
-        token_limit=settings.word_limit,
-        query_time=query.query_time,
-        context=context,
-        query=query.text,
-        answer=answer,
-    )
+    limit, asked_at = settings.word_limit, query.query_time
+    messages = prompt.render(token_limit=limit, query_time=asked_at, context=context, query=query.text, answer=answer)
     text = "\n\n".join(message.content for message in messages)
     return GenerationRequest(
         messages=messages if settings.form == "chat" else (),

@@ -115,16 +115,9 @@ class Refine(Check):
         return not draft.abstains or (self._refine.abstentions and finished and not draft.withheld)
 
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        own, text = self._refine, draft.answer.text
-        return request_of(
-            self._settings,
-            PROMPTS[own.prompt],
-            case.query,
-            draft.evidence,
-            text,
-            max_tokens=own.max_new_tokens,
-            adapter=None,
-        )
+        prompt, most = PROMPTS[self._refine.prompt], self._refine.max_new_tokens
+        question = case.query, draft.evidence, draft.answer.text
+        return request_of(self._settings, prompt, *question, max_tokens=most, adapter=None)
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         reply = draft.replies["refine"]
@@ -166,16 +159,7 @@ class ExpectedScore(Check):
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         text, source = draft.answer.text, draft.answer.source
-        features = answer_features(
-            case.trace,
-            text,
-            source,
-            how="generated" if draft.generation else "read",
-            generation=draft.generation,
-            assessment=draft.level,
-            review=draft.review.verdict.value if draft.review else None,
-            evidence=draft.evidence,
-        )
+        features = answer_features(case.trace, draft)
         likely = self._model.probability(features) if self._model else None
         return replace(draft, candidate=Candidate(text, source, features, likely))
 

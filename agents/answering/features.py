@@ -8,8 +8,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from agents.answering.answerer import Draft
 from agents.common.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
-from agents.llm.base import Generation
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
@@ -37,34 +37,14 @@ def question_features(trace: Trace) -> dict[str, float]:
     return features
 
 
-def answer_features(
-    trace: Trace,
-    text: str,
-    source: str,
-    *,
-    how: str = "generated",
-    generation: Generation | None = None,
-    assessment: str | None = None,
-    review: str | None = None,
-    evidence: str = "",
-) -> dict[str, float]:
-    """Features of an answer: those of its question, its source and its wording.
-
-    Args:
-        trace: The question's trace so far.
-        text: The answer.
-        source: ``knowledge graph`` or ``web``.
-        how: ``generated`` by a model, or ``read`` or computed from the graph's values.
-        generation: The reply of the model that gave the answer.
-        assessment: The model's level of confidence.
-        review: Verdict of the second look.
-        evidence: The text that the model read.
-    """
-    of_graph, words = source == GRAPH, _words(text)
+def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
+    """Features of an answer: those of its question, its source, its wording, and what the model said about it."""
+    text, generation, of_graph = draft.answer.text, draft.generation, draft.answer.source == GRAPH
+    words = _words(text)
     new = _new_words(words, trace)
     features = question_features(trace) | {
         "from_graph": float(of_graph),
-        "from_values": float(how == "read"),
+        "from_values": float(generation is None),
         "answer_words": float(min(len(words), 20)),
         "answer_is_number": float(bool(words) and all(word[0].isdigit() for word in words)),
         "answer_is_yes_or_no": float(bool(words) and words[0] in {"yes", "no"}),
@@ -76,6 +56,8 @@ def answer_features(
     known: dict[str, float | None] = {
         "top_passage_logit": logits[0] if logits else None,
         "top_passage_margin": logits[0] - logits[1] if len(logits) > 1 else None,
+        "self_assessment": LEVELS[draft.level] if draft.level else None,
+        "review": REVIEWS.get(draft.review.verdict, 0.0) if draft.review else None,
     }
     if of_graph:
         # How sure the writer was of the calls: a call for something else than the question is rarely its only idea.
@@ -86,9 +68,7 @@ def answer_features(
         # How sure the model was of its words, and how undecided about the first one.
         known["mean_log_probability"] = generation.mean_log_probability
         known["first_token_entropy"] = None if of_graph else generation.first_entropy
-    features |= {name: value for name, value in known.items() if value is not None}
-    if how == "generated":
-        features["answer_in_evidence"] = _share(new, evidence)
+        features["answer_in_evidence"] = _share(new, draft.evidence)
         if trace.facts and not of_graph:
             features["answer_in_facts"] = _share(new, " ".join(fact.text for fact in trace.facts))
         if trace.passages:
@@ -97,11 +77,7 @@ def answer_features(
             features["passages_with_answer"] = having / len(trace.passages) if words else 0.0
         if scored and not of_graph:
             features |= _passage_features(trace, scored, new or words)
-    if assessment is not None:
-        features["self_assessment"] = LEVELS[assessment]
-    if review is not None:
-        features["review"] = REVIEWS.get(review, 0.0)
-    return features
+    return features | {name: value for name, value in known.items() if value is not None}
 
 
 def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:

@@ -16,23 +16,13 @@ Level = Literal["high", "medium", "low"]
 _LEVEL = re.compile(
     r"[\s(\[*_,;.-]*\bconfidence(?: level)?\W{0,8}(?:is\W+)?(?P<level>high|medium|low)\b[\s)\].*_]*", re.IGNORECASE
 )
-
-
 _LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
 
-class Assessed(NamedTuple):
-    """A text without its assessment, and the level; None if the text names no level or several."""
-
-    text: str
-    level: Level | None
-
-
-def assessed(text: str) -> Assessed:
-    """Remove the assessment from a text, wherever it stands. Levels that contradict each other count as none."""
-    found = {match["level"].lower() for match in _LEVEL.finditer(text)}
-    rest = _LEVEL.sub("\n", text).strip()
-    return Assessed(rest, _LEVELS[found.pop()] if len(found) == 1 else None)
+def assessed(text: str) -> tuple[str, Level | None]:
+    """The text without its assessment, wherever it stands, and the level; None if it names no level or several."""
+    levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
+    return _LEVEL.sub("\n", text).strip(), _LEVELS[levels.pop()] if len(levels) == 1 else None
 
 
 _SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"

@@ -1,8 +1,7 @@
-"""Reads numbers, dates, measures, names and lists from texts and compares them."""
+"""Reads numbers, dates, names and lists from texts and compares them."""
 
 from agents.matching.dates import MONTH as MONTH
 from agents.matching.dates import month_number as month_number
-from agents.matching.dates import placed_dates as placed_dates
 from agents.matching.dates import read_dates as read_dates
 from agents.matching.dates import without_dates as without_dates
 from agents.matching.names import MARGIN as MARGIN
@@ -32,12 +31,7 @@ from agents.matching.units import PLAIN as PLAIN
 from agents.matching.units import UNITS as UNITS
 from agents.matching.units import WEEKS as WEEKS
 from agents.matching.units import YEARS as YEARS
-from agents.matching.units import Measure as Measure
 from agents.matching.units import Unit as Unit
-from agents.matching.units import read_measures as read_measures
-from agents.matching.units import same_measure as same_measure
-from agents.matching.words import NUMBER_WORDS as NUMBER_WORDS
-from agents.matching.words import STOP_WORDS as STOP_WORDS
 from agents.matching.words import alike as alike
 from agents.matching.words import content as content
 from agents.matching.words import count_listed as count_listed

@@ -1,8 +1,8 @@
 """Whole calendar dates in any common notation."""
 
 import re
+from contextlib import suppress
 from datetime import date
-from typing import NamedTuple
 
 from agents.matching.words import normalise
 
@@ -25,29 +25,13 @@ _DATES = (
 """Numbers between slashes are month/day/year, as in CRAG's query_time."""
 
 
-class PlacedDate(NamedTuple):
-    """A whole date and its character span in the normalised text."""
-
-    day: date
-    start: int
-    end: int
-
-
-def placed_dates(normalised: str) -> list[PlacedDate]:
-    """The whole dates of a normalised text with their spans; impossible ones such as 2023-02-30 are left out."""
-    found = []
-    for match in (match for pattern in _DATES for match in pattern.finditer(normalised)):
-        try:
-            day = date(int(match["year"]), month_number(match["month"]), int(match["day"]))
-        except ValueError:
-            continue
-        found.append(PlacedDate(day, *match.span()))
-    return found
-
-
 def read_dates(text: str) -> set[date]:
-    """The whole dates of a text."""
-    return {found.day for found in placed_dates(normalise(text))}
+    """The whole dates of a text; impossible ones such as 2023-02-30 are left out."""
+    text, days = normalise(text), set()
+    for match in (match for pattern in _DATES for match in pattern.finditer(text)):
+        with suppress(ValueError):
+            days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
+    return days
 
 
 def without_dates(text: str) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from agents.answering.answerer import Draft
 from agents.answering.features import answer_features, question_features, repeats
-from agents.common.contracts import Fact, Passage, PassageKind, Trace
+from agents.common.contracts import Answer, Decision, Fact, Passage, PassageKind, Trace
 from agents.llm.base import Generation
 
 
@@ -18,6 +19,10 @@ def trace_of(**values: object) -> Trace:
     return trace
 
 
+def draft(text: str, evidence: str = "") -> Draft:
+    return Draft(Answer(text, Decision.ANSWERED, "web", ""), evidence, Generation(text, -0.5, 1, 1, "stop"))
+
+
 def test_no_page_has_a_part_in_whether_the_question_is_invalid() -> None:
     assert question_features(trace_of(passages=[passage("a lie", 9.0)])) == question_features(trace_of())
 
@@ -27,26 +32,26 @@ def test_whether_the_evidence_says_the_answer() -> None:
         passages=[passage("Barry Levinson made it.", 2.0), passage("A film of 1988.", 1.0)],
         facts=[Fact("The director is Barry Sonnenfeld.", "knowledge graph")],
     )
-    features = answer_features(trace, "Barry Levinson", "web", evidence="Directed by barry levinson, 1988")
+    features = answer_features(trace, draft("Barry Levinson", "Directed by barry levinson, 1988"))
     assert features["answer_in_evidence"] == 1.0
     assert features["passages_with_answer"] == 0.5
     assert features["answer_in_facts"] == 0.5
-    assert answer_features(trace, "Mike Nichols", "web", evidence="by Barry Levinson")["answer_in_evidence"] == 0.0
+    assert answer_features(trace, draft("Mike Nichols", "by Barry Levinson"))["answer_in_evidence"] == 0.0
 
 
 def test_an_answer_from_the_graph_is_as_sure_as_the_calls_that_found_it() -> None:
     calls = Generation('get_movie("rain man")', -0.25, 200, 9, "stop")
     trace = trace_of(generations={"calls": calls}, example_similarity=0.75, passages=[passage("a", 1.0)])
-    features = answer_features(trace, "Barry Levinson", "knowledge graph", how="read")
+    features = answer_features(trace, Draft(Answer("Barry Levinson", Decision.ANSWERED, "knowledge graph", "")))
     assert (features["calls_log_probability"], features["example_similarity"]) == (-0.25, 0.75)
-    assert not {"calls_log_probability", "example_similarity"} & set(answer_features(trace, "x", "web"))
+    assert not {"calls_log_probability", "example_similarity"} & set(answer_features(trace, draft("x")))
 
 
 def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
     trace = trace_of(
         passages=[passage("Films of 1988.", 5.0), passage("Rain Man was directed by Barry Levinson.", 2.0)],
     )
-    features = answer_features(trace, "Barry Levinson", "web")
+    features = answer_features(trace, draft("Barry Levinson"))
     assert (features["top_passage_logit"], features["answer_passage_logit"]) == (5.0, 2.0)
     assert features["question_in_answer_passage"] == 3 / 5  # who, directed, film, rain, man
 

@@ -1,4 +1,4 @@
-"""Words, numbers, measures, lists and whole dates as people write them, and what makes two of them the same."""
+"""Words, numbers, lists and whole dates as people write them, and what makes two of them the same."""
 
 from datetime import date
 
@@ -11,10 +11,8 @@ from agents.matching import (
     count_listed,
     position_of,
     read_dates,
-    read_measures,
     read_numbers,
     recall,
-    same_measure,
     same_number,
     split_list,
     tokens,
@@ -129,36 +127,6 @@ def test_same_number(pairs: str, same: bool) -> None:
 )
 def test_years(text: str, year: bool) -> None:
     assert read_numbers(text)[0].year_like is year
-
-
-@pytest.mark.parametrize(
-    ("text", "dimension", "value"),
-    [
-        ("1,204 metres", "length", 1204),
-        ("1.2 km", "length", 1200),
-        ("6 feet 2 inches", "length", 1.8796),
-        ("6'2\"", "length", 1.8796),
-        ("two weeks", "time", 1_209_600),
-        ("2 hours and 30 minutes", "time", 9000),
-        ("an hour and a half", "time", 5400),
-    ],
-)
-def test_measures(text: str, dimension: str, value: float) -> None:
-    (found,) = read_measures(text)
-    assert found.dimension == dimension
-    assert found.value == pytest.approx(value)
-
-
-def test_same_measure() -> None:
-    def same(one: str, other: str) -> bool:
-        return same_measure(read_measures(one)[0], read_measures(other)[0])
-
-    assert same("8 km", "5 miles")
-    assert same("188 cm", "6 ft 2 in")
-    assert same("2 years", "24 months")
-    assert not same("8 km", "50 miles")
-    assert not same("2 years", "25 months")
-    assert not same("8 km", "8 kg")
 
 
 @pytest.mark.parametrize(
