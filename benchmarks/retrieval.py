@@ -193,7 +193,7 @@ def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> lis
         found = None
         if answer_recall(query.text, gold, "") is not None:
             kept = evidence.passages[: own.rerank.top_k] if own.rerank else evidence.passages
-            contexts = [build_context(kept, own.context, tokens, max_tokens=budget).text for budget in BUDGETS]
+            contexts = [build_context(kept, own.context, tokens, max_tokens=budget)[0] for budget in BUDGETS]
             pages = "\n".join(page_text(page.html, own.extract) for page in query.pages)
             texts = zip(PLACES, [pages, evidence.context, *contexts, kit], strict=True)
             found = {place: (answer_recall(query.text, gold, text) or 0.0) >= FOUND for place, text in texts}

@@ -87,21 +87,6 @@ def period_from(first: date, unit: Unit, count: int = 1) -> DateRange:
     return DateRange(first, shifted(first, unit, count) - ONE_DAY)
 
 
-def month_range(year: int, month: int) -> DateRange:
-    """The month."""
-    return period_from(date(year, month, 1), Unit.MONTH)
-
-
-def quarter_range(year: int, quarter: int) -> DateRange:
-    """The quarter (1 to 4) of the calendar year."""
-    return period_around(date(year, 3 * quarter, 1), Unit.QUARTER)
-
-
-def season_range(first_year: int) -> DateRange:
-    """The season that starts in the year."""
-    return period_from(date(first_year, _SEASON_STARTS_IN_MONTH, 1), Unit.SEASON)
-
-
 # --- sessions of the stock exchange -----------------------------------------------------------------------------------
 
 

@@ -29,7 +29,8 @@ MAX_EXPRESSION_CHARACTERS = 200
 """A longer text is not a date expression."""
 
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_LEADING = re.compile(r"(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
+_PLAIN = str.maketrans("’‘‐‑–—", "''----")
+_LEADING = re.compile(r"^(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
 _TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
 _AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
 """Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
@@ -65,16 +66,6 @@ class ResolvedDate:
     explanation: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDate:
-    """A date expression in a question: `question[start:end] == text`."""
-
-    start: int
-    end: int
-    text: str
-    resolved: ResolvedDate
-
-
 def eastern_time(asked_at: datetime) -> datetime:
     """Pacific wall-clock time as Eastern wall-clock time, both without a zone.
 
@@ -95,43 +86,29 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
     """
     if len(expression) > MAX_EXPRESSION_CHARACTERS:
         return None
-    text = _TRAILING.sub("", _prepared(expression)[0].strip())
-    leading = _LEADING.match(text)
-    texts = (text, text[leading.end() :] if leading else text)
-    view = _viewpoint(asked_at, calendar)
-    for rule in RULES:
-        for form in texts:
-            match = rule.pattern.fullmatch(form)
-            resolved = _read(rule, match, view, " ".join(expression.split())) if match else None
-            if resolved:
-                return resolved
-    return None
+    text, view = _TRAILING.sub("", _prepared(expression)), _viewpoint(asked_at, calendar)
+    forms = (text, _LEADING.sub("", text, count=1))
+    matches = ((rule, rule.pattern.fullmatch(form)) for rule in RULES for form in forms)
+    words = " ".join(expression.split())
+    return next(filter(None, (_read(rule, match, view, words) for rule, match in matches if match)), None)
 
 
-def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[FoundDate]:
+def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[ResolvedDate]:
     """The date expressions of the question in order, without overlaps: the longest match wins.
 
     A month or a short weekday alone counts only next to a word like "in".
     """
-    prepared, places = _prepared(question[:MAX_QUESTION_CHARACTERS])
-    view = _viewpoint(asked_at, calendar)
-    candidates = [
-        (match.start() - match.end(), match.start(), number, match)
-        for number, rule in enumerate(RULES)
-        for match in rule.pattern.finditer(prepared)
-        if not _is_another_word(match, prepared)
-    ]
-    taken = bytearray(len(prepared))
-    found = []
-    for _, start, number, match in sorted(candidates, key=lambda candidate: candidate[:3]):
-        if any(taken[start : match.end()]):
-            continue
-        first, last = places[start], places[match.end() - 1] + 1
-        resolved = _read(RULES[number], match, view, question[first:last])
-        if resolved:
-            taken[start : match.end()] = b"\1" * (match.end() - start)
-            found.append(FoundDate(first, last, question[first:last], resolved))
-    return sorted(found, key=lambda one: one.start)
+    text, view = _prepared(question[:MAX_QUESTION_CHARACTERS]), _viewpoint(asked_at, calendar)
+    matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text) if not _is_another_word(match)]
+    matches.sort(key=lambda candidate: (candidate[0].start() - candidate[0].end(), candidate[0].start()))
+    taken = bytearray(len(text))
+    dates: dict[int, ResolvedDate] = {}
+    for match, rule in matches:
+        place = slice(*match.span())
+        if not any(taken[place]) and (resolved := _read(rule, match, view, match[0])):
+            taken[place] = b"\1" * len(match[0])
+            dates[match.start()] = resolved
+    return [dates[start] for start in sorted(dates)]
 
 
 def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
@@ -139,28 +116,14 @@ def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
     return Viewpoint((eastern_time(asked_at) if trading else asked_at).date(), trading)
 
 
-def _prepared(text: str) -> tuple[str, list[int]]:
-    """The text as patterns expect it (lower case, single blanks, plain quotes and hyphens), and each character's
-    position in the original text.
-    """
-    characters: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(text):
-        if character.isspace():
-            if characters and characters[-1] == " ":
-                continue
-            plain = " "
-        else:
-            lower = character.lower()
-            plain = {"’": "'", "‘": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"}.get(character, lower)
-        characters.append(plain if len(plain) == 1 else character)
-        places.append(place)
-    return "".join(characters), places
+def _prepared(text: str) -> str:
+    """The text as patterns expect it: lower case, single blanks, plain quotes and hyphens."""
+    return " ".join(text.lower().translate(_PLAIN).split())
 
 
-def _is_another_word(match: re.Match[str], text: str) -> bool:
-    alone = _AMBIGUOUS_ALONE.fullmatch(match[0])
-    return bool(alone) and not _ANNOUNCES_DATE.search(text, max(0, match.start() - 12), match.start())
+def _is_another_word(match: re.Match[str]) -> bool:
+    alone, start = _AMBIGUOUS_ALONE.fullmatch(match[0]), match.start()
+    return bool(alone) and not _ANNOUNCES_DATE.search(match.string, max(0, start - 12), start)
 
 
 def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:

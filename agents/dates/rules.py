@@ -12,19 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.dates.calendars import (
-    ONE_DAY,
-    DateRange,
-    Unit,
-    is_session,
-    month_range,
-    period_around,
-    period_from,
-    quarter_range,
-    season_range,
-    session_at,
-    shifted,
-)
+from agents.dates.calendars import ONE_DAY, DateRange, Unit, is_session, period_around, period_from, session_at, shifted
 
 # --- words ------------------------------------------------------------------------------------------------------------
 STEPS = (
@@ -141,34 +129,35 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
         return None
     if match["mark"] == "-" and not said and (end <= 12 or end > year):
         return None
-    return season_range(year)
+    return period_around(date(year, 7, 1), Unit.SEASON)
 
 
-def _numbered_month(match: Match, _view: Viewpoint) -> DateRange:
-    return month_range(int(match["year"]), int(match["month"]))
+def _month(year: int, month: int) -> DateRange:
+    return period_around(date(year, month, 1), Unit.MONTH)
 
 
 def _quarter(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such quarter that has started."""
-    groups = match.groupdict()
+    groups, year = match.groupdict(), int(match["year"] or view.today.year)
     number = int(groups["number"] or 0) or ORDINALS[groups["ordinal"]]
-    if groups["year"]:
-        return quarter_range(int(groups["year"]), number)
-    quarter = quarter_range(view.today.year, number)
-    return quarter if quarter.first <= view.today else quarter_range(view.today.year - 1, number)
+    first = date(year, 3 * number - 2, 1)
+    if not groups["year"] and first > view.today:
+        first = shifted(first, Unit.YEAR, -1)
+    return period_from(first, Unit.QUARTER)
 
 
 def _named_month(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such month that has started; "last": before this month; "next": after it."""
     groups, month = match.groupdict(), _month_number(match["name"])
     if groups["year"]:
-        return month_range(int(groups["year"]), month)
-    year, step = view.today.year, groups["step"]
-    if step in {"this", "current"}:
-        return month_range(year, month)
-    if STEPS.get(step or "", -1) > 0:
-        return month_range(year + (month <= view.today.month), month)
-    return month_range(year - (month > view.today.month or (month == view.today.month and step is not None)), month)
+        return _month(int(groups["year"]), month)
+    year, now, step = view.today.year, view.today.month, groups["step"]
+    direction = STEPS[step] if step else -1
+    if direction > 0 and month <= now:
+        year += 1
+    if direction < 0 and (month > now or (step and month == now)):
+        year -= 1
+    return _month(year, month)
 
 
 def _relative(match: Match, view: Viewpoint) -> DateRange:
@@ -309,7 +298,10 @@ _PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
         "(?P<decade>(?:1[89]|20)[0-9])0'?s",
         lambda match, _: period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10),
     ),
-    (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", _numbered_month),
+    (
+        f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?",
+        lambda match, _: _month(int(match["year"]), int(match["month"])),
+    ),
     (
         f"(?:year )?(?P<year>{YEAR})(?: season)?",
         lambda match, _: period_from(date(int(match["year"]), 1, 1), Unit.YEAR),

@@ -70,37 +70,25 @@ def pack(text: str, span: Span, limit: int) -> list[Span]:
     words, longer words anywhere. Every visible character is in exactly one span.
     """
     packed: list[Span] = []
-    start = end = -1
     for unit in _units(text, span, limit):
-        if start >= 0 and unit.end - start <= limit:
-            end = unit.end
-            continue
-        if start >= 0:
-            packed.append(Span(start, end))
-        start, end = unit
-    if start >= 0:
-        packed.append(Span(start, end))
+        if packed and unit.end - packed[-1].start <= limit:
+            packed[-1] = Span(packed[-1].start, unit.end)
+        else:
+            packed.append(unit)
     return packed
 
 
 def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
     """Pieces of at most `limit` characters, without blanks at their ends."""
     for line in (Span(*match.span()) for match in _LINE.finditer(text, span.start, span.end)):
-        if line.end - line.start <= limit:
-            yield line
-            continue
-        for sentence in (_trim(text, sentence) for sentence in sentences(text, line)):
-            if sentence.end - sentence.start <= limit:
-                yield sentence
-            else:
-                yield from _cut(text, sentence, limit)
-
-
-def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
-    """Cut between words; cut a word only if it is longer than `limit`."""
-    for match in _WORD.finditer(text, span.start, span.end):
-        for start in range(match.start(), match.end(), limit):
-            yield Span(start, min(start + limit, match.end()))
+        parts = [line] if line.end - line.start <= limit else sentences(text, line)
+        for part in (_trim(text, part) for part in parts):
+            if part.end - part.start <= limit:
+                yield part
+                continue
+            for word in _WORD.finditer(text, part.start, part.end):
+                for start in range(word.start(), word.end(), limit):
+                    yield Span(start, min(start + limit, word.end()))
 
 
 def _trim(text: str, span: Span) -> Span:

@@ -1,7 +1,7 @@
 """Builds the model's context from passages: each in a `<doc>` mark with its source, within the token limit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -26,19 +26,12 @@ class TokenCounter(Protocol):
         """The longest prefix of the text with at most `max_tokens` tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The text, and the passages in it (the last one possibly cut)."""
-
-    text: str
-    passages: tuple[Passage, ...]
-
-
 def build_context(
     passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
-) -> Context:
-    """The best passages, which come first, up to the limit; repeated text is left out. `max_tokens` replaces the
-    settings' limit.
+) -> tuple[str, tuple[Passage, ...]]:
+    """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
+
+    `max_tokens` replaces the settings' limit.
     """
     left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
     used: list[Passage] = []
@@ -59,7 +52,7 @@ def build_context(
     while len(used) > 1 and tokens.count_tokens("".join(map(_block, used))) > max_tokens:
         used.pop()  # blocks may need a few more tokens together than alone
     ordered = reversed(used) if settings.order == "best_last" else used
-    return Context(tokens.truncate("".join(map(_block, ordered)).rstrip("\n"), max_tokens), tuple(used))
+    return tokens.truncate("".join(map(_block, ordered)).rstrip("\n"), max_tokens), tuple(used)
 
 
 def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:

@@ -6,7 +6,7 @@ BM25 counts only the question's terms: an index is not worth building for one qu
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,9 +101,9 @@ def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query
 
 
 def cosines(
-    encoder: DenseEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
-) -> dict[int, NDArray[np.float32]]:
-    """Cosine of each text with the query at its key; NaN if the deadline came first.
+    encoder: DenseEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+) -> list[NDArray[np.float32]]:
+    """Cosine of each query with its texts; NaN if the deadline came first.
 
     Every distinct text is encoded once. A vector with NaN (a float16 overflow, for example) gets cosine -1.
     """
@@ -111,39 +111,36 @@ def cosines(
         raise ValueError("the settings rank by a dense encoder, but none is configured")
     distinct = list(dict.fromkeys(text for _, text in in_turns(texts)))
     if not distinct:
-        return {owner: np.zeros(0, dtype=np.float32) for owner in texts}
+        return [np.zeros(0, dtype=np.float32) for _ in queries]
     place = {text: row for row, text in enumerate(distinct)}
-    query_vectors = encoder.encode_queries([queries[owner] for owner in texts])
+    query_vectors = encoder.encode_queries(queries)
     vectors, encoded = encoder.encode_passages(distinct, deadline)
-    found = {}
-    for (owner, own_texts), query_vector in zip(texts.items(), query_vectors, strict=True):
+    similarities = []
+    for own_texts, query_vector in zip(texts, query_vectors, strict=True):
         rows = np.array([place[text] for text in own_texts], dtype=np.intp)
         similarity = np.nan_to_num(vectors[rows] @ query_vector, nan=-1.0)
-        found[owner] = np.where(rows < encoded, similarity, np.nan).astype(np.float32)
-    return found
+        similarities.append(np.where(rows < encoded, similarity, np.nan).astype(np.float32))
+    return similarities
 
 
 def cross_encoder_logits(
-    encoder: CrossEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
-) -> dict[int, list[float | None]]:
-    """Raw logit of each text with the query at its key; None if the deadline came first."""
+    encoder: CrossEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+) -> list[list[float | None]]:
+    """Raw logit of each query with its texts; None if the deadline came first."""
     if encoder is None:
         raise ValueError("the settings rank by a cross-encoder, but none is configured")
     turns = in_turns(texts)
-    found: dict[int, list[float | None]] = {owner: [] for owner in texts}
-    logits = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
-    for (owner, _), logit in zip(turns, logits, strict=True):
-        found[owner].append(logit)
-    return found
+    logits: list[list[float | None]] = [[] for _ in queries]
+    scores = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
+    for (owner, _), logit in zip(turns, scores, strict=True):
+        logits[owner].append(logit)
+    return logits
 
 
-# --- ranked lists ---------------------------------------------------------------------------------------------------
-
-
-def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:
-    """All items with their owner: every owner's first item, then every owner's second, and so on.
+def in_turns(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
+    """All items with the place of their list: every list's first item, then every list's second, and so on.
 
     If time runs out, the best items of every question are done.
     """
-    longest = max((len(items) for items in lists.values()), default=0)
-    return [(owner, items[turn]) for turn in range(longest) for owner, items in lists.items() if turn < len(items)]
+    longest = max(map(len, lists), default=0)
+    return [(owner, items[turn]) for turn in range(longest) for owner, items in enumerate(lists) if turn < len(items)]

@@ -1,6 +1,7 @@
-"""Retrieves candidate passages from chunks and reranks them, for the whole batch: the stages of the settings in order.
+"""Chooses the pages to read, retrieves candidate passages from their chunks and reranks them, for the whole batch.
 
-Stages rank the small chunks (children). The result is their parents without duplicates, ordered by their best child.
+The stages of the settings rank the small chunks (children). The result is their parents without duplicates, ordered by
+their best child.
 """
 
 import itertools
@@ -9,36 +10,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.common.contracts import Passage, PassageKind
+import numpy as np
+
+from agents.common.contracts import Page, Passage, PassageKind, Query
 from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
-from agents.settings import Bm25Stage, RerankSettings, RetrieveStage, UnionStage
-from agents.web.ranking import bm25_of_texts, cosines, cross_encoder_logits, distinct
+from agents.settings import Bm25Stage, PageSelectionSettings, RerankSettings, RetrieveStage, UnionStage
+from agents.web.extract.clean import plain
+from agents.web.ranking import Scores, bm25_of_texts, cosines, cross_encoder_logits, distinct
 
+SNIPPET_CHARACTERS = 2000
+"""Maximum characters of a snippet that are compared with the question."""
 SCORE_NAME = "cross_encoder"
 FUSION_CONSTANT = 60
 """Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A passage that may be found, and the texts inside it that are searched, without its heading."""
-
-    passage: Passage
-    children: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """One question's passages, best first, and sentences about unfinished work."""
-
-    passages: list[Passage]
-    events: list[str]
-
-
 @dataclass(slots=True)
-class _Child:
-    """A searched chunk with its passage's heading."""
+class Chunk:
+    """A searched text below its passage's heading, and the passage around it."""
 
     passage: Passage
     text: str
@@ -46,44 +36,79 @@ class _Child:
 
 
 @dataclass(slots=True)
-class _Search:
-    """One question's search: its remaining children, best first after the first ranking."""
+class Search:
+    """One question on its way: pages to read, pages whose snippets can be passages, chunks, and candidate passages.
 
-    query: str
-    children: list[_Child]
+    All are best first once they are ranked. `events` are sentences about unfinished work.
+    """
+
+    query: Query
+    read: list[Page] = field(default_factory=list)
+    snippets: list[Page] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    passages: list[Passage] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
 
-    def by_bm25(self, implementation: str = "query_terms") -> list[_Child]:
-        """The first stage computes BM25, because the statistics of the larger set are better."""
-        if any("bm25" not in child.scores for child in self.children):
-            scores = bm25_of_texts(self.query, [child.text for child in self.children], implementation)
-            for child, score in zip(self.children, scores, strict=True):
-                child.scores["bm25"] = float(score)
-        return sorted(self.children, key=lambda child: -child.scores["bm25"])
 
-    def by_cosine(self) -> list[_Child]:
-        """Only those that have a cosine."""
-        return sorted((child for child in self.children if "dense" in child.scores), key=lambda c: -c.scores["dense"])
+def select_pages(
+    queries: Sequence[Query], settings: PageSelectionSettings, cross: CrossEncoder | None, deadline: Deadline
+) -> list[Search]:
+    """One search per question, no page twice, none empty; more than `keep` are ranked by snippet (db3 3.1)."""
+    searches = []
+    for query in queries:
+        pages = sorted(query.pages, key=lambda page: page.rank)
+        searches.append(Search(query, distinct(pages, lambda page: page.html), distinct(pages, lambda p: p.snippet)))
+    many = [search.read if len(search.read) > settings.keep else [] for search in searches]
+    scores_of_pages = _page_scores(searches, many, settings, cross, deadline)
+    for search, pages, scores in zip(searches, many, scores_of_pages, strict=True):
+        if pages:
+            order = np.argsort(-scores, kind="stable")  # pages that are equally good keep their order
+            search.read = [pages[place] for place in order[: settings.keep]]
+        if np.isneginf(scores).any():
+            search.events.append("page selection ran out of time: some pages were taken in search order")
+    return searches
+
+
+def _page_scores(
+    searches: Sequence[Search],
+    pages: Sequence[Sequence[Page]],
+    settings: PageSelectionSettings,
+    cross: CrossEncoder | None,
+    deadline: Deadline,
+) -> list[Scores]:
+    """Higher is better; minus infinity for pages that ran out of time."""
+    if settings.method == "search_order":
+        return [np.zeros(len(own)) for own in pages]
+    queries = [search.query.text for search in searches]
+    texts = [[_text_of_unread(page, settings) for page in own] for own in pages]
+    if settings.method == "bm25":
+        return list(map(bm25_of_texts, queries, texts))
+    logits = cross_encoder_logits(cross, queries, texts, deadline)
+    return [np.array([-np.inf if logit is None else logit for logit in own]) for own in logits]
+
+
+def _text_of_unread(page: Page, settings: PageSelectionSettings) -> str:
+    snippet = plain(page.snippet[:SNIPPET_CHARACTERS])
+    if snippet and not settings.with_page_name:
+        return snippet
+    return f"{plain(page.name)}. {snippet}".strip(". ")
+
+
+# --- passages ---------------------------------------------------------------------------------------------------------
 
 
 def retrieve(
-    queries: Sequence[str],
-    sources: Sequence[Sequence[Source]],
-    stages: Sequence[RetrieveStage],
-    dense: DenseEncoder | None,
-    deadline: Deadline,
-) -> list[Ranked]:
-    """Candidates per question. Dense ranks that ran out of time count as not found."""
-    searches = [
-        _Search(query, [_Child(each.passage, headed(each.passage, text)) for each in own for text in each.children])
-        for query, own in zip(queries, sources, strict=True)
-    ]
+    searches: Sequence[Search], stages: Sequence[RetrieveStage], dense: DenseEncoder | None, deadline: Deadline
+) -> None:
+    """Find candidate passages, each text once. Dense ranks that ran out of time count as not found."""
     for stage in stages:
         if not isinstance(stage, Bm25Stage):
             _add_cosines(searches, dense, deadline)
         for search in searches:
-            search.children = _kept(stage, search)
-    return [Ranked(_parents(search.children), search.events) for search in searches]
+            search.chunks = _kept(stage, search)
+    for search in searches:
+        best = distinct(search.chunks, lambda chunk: reading_key(chunk.passage.text))
+        search.passages = [replace(chunk.passage, scores=chunk.scores) for chunk in best]
 
 
 def headed(passage: Passage, text: str) -> str:
@@ -91,51 +116,54 @@ def headed(passage: Passage, text: str) -> str:
     return f"{passage.heading}\n{text}" if passage.heading else text
 
 
-def _add_cosines(searches: Sequence[_Search], dense: DenseEncoder | None, deadline: Deadline) -> None:
-    texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
-    for owner, similarities in cosines(dense, [search.query for search in searches], texts, deadline).items():
-        search = searches[owner]
-        encoded = 0
-        for child, cosine in zip(search.children, similarities, strict=True):
-            if not math.isnan(cosine):
-                child.scores["dense"] = float(cosine)
-                encoded += 1
-        if encoded < len(similarities):
-            done = f"{encoded} of {len(similarities)} chunks were encoded"
-            search.events.append(f"dense retrieval stopped at the clock: {done}")
-
-
-def _kept(stage: RetrieveStage, search: _Search) -> list[_Child]:
-    """The children that a stage keeps, best first."""
-    if isinstance(stage, Bm25Stage):
-        ranked = search.by_bm25(stage.implementation)
-        if not stage.per_kind:
-            return ranked[: stage.top_k]
-        place = {kind: itertools.count() for kind in PassageKind}
-        return [child for child in ranked if next(place[child.passage.kind]) < stage.top_k]
-    if isinstance(stage, UnionStage):
-        both = [*search.by_cosine()[: stage.dense_k], *search.by_bm25()[: stage.sparse_k]]
-        return list({id(child): child for child in both}.values())
-    if stage.method == "dense":
-        missing = [child for child in search.children if "dense" not in child.scores]
-        return [*search.by_cosine(), *missing][: stage.top_k]
-    rankings = search.by_bm25(), search.by_cosine()
-    for child in search.children:
-        child.scores["fusion"] = 0.0
-    for rank, child in itertools.chain(*(enumerate(ranking, start=1) for ranking in rankings)):
-        child.scores["fusion"] += 1.0 / (FUSION_CONSTANT + rank)
-    return sorted(search.children, key=lambda child: -child.scores["fusion"])[: stage.top_k]
-
-
-def _parents(children: Sequence[_Child]) -> list[Passage]:
-    """The parents of the children, each text once, with the scores of their best child."""
-    best_children = distinct(children, lambda child: reading_key(child.passage.text))
-    return [replace(child.passage, scores=child.scores) for child in best_children]
-
-
 def reading_key(text: str) -> str:
     """A key that ignores case, punctuation and blanks."""
     return re.sub(r"\W+", " ", text.lower()).strip()
+
+
+def _add_cosines(searches: Sequence[Search], dense: DenseEncoder | None, deadline: Deadline) -> None:
+    texts = [[chunk.text for chunk in search.chunks] for search in searches]
+    similarities = cosines(dense, [search.query.text for search in searches], texts, deadline)
+    for search, own in zip(searches, similarities, strict=True):
+        for chunk, cosine in zip(search.chunks, own, strict=True):
+            if not math.isnan(cosine):
+                chunk.scores["dense"] = float(cosine)
+        if missing := int(np.isnan(own).sum()):
+            done = f"{len(own) - missing} of {len(own)} chunks were encoded"
+            search.events.append(f"dense retrieval stopped at the clock: {done}")
+
+
+def _by_bm25(search: Search, implementation: str = "query_terms") -> list[Chunk]:
+    """The first stage computes BM25, because the statistics of the larger set are better."""
+    if any("bm25" not in chunk.scores for chunk in search.chunks):
+        scores = bm25_of_texts(search.query.text, [chunk.text for chunk in search.chunks], implementation)
+        for chunk, score in zip(search.chunks, scores, strict=True):
+            chunk.scores["bm25"] = float(score)
+    return sorted(search.chunks, key=lambda chunk: -chunk.scores["bm25"])
+
+
+def _kept(stage: RetrieveStage, search: Search) -> list[Chunk]:
+    """The chunks that a stage keeps, best first."""
+    if isinstance(stage, Bm25Stage):
+        ranked = _by_bm25(search, stage.implementation)
+        if not stage.per_kind:
+            return ranked[: stage.top_k]
+        place = {kind: itertools.count() for kind in PassageKind}
+        return [chunk for chunk in ranked if next(place[chunk.passage.kind]) < stage.top_k]
+    encoded = [chunk for chunk in search.chunks if "dense" in chunk.scores]
+    encoded.sort(key=lambda chunk: -chunk.scores["dense"])
+    if isinstance(stage, UnionStage):
+        both = [*encoded[: stage.dense_k], *_by_bm25(search)[: stage.sparse_k]]
+        return list({id(chunk): chunk for chunk in both}.values())
+    if stage.method == "dense":
+        missing = [chunk for chunk in search.chunks if "dense" not in chunk.scores]
+        return [*encoded, *missing][: stage.top_k]
+    by_bm25 = _by_bm25(search)
+    for chunk in search.chunks:
+        chunk.scores["fusion"] = 0.0
+    for rank, chunk in itertools.chain(enumerate(by_bm25, start=1), enumerate(encoded, start=1)):
+        chunk.scores["fusion"] += 1.0 / (FUSION_CONSTANT + rank)
+    return sorted(search.chunks, key=lambda chunk: -chunk.scores["fusion"])[: stage.top_k]
 
 
 # --- the cross-encoder ------------------------------------------------------------------------------------------------
@@ -147,30 +175,23 @@ def probability(logit: float) -> float:
 
 
 def rerank(
-    encoder: CrossEncoder | None,
-    queries: Sequence[str],
-    candidates: Sequence[Sequence[Passage]],
-    settings: RerankSettings,
-    deadline: Deadline,
-) -> list[Ranked]:
-    """The `top_k` passages of each question, best first; those that ran out of time follow in their retrieval order."""
-    chosen = [own[: settings.max_pairs] for own in candidates]
-    texts = {owner: [headed(passage, passage.text) for passage in own] for owner, own in enumerate(chosen)}
-    logits = cross_encoder_logits(encoder, queries, texts, deadline)
-    return [_by_logit(own, logits[owner], settings.top_k) for owner, own in enumerate(chosen)]
-
-
-def _by_logit(passages: Sequence[Passage], logits: Sequence[float | None], top_k: int) -> Ranked:
-    scored, unscored, events = [], [], []
-    for passage, logit in zip(passages, logits, strict=True):
-        if logit is None or math.isnan(logit):
-            unscored.append(passage)
-        else:
-            scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
-    scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
-    reached = sum(logit is not None for logit in logits)
-    if reached < len(passages):
-        events.append(f"reranking stopped at the clock: {reached} of {len(passages)} passages were scored")
-    if lost := reached - len(scored):  # a float16 overflow, for example
-        events.append(f"the cross-encoder gave no number for {lost} of {reached} passages")
-    return Ranked([*scored, *unscored][:top_k], events)
+    searches: Sequence[Search], encoder: CrossEncoder | None, settings: RerankSettings, deadline: Deadline
+) -> None:
+    """Keep the `top_k` passages of each question; those that ran out of time follow in their retrieval order."""
+    chosen = [search.passages[: settings.max_pairs] for search in searches]
+    texts = [[headed(passage, passage.text) for passage in own] for own in chosen]
+    logits = cross_encoder_logits(encoder, [search.query.text for search in searches], texts, deadline)
+    for search, passages, own in zip(searches, chosen, logits, strict=True):
+        scored, unscored = [], []
+        for passage, logit in zip(passages, own, strict=True):
+            if logit is None or math.isnan(logit):
+                unscored.append(passage)
+            else:
+                scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
+        scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
+        search.passages = [*scored, *unscored][: settings.top_k]
+        reached = sum(logit is not None for logit in own)
+        if reached < len(passages):
+            search.events.append(f"reranking stopped at the clock: {reached} of {len(passages)} passages were scored")
+        if lost := reached - len(scored):  # a float16 overflow, for example
+            search.events.append(f"the cross-encoder gave no number for {lost} of {reached} passages")

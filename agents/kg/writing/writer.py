@@ -143,7 +143,7 @@ def invented_dates(question: str, domain: Domain, program: Program, asked_at: da
     """
     calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
     moment = asked_at or datetime.now()
-    named = [found.resolved.range for found in find_dates(question, moment, calendar) if found.resolved.range]
+    named = [found.range for found in find_dates(question, moment, calendar) if found.range]
     text = f" {' '.join(question.lower().split())} "
     return [date for date in _dates(domain, program) if not _reason_for(date, text, named, moment, calendar)]
 

@@ -13,12 +13,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import NamedTuple
 
 from agents.common.deadline import Deadline
 from agents.common.files import UserError
@@ -34,8 +33,6 @@ MEMORY_BYTES = 3 * 1024**3
 COMMAND = "import sys; from agents.web.extract.worker import main; main(int(sys.argv[1]))"
 
 _ROOT = Path(__file__).resolve().parents[3]
-_LAST_BYTES = 4_096
-"""How many bytes of a worker's standard error are read to find its last line."""
 _LOOK_SECONDS = 0.5
 """How often a waiting parent looks at the deadline, which may have a clock of its own."""
 
@@ -125,21 +122,17 @@ class WorkerProcess:
                 return self._connection.recv_bytes()
         except (EOFError, OSError) as error:
             self._process.kill()  # it has closed its connection but may still run
-            status, last_line = self._process.wait(), self._last_line()
+            status = self._process.wait()
+            self._stderr.seek(0)
+            last_line = self._stderr.read().strip().rpartition(b"\n")[2].decode("utf-8", "replace").strip()
             self.close()
-            raise WorkerDiedError(f"the extraction worker ended with status {status}{last_line}") from error
+            ended = f"the extraction worker ended with status {status}"
+            raise WorkerDiedError(f"{ended}: {last_line}" if last_line else ended) from error
         self.close()
         raise PageTimeoutError("the extraction worker was not ready in time")
 
-    def _last_line(self) -> str:
-        """The last line of the worker's standard error, as a suffix for a message; may be empty."""
-        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_BYTES))
-        lines = self._stderr.read().decode("utf-8", "replace").split("\n")
-        return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
 
-
-@dataclass(frozen=True)
-class Extraction:
+class Extraction(NamedTuple):
     """Texts by page, and the reasons for dropped pages. A page is named by its HTML."""
 
     texts: Mapping[str, str]
@@ -156,7 +149,6 @@ class ExtractionPool:
     def __init__(self, settings: ExtractSettings) -> None:
         self._settings = settings
         self._idle: list[WorkerProcess] = []
-        self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
 
     def warm_up(self) -> None:
@@ -171,10 +163,8 @@ class ExtractionPool:
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._threads = None
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.close()
+        while self._idle:
+            self._idle.pop().close()
 
     def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
         """Texts of the pages; the first pages are read first."""
@@ -219,17 +209,15 @@ class ExtractionPool:
             raise PageTimeoutError(TOO_LATE)
         if not self._settings.workers:
             return page_text(page, self._settings)
-        with self._lock:
-            worker = self._idle.pop() if self._idle else None
-        worker = worker or WorkerProcess(self._settings)
+        try:
+            worker = self._idle.pop()
+        except IndexError:  # a replacement could not be started
+            worker = WorkerProcess(self._settings)
         try:
             worker.wait_ready(deadline)
             text = worker.extract(page, deadline.within(self._settings.page_seconds))
         except (PageTimeoutError, WorkerDiedError):
-            replacement = WorkerProcess(self._settings)  # starts while other pages are read
-            with self._lock:
-                self._idle.insert(0, replacement)
+            self._idle.insert(0, WorkerProcess(self._settings))  # starts while other pages are read
             raise
-        with self._lock:
-            self._idle.append(worker)
+        self._idle.append(worker)
         return text

@@ -183,14 +183,14 @@ def test_without_a_time_zone_database_the_day_in_new_york_is_still_right(monkeyp
 @pytest.mark.parametrize(
     ("question", "texts"),
     [
-        ("What's ACME's  closing price on the Most  Recent Friday?", ["Most  Recent Friday"]),
+        ("What's ACME's  closing price on the Most  Recent Friday?", ["most recent friday"]),
         ("with $1999 at yesterday's close, can i buy 2,024 shares?", ["yesterday"]),
         ("what was it at the end of the trading day yesterday?", ["yesterday"]),
         ("did they win in 2021, and last week on friday?", ["2021", "last week on friday"]),
         ("latest price of the last trading day of 2023", ["latest", "last trading day of 2023"]),
         ("may i ask how april met sun in may?", ["may"]),
-        ("how did it close on İstanbul’s 2024–01–05", ["2024–01–05"]),
-        ("who led the charts in the 1990’s?", ["1990’s"]),
+        ("how did it close on İstanbul’s 2024–01–05", ["2024-01-05"]),
+        ("who led the charts in the 1990’s?", ["1990's"]),
         ("who wrote the book?", []),
         ("did it rise by 2024% at once?", []),
         ("did they score 3.2021 on average?", []),
@@ -200,8 +200,7 @@ def test_without_a_time_zone_database_the_day_in_new_york_is_still_right(monkeyp
 )
 def test_dates_are_found_where_they_stand(question: str, texts: list[str]) -> None:
     found = find_dates(question, WEDNESDAY)
-    assert [one.text for one in found] == texts
-    assert [question[one.start : one.end] for one in found] == texts
+    assert [one.expression for one in found] == texts
 
 
 WORDS = (
@@ -215,14 +214,12 @@ MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2100, 1, 1))
 @given(TEXTS, MOMENTS, st.sampled_from(Calendar))
 def test_any_text_is_answered_with_dates_in_order_or_none(text: str, asked_at: datetime, calendar: Calendar) -> None:
     resolve_date(text, asked_at, calendar)
-    end = 0
+    rest = iter(" ".join(text.lower().split()))
     for one in find_dates(text, asked_at, calendar):
-        assert end <= one.start < one.end
-        assert text[one.start : one.end] == one.text
-        end = one.end
-        if one.resolved.kind is not MomentKind.LATEST:
-            assert one.resolved.range is not None
-            assert one.resolved.range.is_day == (one.resolved.kind is MomentKind.DAY)
+        assert all(character in rest or character in "'-" for character in one.expression)
+        if one.kind is not MomentKind.LATEST:
+            assert one.range is not None
+            assert one.range.is_day == (one.kind is MomentKind.DAY)
 
 
 @given(st.dates(date(1800, 1, 1), date(2099, 12, 31)), MOMENTS, st.sampled_from(Calendar))
@@ -276,7 +273,7 @@ def test_the_labelled_questions_mean_what_their_labels_say() -> None:
             some = (found.first + timedelta(days=number) for number in range((found.last - found.first).days + 1))
             return [day for day in some if day < today and is_session(day)]
 
-        resolved = (found.resolved.range for found in find_dates(row["query"], asked_at, calendar))
+        resolved = (found.range for found in find_dates(row["query"], asked_at, calendar))
         compared += 1
         different += days(label) not in [days(found) for found in resolved if found]
     assert compared > 150

@@ -3,11 +3,11 @@ from typing import Any
 from agents.common.contracts import Page
 from agents.common.deadline import Deadline
 from agents.settings import PageSelectionSettings
-from agents.web.pages import Selection, select_pages
+from agents.web.retrieve import Search, select_pages
 from tests.agents.web.fakes import SharedWords, page, query
 
 
-def selection(pages: list[Page], cross: SharedWords | None = None, **settings: Any) -> Selection:
+def selection(pages: list[Page], cross: SharedWords | None = None, **settings: Any) -> Search:
     chosen = PageSelectionSettings.model_validate(settings)
     (found,) = select_pages([query("blue moon", *pages)], chosen, cross or SharedWords(), Deadline(9))
     return found

@@ -5,14 +5,15 @@ import pytest
 
 from agents.common.deadline import Deadline
 from agents.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage
-from agents.web.retrieve import Ranked, Source, probability, rerank, retrieve
+from agents.web.retrieve import Chunk, Search, probability, rerank, retrieve
 from tests.agents.web.fakes import HashedWords, SharedWords, passage
+from tests.agents.web.fakes import query as query_of
 
 
-def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> Ranked:
-    sources = [Source(passage(text), (text,)) for text in texts]
-    (found,) = retrieve([query], [sources], stages, dense, Deadline(9))
-    return found
+def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> Search:
+    search = Search(query_of(query), chunks=[Chunk(passage(text), text) for text in texts])
+    retrieve([search], stages, dense, Deadline(9))
+    return search
 
 
 def bm25(top_k: int) -> Bm25Stage:
@@ -40,11 +41,11 @@ def test_fusion_prefers_what_both_rankings_like() -> None:
 
 def test_reranking_is_one_call_and_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
     encoder = SharedWords(at_most=3)
-    candidates = [[passage(text) for text in "xabc"], [passage("a")], []]
-    ranked = rerank(encoder, ["a", "a", "a"], candidates, RerankSettings(top_k=2, max_pairs=3), Deadline(9))
+    searches = [Search(query_of("a"), passages=[passage(text) for text in texts]) for texts in ("xabc", "a", "")]
+    rerank(searches, encoder, RerankSettings(top_k=2, max_pairs=3), Deadline(9))
     assert encoder.calls == [[("a", "x"), ("a", "a"), ("a", "a"), ("a", "b")]]
-    assert [[each.text for each in own.passages] for own in ranked] == [["a", "x"], ["a"], []]
-    assert [own.events for own in ranked] == [["reranking stopped at the clock: 2 of 3 passages were scored"], [], []]
+    assert [[each.text for each in own.passages] for own in searches] == [["a", "x"], ["a"], []]
+    assert [own.events for own in searches] == [["reranking stopped at the clock: 2 of 3 passages were scored"], [], []]
 
 
 def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
@@ -52,9 +53,10 @@ def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
         def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
             return [math.nan, 1.0]
 
-    (ranked,) = rerank(Overflowing(), ["q"], [[passage("1"), passage("2")]], RerankSettings(top_k=9), Deadline(9))
-    assert [each.text for each in ranked.passages] == ["2", "1"]
-    assert ranked.events == ["the cross-encoder gave no number for 1 of 2 passages"]
+    search = Search(query_of("q"), passages=[passage("1"), passage("2")])
+    rerank([search], Overflowing(), RerankSettings(top_k=9), Deadline(9))
+    assert [each.text for each in search.passages] == ["2", "1"]
+    assert search.events == ["the cross-encoder gave no number for 1 of 2 passages"]
 
 
 @pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
