@@ -38,8 +38,8 @@ from agents.encoders.base import DenseEncoder
 from agents.llm import load_language_model
 from agents.settings import DenseEncoderSettings, Settings, load_settings
 from agents.web import WebPath
-from agents.web.context import build_context
 from agents.web.extract import page_text
+from agents.web.path import build_context
 from agents.web.ranking import STOPWORDS
 from benchmarks.common import SHARED, existing, in_batches, table
 from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole

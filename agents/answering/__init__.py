@@ -4,10 +4,6 @@ from agents.answering.answerer import Answerer as Answerer
 from agents.answering.answerer import Draft as Draft
 from agents.answering.answerer import generate_all as generate_all
 from agents.answering.answerer import shown as shown
-from agents.answering.checks import EXPECTED_SCORE as EXPECTED_SCORE
-from agents.answering.checks import FORMULA as FORMULA
-from agents.answering.checks import REFINE as REFINE
-from agents.answering.checks import SELF_ASSESSMENT as SELF_ASSESSMENT
 from agents.answering.checks import Check as Check
 from agents.answering.checks import checks_of as checks_of
 from agents.answering.checks import class_gate as class_gate

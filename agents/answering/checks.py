@@ -32,8 +32,6 @@ from agents.llm import GenerationRequest
 from agents.reasoning import computed
 from agents.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
 
-FORMULA, SELF_ASSESSMENT, REFINE, EXPECTED_SCORE = "formula", "self-assessment", "refine", "expected score"
-"""Names of the checks in traces and results. Gates have their own names."""
 _DECISIONS = {I_DONT_KNOW: Decision.ABSTAINED, INVALID_QUESTION: Decision.INVALID_QUESTION}
 
 
@@ -76,7 +74,7 @@ class Check(ABC):
 class Formula(Check):
     """Replaces a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
 
-    name = FORMULA
+    name = "formula"
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         today = case.query.asked_at.date() if case.query.asked_at else None
@@ -87,7 +85,7 @@ class Formula(Check):
 class SelfAssessment(Check):
     """Withholds answers that the model is not sure of (WeKnow-RAG). The level comes with the answer."""
 
-    name = SELF_ASSESSMENT
+    name = "self-assessment"
 
     def __init__(self, accepted: Sequence[str]) -> None:
         self._accepted = accepted
@@ -102,7 +100,7 @@ class SelfAssessment(Check):
 class Refine(Check):
     """Asks the model to confirm, withdraw or correct the answer (NEC 2.1 step 7)."""
 
-    name = REFINE
+    name = "refine"
     key = "refine"
 
     def __init__(self, settings: AnsweringSettings, refine: RefineSettings) -> None:
@@ -150,7 +148,7 @@ class RepeatedQuestion(Check):
 class ExpectedScore(Check):
     """Withholds answers whose P(correct) is not above the preset's threshold."""
 
-    name = EXPECTED_SCORE
+    name = "expected score"
     reads_values = True
 
     def __init__(self, threshold: float, model: ConfidenceModel | None) -> None:

@@ -73,9 +73,7 @@ class ConfidenceModel(BaseModel):
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
         """Read a file of `models/calibration/` by its name, or any file by its path.
-
-        Raises:
-            SettingsError: the file is missing or has another format.
+        Raises SettingsError: the file is missing or has another format.
         """
         path = Path(name).expanduser() if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
         try:

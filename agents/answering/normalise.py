@@ -3,7 +3,7 @@
 import functools
 import itertools
 import re
-from pathlib import Path
+from typing import Any
 
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
 from agents.common.text import clean
@@ -51,10 +51,7 @@ def normalise(text: str, source: str) -> Answer:
 
 
 def one_line(text: str) -> str:
-    """The first line with content, without chat tokens, prompt scaffolding, control characters and wrapping quotes.
-
-    A list over several lines is one answer: its items are joined by commas.
-    """
+    """The first line with content, or a list's items, without chat tokens, scaffolding and wrapping quotes."""
     text = _CHAT_TOKENS.sub(" ", clean(text))
     text = _SCAFFOLDING.sub("", text.strip())
     printable = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
@@ -83,10 +80,9 @@ def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
     Uses the evaluator's Llama-2 tokenizer if it is installed (`python -m models.fetch llama-2-tokenizer`). Otherwise
     cuts by an upper bound of the token count, which keeps less text.
     """
-    folder = _tokenizer_folder()
-    if folder is None:
+    tokenizer = _tokenizer()
+    if tokenizer is None:
         return truncate_to_bound(text, max_tokens).strip()
-    tokenizer = _tokenizer(folder)
     encoding = tokenizer.encode(text, add_special_tokens=False)
     kept = max_tokens
     while len(encoding.ids) > max_tokens:
@@ -98,15 +94,10 @@ def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
 
 
 @functools.cache
-def _tokenizer_folder() -> Path | None:
-    try:
-        return locate(TRIM_TOKENIZER)
-    except WeightsMissingError:
-        return None
-
-
-@functools.cache
-def _tokenizer(folder: Path):  # type: ignore[no-untyped-def]  # noqa: ANN202 - tokenizers ships no types
+def _tokenizer() -> Any:  # noqa: ANN401 - tokenizers ships no types
     from tokenizers import Tokenizer
 
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    try:
+        return Tokenizer.from_file(str(locate(TRIM_TOKENIZER) / "tokenizer.json"))
+    except WeightsMissingError:
+        return None

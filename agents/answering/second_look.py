@@ -1,7 +1,4 @@
-"""Reads what a model says about an answer: its confidence (WeKnow-RAG) or a review (NEC).
-
-Sources: WeKnow-RAG, "Answer Generation with Self-Assessment"; NEC sections 2.1 step 7, 2.4 and 3.5.
-"""
+"""Reads what a model says about an answer: its confidence (WeKnow-RAG) or a review (NEC 2.1 step 7, 2.4 and 3.5)."""
 
 import enum
 import re

@@ -21,7 +21,6 @@ class Page:
     url: str
     snippet: str
     html: str
-    last_modified: str
     rank: int
 
 
@@ -48,10 +47,7 @@ GRAPH, WEB = "knowledge graph", "web"
 
 
 class Stage(enum.StrEnum):
-    """The stages of a batch: names for the clock, traces and report.
-
-    `VALUE`, `FACTS` and `PAGES` are turns: each may answer questions.
-    """
+    """The stages of a batch, for the clock, traces and report. `VALUE`, `FACTS`, `PAGES` are turns: each may answer."""
 
     ROUTE = "route"
     CLASS_GATES = "class_gates"
@@ -178,10 +174,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class GateFiring:
-    """A gate that closed: its name, the reason, the answer given, and the answer withheld.
-
-    `withheld` is None if the gate closed before an answer was generated and there is no audit.
-    """
+    """A gate that closed: its name, the reason, the answer given, and the one withheld, if one was generated."""
 
     name: str
     reason: str

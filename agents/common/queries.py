@@ -19,7 +19,6 @@ _PAGE_FIELDS = {
     "url": "page_url",
     "snippet": "page_snippet",
     "html": "page_result",
-    "last_modified": "page_last_modified",
 }
 
 
@@ -39,7 +38,6 @@ LIMITS: dict[str, Limit] = {
     "page_name": Limit(500, "characters", "real titles have fewer than 100; rankers and prompts read them"),
     "page_url": Limit(2_000, "characters", "the limit of browsers and servers; the context shows the host"),
     "page_snippet": Limit(10_000, "characters", "real ones have up to 3,000; they are cut into passages like pages"),
-    "page_last_modified": Limit(100, "characters", "a date"),
     "page_result": Limit(20_000_000, "characters", "real pages have up to 1.6 million; 2 million bytes are parsed"),
 }
 """By the field's name in the evaluator's batch."""
@@ -56,9 +54,7 @@ class BatchFormatError(ValueError):
 
 
 def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
-    """Read a batch of column lists.
-    Raises BatchFormatError: a key is missing, a column is not a list, or the columns differ in length.
-    """
+    """Read a batch of column lists. Raises BatchFormatError: a column is missing, is no list, or differs in length."""
     for key in BATCH_KEYS:
         if key not in batch:
             raise BatchFormatError(f"batch: key {key!r} is missing; expected {', '.join(BATCH_KEYS)}")
@@ -71,10 +67,7 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
 
 
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
-    """Read one row, cleaned and within `agents.common.queries.LIMITS`.
-
-    A fault in the question becomes `Query.fault`. A broken search result is skipped. `Query.notes` list cuts.
-    """
+    """Read one row, cleaned and within `LIMITS`. `Query.fault` says what is wrong; a broken result is skipped."""
     notes: list[str] = []
     fault = None
     text = " ".join(_field("query", query, notes, references=True).split())

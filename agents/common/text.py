@@ -71,9 +71,7 @@ def encodable(text: str) -> str:
 
 
 def encodable_json(value: object) -> object:
-    """The same for every text in a value of `json.loads`, with keys; NaN and infinity become None.
-    Raises RecursionError: it is nested too deep.
-    """
+    """The same for every text in a value of `json.loads`, with keys; NaN becomes None. Raises RecursionError."""
     if isinstance(value, str):
         return value if value.isascii() else encodable(value)
     if isinstance(value, float):

@@ -58,10 +58,7 @@ _MONTHS_IN = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.HALF: 6, Unit.YEAR: 12, Unit.
 
 
 def shifted(day: date, unit: Unit, count: int) -> date:
-    """The day `count` units later (negative: earlier). A day missing in the new month becomes its last day.
-
-    Raises ValueError or OverflowError outside the years 1 to 9999.
-    """
+    """The day `count` units later (negative: earlier), at most its month's last. Raises ValueError, OverflowError."""
     if unit not in _MONTHS_IN:
         return day + timedelta(days=count * (1 if unit is Unit.DAY else 7))
     years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)

@@ -20,7 +20,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agents.dates.calendars import DateRange
-from agents.dates.rules import MONTH, RULES, Rule, Viewpoint
+from agents.dates.rules import MONTH_NAME, RULES, Rule, Viewpoint
 
 MAX_QUESTION_CHARACTERS = 2_000
 """Later characters are not searched for dates."""
@@ -32,7 +32,7 @@ _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 _PLAIN = str.maketrans("’‘‐‑–—", "''----")
 _LEADING = re.compile(r"^(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
 _TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
-_AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
+_AMBIGUOUS_ALONE = re.compile(rf"{MONTH_NAME}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
 """Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
 
@@ -94,10 +94,7 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
 
 
 def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[ResolvedDate]:
-    """The date expressions of the question in order, without overlaps: the longest match wins.
-
-    A month or a short weekday alone counts only next to a word like "in".
-    """
+    """The date expressions in order; the longest match wins. A lone month counts only after a word like "in"."""
     text, view = _prepared(question[:MAX_QUESTION_CHARACTERS]), _viewpoint(asked_at, calendar)
     matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text) if not _is_another_word(match)]
     matches.sort(key=lambda candidate: (candidate[0].start() - candidate[0].end(), candidate[0].start()))

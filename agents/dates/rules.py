@@ -37,7 +37,7 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 NUMBER = "[0-9]{1,3}|" + "|".join(NUMBERS)
-MONTH = (
+MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
@@ -87,7 +87,7 @@ def _numbered_day(match: Match, _view: Viewpoint) -> DateRange:
 
 def _day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """Without a year: the latest such day up to today."""
-    month, day = _month_number(match["name"]), int(match["day"])
+    month, day = month_number(match["name"]), int(match["day"])
     if match["year"]:
         return one_day(date(int(match["year"]), month, day))
     years = range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1)
@@ -148,7 +148,7 @@ def _quarter(match: Match, view: Viewpoint) -> DateRange:
 
 def _named_month(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such month that has started; "last": before this month; "next": after it."""
-    groups, month = match.groupdict(), _month_number(match["name"])
+    groups, month = match.groupdict(), month_number(match["name"])
     if groups["year"]:
         return _month(int(groups["year"]), month)
     year, now, step = view.today.year, view.today.month, groups["step"]
@@ -229,8 +229,9 @@ def _from_to(match: Match, view: Viewpoint) -> DateRange:
 
 
 # --- help for readers -------------------------------------------------------------------------------------------------
-def _month_number(name: str) -> int:
-    return MONTHS.index(name[:3]) + 1
+def month_number(written: str) -> int:
+    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH_NAME`."""
+    return int(written) if written.isdigit() else 1 + MONTHS.index(written[:3].casefold())
 
 
 def _number(text: str) -> int:
@@ -274,9 +275,12 @@ _DAY_FORMS: tuple[tuple[str, Reader], ...] = (
         _numbered_day,
     ),
     (f"(?P<month>[0-9]{{1,2}})[-/](?P<day>[0-9]{{1,2}})[-/](?P<year>{YEAR})", _numbered_day),
-    (f"(?P<name>{MONTH})[ -]?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:(?:,|, | |-)(?P<year>{YEAR}))?", _day_of_month),
     (
-        f"(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH})(?:(?:,|, | |-)(?P<year>{YEAR}))?",
+        f"(?P<name>{MONTH_NAME})[ -]?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:(?:,|, | |-)(?P<year>{YEAR}))?",
+        _day_of_month,
+    ),
+    (
+        f"(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH_NAME})(?:(?:,|, | |-)(?P<year>{YEAR}))?",
         _day_of_month,
     ),
     (
@@ -307,7 +311,7 @@ _PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
         lambda match, _: period_from(date(int(match["year"]), 1, 1), Unit.YEAR),
     ),
     (f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?", _quarter),
-    (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
+    (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", _relative),
 )
 

@@ -1,7 +1,7 @@
 """Reads numbers, dates, names and lists from texts and compares them."""
 
+from agents.dates import month_number as month_number
 from agents.matching.dates import MONTH as MONTH
-from agents.matching.dates import month_number as month_number
 from agents.matching.dates import read_dates as read_dates
 from agents.matching.dates import without_dates as without_dates
 from agents.matching.names import MARGIN as MARGIN

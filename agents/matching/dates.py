@@ -4,13 +4,10 @@ import re
 from contextlib import suppress
 from datetime import date
 
+from agents.dates import MONTH_NAME, month_number
 from agents.matching.words import normalise
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+MONTH = f"(?P<month>{MONTH_NAME})"
 """The pattern of a month's name, as the group `month`."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
@@ -40,8 +37,3 @@ def without_dates(text: str) -> str:
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return text
-
-
-def month_number(written: str) -> int:
-    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH`."""
-    return int(written) if written.isdigit() else 1 + _MONTHS.index(written[:3].casefold())

@@ -60,10 +60,7 @@ def without_possessive(text: str) -> str:
 
 
 def normalise_name(name: str) -> str:
-    """The plain name without leading article, Roman numerals as digits.
-
-    A name without letters or digits ("÷", "!!!") stays unchanged.
-    """
+    """The plain name without leading article, Roman numerals as digits; without letters or digits ("÷") unchanged."""
     plain = without_article(" ".join(_ROMAN.get(word, word) for word in plain_name(clean(name)).split()))
     return plain or " ".join(without_marks(clean(name)).split())
 

@@ -60,10 +60,7 @@ def _number(match: re.Match[str]) -> Number:
 
 
 def same_number(gold: Number, found: Number) -> bool:
-    """Whether the numbers are equal, or one is the other rounded and they differ by less than 2 % (shares: 5 %).
-
-    The percent sign may be missing.
-    """
+    """Whether they are equal, or one is the other rounded, less than 2 % away (shares: 5 %); % may be missing."""
     if gold.percent != found.percent and (gold.currency or found.currency):
         return False
     if gold.percent and not found.percent and abs(found.value) < 1 <= abs(gold.value):

@@ -5,9 +5,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-"})
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_INITIALS = re.compile(r"(?<=\b[^\W\d_]) (?=[^\W\d_]\b)")
+"""The blank between two single letters: "j k rowling" has the same initials as "jk rowling"."""
 _ENUMERATOR = re.compile(r"(?m)^\s*(?:\(?\d{1,2}[.)]|[-*•])\s+")
 _LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
 _MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
@@ -107,8 +110,8 @@ def tokens(text: str) -> tuple[str, ...]:
     for pattern, name in _SAME_NAMES:
         cleaned = pattern.sub(name, cleaned)
     cleaned = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", cleaned)
-    found = _TOKEN.findall(cleaned.replace("'", ""))
-    return tuple(stem(_from_roman(token)) for token in _joined_initials(found) if token not in {"a", "an", "the"})
+    joined = _INITIALS.sub("", " ".join(_TOKEN.findall(cleaned.replace("'", "")))).split()
+    return tuple(stem(_from_roman(token)) for token in joined if token not in {"a", "an", "the"})
 
 
 def _from_roman(token: str) -> str:
@@ -117,20 +120,6 @@ def _from_roman(token: str) -> str:
         return token
     values = [_ROMAN_DIGITS[letter] for letter in token]
     return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
-
-
-def _joined_initials(parts: list[str]) -> list[str]:
-    """``j k rowling`` -> ``jk rowling``: consecutive letters are initials or an abbreviation."""
-    joined: list[str] = []
-    run = False
-    for word in parts:
-        letter = len(word) == 1 and word.isalpha()
-        if letter and run:
-            joined[-1] += word
-        else:
-            joined.append(word)
-        run = letter
-    return joined
 
 
 def content(parts: Iterable[str]) -> list[str]:
@@ -154,9 +143,7 @@ def alike(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
     if len(shorter) < 5 or first[0] != second[0] or not (first.isalpha() and second.isalpha()):
         return False
-    same = next(
-        (place for place, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter)
-    )
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
     if same >= 6 and len(longer) - same <= 4:
         return True
     return SequenceMatcher(None, first, second, autojunk=False).ratio() >= 0.82

@@ -85,10 +85,7 @@ class BatchRun:
 
     @contextmanager
     def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
-        """Run a step in its own thread while the block runs; with `wait`, after the block for the open questions.
-
-        The results are kept at the end of the block.
-        """
+        """Run a step in a thread beside the block and keep its results after it; with `wait`, run it afterwards."""
 
         def ready() -> Callable[[], dict[Case, Result]]:
             cases = [case for case in self.cases if step.wants(case)]
@@ -243,10 +240,7 @@ class BatchRun:
         work: Callable[[Sequence[Case]], Sequence[Result]],
         cases: Sequence[Case],
     ) -> dict[Case, Result]:
-        """Run the work for all these questions at once; if that fails, for each alone.
-
-        A question that fails alone too has no result; `Case.fault` and an event say why.
-        """
+        """Run the work for all questions; if that fails, for each alone. One that fails alone has no result."""
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
             results = call_within(patience.remaining, lambda: work(cases)) if cases else []

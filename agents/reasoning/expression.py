@@ -182,10 +182,9 @@ class _Arithmetic(Transformer[Token, Value]):
         match _LISTS[str(name)]:
             case "count":
                 return Quantity(Fraction(len(values)))
-            case "max":
-                return reduce(lambda best, value: value if self.compare(value, ">", best) else best, values)
-            case "min":
-                return reduce(lambda best, value: value if self.compare(value, "<", best) else best, values)
+            case "max" | "min" as kind:
+                symbol = ">" if kind == "max" else "<"
+                return reduce(lambda best, value: value if self.compare(value, symbol, best) else best, values)
             case kind:
                 total = reduce(self.add, values)
                 return total if kind == "sum" else self.divide(total, Quantity(Fraction(len(values))))

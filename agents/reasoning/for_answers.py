@@ -6,8 +6,8 @@ look like formulas and stay unchanged.
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from agents.matching import PERCENT, PLAIN
 from agents.reasoning.expression import evaluate
@@ -21,12 +21,10 @@ LARGEST_SLIP = Fraction(1, 10)
 _EQUALS = re.compile(r"\s*(?<![<>!=])=(?!=)\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Computation:
-    """The result of a formula: the answer, the formula, and a sentence for the trace."""
+class Computation(NamedTuple):
+    """The result of a formula, and a sentence for the trace."""
 
     text: str
-    expression: str
     explanation: str
 
 
@@ -47,7 +45,7 @@ def computed(text: str, today: dt.date | None = None) -> Computation | None:
     if fitting is None and not answer.startswith("="):
         return None
     result = in_words(value if fitting is None else fitting)
-    return Computation(result, formula, f"computed {formula} = {result}")
+    return Computation(result, f"computed {formula} = {result}")
 
 
 def _value_of(text: str, today: dt.date | None) -> Value | None:

@@ -1,7 +1,4 @@
-"""Reads and writes quantities and dates; defines the error for formulas without a value.
-
-Numbers are exact fractions, rounded only when written.
-"""
+"""Reads and writes quantities and dates. Numbers are exact fractions, rounded only when written."""
 
 import datetime as dt
 import re

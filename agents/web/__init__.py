@@ -1,6 +1,4 @@
-"""The web path: pages to passages to context. `WebPath` runs the steps: `extract` (HTML to text), `chunk`, `retrieve`
-(choosing pages before, reranking after it) and `context`.
-"""
+"""The web path: pages to passages to context. Steps of `WebPath`: `extract` (HTML to text), `chunk`, `retrieve`."""
 
 from agents.web.extract import ExtractionUnavailableError as ExtractionUnavailableError
 from agents.web.extract import page_text as page_text

@@ -1,22 +1,37 @@
-"""The web path: turns the search results of a batch into one context per question."""
+"""Turns the search results of a batch into one context per question: passages in `<doc>` marks with their sources."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Protocol
+from urllib.parse import urlsplit
 
 from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
 from agents.common.deadline import BatchClock, Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
-from agents.settings import WebSettings
+from agents.settings import ContextSettings, WebSettings
 from agents.web.chunk import TokenOffsets, split
-from agents.web.context import TokenCounter, build_context
 from agents.web.extract import Extraction, ExtractionPool
-from agents.web.extract.clean import plain
+from agents.web.extract.clean import plain, plain_url
 from agents.web.ranking import in_turns
-from agents.web.retrieve import SCORE_NAME, Chunk, Search, headed, probability, rerank, retrieve, select_pages
+from agents.web.retrieve import Chunk, Search, reading_key, rerank, retrieve, select_pages
 
 HEADING_CHARACTERS = 400
 """Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
+SMALLEST_PART_TOKENS = 40
+"""Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
+
+_TITLE_CHARACTERS = 120
+
+
+class TokenCounter(Protocol):
+    """Counts tokens like the answering model; every `agents.llm.LanguageModel` is one."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text."""
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest prefix of the text with at most `max_tokens` tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +107,7 @@ class WebPath:
             for (start, end), children in parents_of(text):
                 passage = Passage(text[start:end], page.url, name, page.rank, kind, start, end, {}, heading)
                 for first, last in children:
-                    yield Chunk(passage, headed(passage, text[first:last]))
+                    yield Chunk(passage, text[first:last])
 
         texts, dropped = extraction
         for search in searches:
@@ -111,7 +126,61 @@ class WebPath:
         return "\n".join(part for part in parts if part)
 
     def _evidence(self, search: Search) -> WebEvidence:
-        logits = [passage.scores[SCORE_NAME] for passage in search.passages if SCORE_NAME in passage.scores]
         context, used = build_context(search.passages, self._settings.context, self._tokens)
-        top = probability(max(logits)) if logits else None
-        return WebEvidence(context, used, len(search.read), tuple(search.events), top)
+        return WebEvidence(context, used, len(search.read), tuple(search.events), search.top_probability)
+
+
+# --- the context ------------------------------------------------------------------------------------------------------
+
+
+def build_context(
+    passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
+) -> tuple[str, tuple[Passage, ...]]:
+    """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
+
+    `max_tokens` replaces the settings' limit.
+    """
+    left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
+    used: list[Passage] = []
+    keys: list[str] = []
+    for passage in passages:
+        key = f" {reading_key(passage.text)} "
+        if not key.strip() or any(key in other for other in keys):
+            continue
+        size = tokens.count_tokens(_block(passage))
+        shown = passage if size <= left else _cut(passage, left, tokens)
+        if shown is None:
+            break
+        used.append(shown)
+        keys.append(key)
+        left -= size
+        if left <= 0:
+            break
+    while len(used) > 1 and tokens.count_tokens("".join(map(_block, used))) > max_tokens:
+        used.pop()  # blocks may need a few more tokens together than alone
+    ordered = reversed(used) if settings.order == "best_last" else used
+    return tokens.truncate("".join(map(_block, ordered)).rstrip("\n"), max_tokens), tuple(used)
+
+
+def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:
+    """The prefix of a passage whose block has at most `max_tokens` tokens; None if too little remains."""
+    room = max_tokens - tokens.count_tokens(_block(replace(passage, text="")))
+    if room < SMALLEST_PART_TOKENS:
+        return None
+    text = tokens.truncate(passage.text, room)
+    return replace(passage, text=text, end=passage.start + len(text))
+
+
+def _block(passage: Passage) -> str:
+    title = plain(passage.page_name)[:_TITLE_CHARACTERS].replace('"', "'")
+    attributes = f'source="{plain_url(_host(passage.url))}"' + (f' title="{title}"' if title else "")
+    return f"<doc {attributes}>\n{passage.text}\n</doc>\n"
+
+
+def _host(url: str) -> str:
+    """The host of a URL without ``www.``; the URL itself if it has none."""
+    try:
+        host = urlsplit(url).netloc
+    except ValueError:
+        host = ""
+    return host.removeprefix("www.") or url

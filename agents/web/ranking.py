@@ -1,7 +1,4 @@
-"""What ranking stages share: BM25, cosines, cross-encoder logits, fair turns.
-
-BM25 counts only the question's terms: an index is not worth building for one query.
-"""
+"""What ranking stages share: BM25 of the question's terms, cosines, cross-encoder logits, fair turns."""
 
 import math
 import re
@@ -138,9 +135,6 @@ def cross_encoder_logits(
 
 
 def in_turns(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
-    """All items with the place of their list: every list's first item, then every list's second, and so on.
-
-    If time runs out, the best items of every question are done.
-    """
+    """Every list's first item with the list's place, then every second, ...: the best are done if time runs out."""
     longest = max(map(len, lists), default=0)
     return [(owner, items[turn]) for turn in range(longest) for owner, items in enumerate(lists) if turn < len(items)]

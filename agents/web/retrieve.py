@@ -28,11 +28,16 @@ FUSION_CONSTANT = 60
 
 @dataclass(slots=True)
 class Chunk:
-    """A searched text below its passage's heading, and the passage around it."""
+    """A text that is searched below its passage's heading, and the passage around it."""
 
     passage: Passage
     text: str
     scores: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def searched(self) -> str:
+        """The text as stages see it."""
+        return headed(self.passage, self.text)
 
 
 @dataclass(slots=True)
@@ -48,6 +53,12 @@ class Search:
     chunks: list[Chunk] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
+
+    @property
+    def top_probability(self) -> float | None:
+        """The logistic function of the best cross-encoder logit, if there is one."""
+        logits = [passage.scores[SCORE_NAME] for passage in self.passages if SCORE_NAME in passage.scores]
+        return probability(max(logits)) if logits else None
 
 
 def select_pages(
@@ -122,7 +133,7 @@ def reading_key(text: str) -> str:
 
 
 def _add_cosines(searches: Sequence[Search], dense: DenseEncoder | None, deadline: Deadline) -> None:
-    texts = [[chunk.text for chunk in search.chunks] for search in searches]
+    texts = [[chunk.searched for chunk in search.chunks] for search in searches]
     similarities = cosines(dense, [search.query.text for search in searches], texts, deadline)
     for search, own in zip(searches, similarities, strict=True):
         for chunk, cosine in zip(search.chunks, own, strict=True):
@@ -136,7 +147,7 @@ def _add_cosines(searches: Sequence[Search], dense: DenseEncoder | None, deadlin
 def _by_bm25(search: Search, implementation: str = "query_terms") -> list[Chunk]:
     """The first stage computes BM25, because the statistics of the larger set are better."""
     if any("bm25" not in chunk.scores for chunk in search.chunks):
-        scores = bm25_of_texts(search.query.text, [chunk.text for chunk in search.chunks], implementation)
+        scores = bm25_of_texts(search.query.text, [chunk.searched for chunk in search.chunks], implementation)
         for chunk, score in zip(search.chunks, scores, strict=True):
             chunk.scores["bm25"] = float(score)
     return sorted(search.chunks, key=lambda chunk: -chunk.scores["bm25"])

@@ -91,7 +91,8 @@ _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
 _RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
-_END_OF_RAW_TEXT = {name: re.compile(f"</{name}", re.IGNORECASE) for name in _RAW_TEXT}
+_END_OF_RAW_TEXT = {name: re.compile(rf"</{name}[^>]*+(?:>|\Z)", re.IGNORECASE) for name in _RAW_TEXT}
+_END_OF_COMMENT = re.compile("-->")
 _SCRIPT_OR_STYLE = re.compile(r"<(script|style).*?(?:</\1[^>]*+(?:>|\Z)|\Z)", re.IGNORECASE | re.DOTALL)
 _CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
 """An opening tag closes an open element of the same name."""
@@ -153,17 +154,14 @@ class _OpenElements:
 
 
 def flatten(html: str, max_depth: int) -> str:
-    """Remove tags nested deeper than `max_depth`, but keep their text. One linear scan.
-
-    The scan approximates a browser's tree building. A malicious page still meets its worker's time limit.
-    """
+    """Remove tags nested deeper than `max_depth`, but keep their text: one linear scan that is nearly a browser's."""
     if html.count("<") <= max_depth:
         return html
     elements, kept, copied, position = _OpenElements(), [], 0, 0
     while (match := _TAG.search(html, position)) is not None:
         position = match.end()
         if match[1]:
-            position = _after(html, "-->", match.start() + 2)
+            position = _after(_END_OF_COMMENT, html, match.start() + 2)
             continue
         name = match[3].lower()
         if name in _VOID:
@@ -171,7 +169,7 @@ def flatten(html: str, max_depth: int) -> str:
         if match[2]:
             dropped = elements.close(name) and len(elements) >= max_depth
         elif name in _RAW_TEXT:
-            position = _after_raw_text(html, name, position)
+            position = _after(_END_OF_RAW_TEXT[name], html, position)
             continue
         else:
             elements.push(name)
@@ -182,12 +180,7 @@ def flatten(html: str, max_depth: int) -> str:
     return "".join([*kept, html[copied:]]) if copied else html
 
 
-def _after(html: str, mark: str, position: int) -> int:
-    found = html.find(mark, position)
-    return len(html) if found < 0 else found + len(mark)
-
-
-def _after_raw_text(html: str, name: str, position: int) -> int:
-    """Position of a raw-text element's closing tag, or the end of the page."""
-    found = _END_OF_RAW_TEXT[name].search(html, position)
-    return _after(html, ">", found.start()) if found else len(html)
+def _after(end: re.Pattern[str], html: str, position: int) -> int:
+    """The position after the next such end, or the end of the page."""
+    match = end.search(html, position)
+    return match.end() if match else len(html)

@@ -99,9 +99,7 @@ class WorkerProcess:
             self._reply(content, deadline)
 
     def extract(self, html: str, deadline: Deadline) -> str:
-        """The text of one page.
-        Raises PageTimeoutError: the deadline passed; the worker is killed. WorkerDiedError: the worker ended.
-        """
+        """The text of one page. Raises PageTimeoutError: the worker is killed. WorkerDiedError: it ended."""
         return self._reply(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ def test_no_trimmed_answer_has_more_than_75_real_tokens(
     except WeightsMissingError as error:
         pytest.skip(str(error))
     if not with_tokenizer:
-        monkeypatch.setattr(sys.modules["agents.answering.normalise"], "_tokenizer_folder", lambda: None)
+        monkeypatch.setattr(sys.modules["agents.answering.normalise"], "_tokenizer", lambda: None)
     trimmed = trim_to_tokens(text)
     assert 20 < len(trimmed) < len(text)
     tokens = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(trimmed, add_special_tokens=False).ids

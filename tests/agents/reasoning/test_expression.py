@@ -183,7 +183,8 @@ def test_a_formula_is_worked_out(answer: str, text: str) -> None:
     computation = computed(answer, dt.date(2024, 3, 5))
     assert computation is not None
     assert computation.text == text
-    assert computation.explanation == f"computed {computation.expression} = {text}"
+    assert computation.explanation.startswith("computed ")
+    assert computation.explanation.endswith(f" = {text}")
 
 
 NO_FORMULAS = [

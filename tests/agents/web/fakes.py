@@ -81,7 +81,7 @@ def clock(seconds: float = 60.0) -> BatchClock:
 
 
 def page(html: str, rank: int = 0, *, name: str = "Page", url: str | None = None, snippet: str = "") -> Page:
-    return Page(name, url or f"https://www.example.org/{rank}", snippet, html, "", rank)
+    return Page(name, url or f"https://www.example.org/{rank}", snippet, html, rank)
 
 
 def query(text: str, *pages: Page, identifier: str = "q") -> Query:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agents.common.contracts import Passage
 from agents.settings import ContextSettings
-from agents.web.context import build_context
+from agents.web.path import build_context
 from tests.agents.web.fakes import WordTokens, passage
 
 TOKENS = WordTokens()
