@@ -2,7 +2,6 @@
 
 from agents.dates.calendars import DateRange as DateRange
 from agents.dates.expressions import Calendar as Calendar
-from agents.dates.expressions import MomentKind as MomentKind
 from agents.dates.expressions import ResolvedDate as ResolvedDate
 from agents.dates.expressions import eastern_time as eastern_time
 from agents.dates.expressions import find_dates as find_dates

@@ -37,14 +37,6 @@ _AMBIGUOUS_ALONE = re.compile(rf"{MONTH_NAME}|mon|tues?|wed|thu(?:rs?)?|fri|sat|
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
 
 
-class MomentKind(StrEnum):
-    """The kind of an expression: a day, several days, or the newest record of any day."""
-
-    DAY = "day"
-    RANGE = "range"
-    LATEST = "latest"
-
-
 class Calendar(StrEnum):
     """Which days count: all in the asker's time zone, or sessions of the New York Stock Exchange in its zone."""
 
@@ -54,13 +46,12 @@ class Calendar(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDate:
-    """The meaning of an expression.
+    """The meaning of an expression. `newest`: the newest record of any day; `range` is None if it names no time.
 
-    `range` is None only for kind LATEST, and only if the expression names no time ("latest"); for "now" it is today.
-    `explanation` is a sentence for the trace.
+    For "now" it is today. `explanation` is a sentence for the trace.
     """
 
-    kind: MomentKind
+    newest: bool
     range: DateRange | None
     expression: str
     explanation: str
@@ -130,8 +121,7 @@ def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) ->
         return None
     if days is None and not rule.newest:
         return None
-    kind = MomentKind.LATEST if rule.newest else MomentKind.DAY if days and days.is_day else MomentKind.RANGE
-    meaning = "the newest record" if kind is MomentKind.LATEST else str(days)
+    meaning = "the newest record" if rule.newest else str(days)
     place = " in New York" if view.trading else ""
     seen_from = f"{_DAY_NAMES[view.today.weekday()]} {view.today}{place}"
-    return ResolvedDate(kind, days, expression, f'"{expression}" seen from {seen_from} is {meaning}')
+    return ResolvedDate(rule.newest, days, expression, f'"{expression}" seen from {seen_from} is {meaning}')

@@ -33,6 +33,8 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = {"qtr": Unit.QUARTER} | {unit.value: unit for unit in Unit}
 
 YEAR = "(?:1[89]|20)[0-9]{2}"
+AND_YEAR = f"(?:(?:,|, | |-)(?P<year>{YEAR}))?"
+MONTH, DAY = "(?P<month>[0-9]{1,2})", "(?P<day>[0-9]{1,2})"
 STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
@@ -270,26 +272,12 @@ class Rule:
 
 
 _DAY_FORMS: tuple[tuple[str, Reader], ...] = (
-    (
-        f"(?P<year>{YEAR})[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}})(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?",
-        _numbered_day,
-    ),
-    (f"(?P<month>[0-9]{{1,2}})[-/](?P<day>[0-9]{{1,2}})[-/](?P<year>{YEAR})", _numbered_day),
-    (
-        f"(?P<name>{MONTH_NAME})[ -]?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:(?:,|, | |-)(?P<year>{YEAR}))?",
-        _day_of_month,
-    ),
-    (
-        f"(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH_NAME})(?:(?:,|, | |-)(?P<year>{YEAR}))?",
-        _day_of_month,
-    ),
-    (
-        (
-            "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)"
-            "|day after tomorrow|tomorrow"
-        ),
-        _named_day,
-    ),
+    (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?", _numbered_day),
+    (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", _numbered_day),
+    (f"(?P<name>{MONTH_NAME})[ -]?{DAY}(?:st|nd|rd|th)?{AND_YEAR}", _day_of_month),
+    (f"{DAY}(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", _day_of_month),
+    ("day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)", _named_day),
+    ("day after tomorrow|tomorrow", _named_day),
     (f"(?P<week>{STEP}) week(?:'s|,)?(?: on)? (?P<weekday>{WEEKDAY})", _weekday),
     (
         f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?",

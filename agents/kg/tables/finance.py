@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from agents.dates import Calendar, MomentKind, eastern_time
+from agents.dates import Calendar, eastern_time
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import company_data
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
@@ -25,7 +25,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     if first is None:
         return _daily(context, company)
     start = context.resolve(first, Calendar.TRADING)
-    if start.kind is MomentKind.LATEST:
+    if start.newest:
         by_minute = query.keys.isdisjoint(_NOT_BY_THE_MINUTE)
         return (by_minute and _this_minute(context, company)) or _latest_day(context, company)
     end = context.resolve(last, Calendar.TRADING) if last is not None else start

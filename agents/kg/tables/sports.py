@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from agents.dates import Calendar, DateRange, MomentKind
+from agents.dates import Calendar, DateRange
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import League, team_spelling
 from agents.kg.results import Cell, NoGameError, NotFoundError, Row
@@ -125,7 +125,7 @@ def _span(context: LookupContext, text: str | None) -> DateRange:
     if text is None:
         return DateRange(date(today.year - 1, 1, 1), today)
     resolved = context.resolve(text, Calendar.CIVIL)
-    if resolved.kind is MomentKind.LATEST or resolved.range is None:
+    if resolved.newest or resolved.range is None:
         return DateRange(today - timedelta(days=31), today)
     return resolved.range
 
