@@ -126,8 +126,7 @@ class CragAgent:
         settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
         queries, times = parse_batch(batch), settings.deadline
         clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, time_shares(settings))
-        run = BatchRun(queries, clock, audit=answering.audit)
-        run.note(self._model.begin_batch())
+        run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
         run.stage(Stage.ROUTE, route_questions(self._router))
         run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))
         with run.beside(Stage.WEB, read_pages(self._web, clock), wait=settings.web.after_graph):

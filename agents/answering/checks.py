@@ -6,7 +6,7 @@ saved. To add a check, write a class and put it into `checks_of`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agents.answering.answerer import Draft, request_of
@@ -82,40 +82,40 @@ class Formula(Check):
         return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
 
 
+@dataclass(frozen=True)
 class SelfAssessment(Check):
     """Withholds answers that the model is not sure of (WeKnow-RAG). The level comes with the answer."""
 
     name = "self-assessment"
 
-    def __init__(self, accepted: Sequence[str]) -> None:
-        self._accepted = accepted
+    accepted: Sequence[str]
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        if draft.level in self._accepted:
+        if draft.level in self.accepted:
             return None
         said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
-        return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self._accepted)}", I_DONT_KNOW)
+        return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self.accepted)}", I_DONT_KNOW)
 
 
+@dataclass(frozen=True)
 class Refine(Check):
     """Asks the model to confirm, withdraw or correct the answer (NEC 2.1 step 7)."""
 
     name = "refine"
     key = "refine"
 
-    def __init__(self, settings: AnsweringSettings, refine: RefineSettings) -> None:
-        self._settings = settings
-        self._refine = refine
+    settings: AnsweringSettings
+    refine: RefineSettings
 
     def applies(self, draft: Draft) -> bool:
         """Also check the model's own "i don't know", if the preset says so."""
         finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
-        return not draft.abstains or (self._refine.abstentions and finished and not draft.withheld)
+        return not draft.abstains or (self.refine.abstentions and finished and not draft.withheld)
 
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        prompt, most = PROMPTS[self._refine.prompt], self._refine.max_new_tokens
+        prompt, most = PROMPTS[self.refine.prompt], self.refine.max_new_tokens
         question = case.query, draft.evidence, draft.answer.text
-        return request_of(self._settings, prompt, *question, max_tokens=most, adapter=None)
+        return request_of(self.settings, prompt, *question, max_tokens=most, adapter=None)
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         reply = draft.replies["refine"]
@@ -145,27 +145,27 @@ class RepeatedQuestion(Check):
         return GateFiring(self.name, "only passages that repeat the question say so", I_DONT_KNOW)
 
 
+@dataclass(frozen=True)
 class ExpectedScore(Check):
     """Withholds answers whose P(correct) is not above the preset's threshold."""
 
     name = "expected score"
     reads_values = True
 
-    def __init__(self, threshold: float, model: ConfidenceModel | None) -> None:
-        self._threshold = threshold
-        self._model = model
+    threshold: float
+    model: ConfidenceModel | None
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         text, source = draft.answer.text, draft.answer.source
         features = answer_features(case.trace, draft)
-        likely = self._model.probability(features) if self._model else None
+        likely = self.model.probability(features) if self.model else None
         return replace(draft, candidate=Candidate(text, source, features, likely))
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         likely = draft.candidate.probability if draft.candidate else None
-        if likely is None or likely > self._threshold:
+        if likely is None or likely > self.threshold:
             return None
-        return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)
+        return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self.threshold:g}", I_DONT_KNOW)
 
 
 def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:

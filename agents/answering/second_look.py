@@ -2,7 +2,7 @@
 
 import enum
 import re
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from agents.answering.normalise import normalise, one_line
 from agents.common.contracts import Answer, Decision, abstain
@@ -13,13 +13,12 @@ Level = Literal["high", "medium", "low"]
 _LEVEL = re.compile(
     r"[\s(\[*_,;.-]*\bconfidence(?: level)?\W{0,8}(?:is\W+)?(?P<level>high|medium|low)\b[\s)\].*_]*", re.IGNORECASE
 )
-_LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
 
 def assessed(text: str) -> tuple[str, Level | None]:
     """The text without its assessment, wherever it stands, and the level; None if it names no level or several."""
     levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
-    return _LEVEL.sub("\n", text).strip(), _LEVELS[levels.pop()] if len(levels) == 1 else None
+    return _LEVEL.sub("\n", text).strip(), cast("Level", levels.pop()) if len(levels) == 1 else None
 
 
 _SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"

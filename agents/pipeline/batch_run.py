@@ -57,24 +57,21 @@ class Turn:
 
 
 class BatchRun:
-    """A batch from its first stage to its answers. A fault costs one answer, never the batch."""
+    """A batch from its first stage to its answers; a fault costs one answer, not the batch. All traces get `events`."""
 
-    def __init__(self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False) -> None:
+    def __init__(
+        self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False, events: Sequence[str] = ()
+    ) -> None:
         self.clock = clock
         self._audit = audit
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
         traces = (Trace(q.interaction_id, q.text, q.query_time, batch_size=len(queries)) for q in queries)
         self.cases = [Case(query, trace) for query, trace in zip(queries, traces, strict=True)]
         for case in self.cases:
-            case.trace.events.extend(case.query.notes)
+            case.trace.events.extend((*case.query.notes, *events))
             if case.query.fault:
                 case.lost = Lost.FAULT
                 self._settle(case, abstain(f"the row is malformed: {case.query.fault}"))
-
-    def note(self, events: Sequence[str]) -> None:
-        """Add events to all traces."""
-        for case in self.cases:
-            case.trace.events.extend(events)
 
     def stage(self, stage: Stage, step: Step[Result]) -> None:
         """Run a step for all questions that need it."""
