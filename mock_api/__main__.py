@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mock_api.server import LOOPBACK, listen, server_of, url_of
@@ -34,13 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
-    with listening:
-        try:
-            server = server_of(tables)
-            print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
-            server.run([listening])
-        except KeyboardInterrupt:
-            return 0
+    with listening, suppress(KeyboardInterrupt):
+        server = server_of(tables)
+        print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
+        server.run([listening])
     return 0
 
 

@@ -14,7 +14,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -69,103 +68,102 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
-class Fetcher:
-    """Fetches models into folders below `root`; the cache's folder `downloads` keeps packages until all is there."""
+def fetch_model(name: str, root: Path) -> Path:
+    """The complete, verified folder of model `name` below `root`, fetched if missing; raises `FetchError`."""
+    try:
+        return _fetch(load_manifest().model(name), root / name)
+    except OSError as error:
+        full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+        raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
+    except FetchError as error:
+        raise FetchError(f"{name}: {error}") from error
 
-    def __init__(self, root: Path) -> None:
-        self.root, self.downloads = root, cache_folder() / "downloads"
 
-    def fetch(self, name: str) -> Path:
-        """The complete, verified folder of model `name`, fetched if missing; raises `FetchError`."""
-        try:
-            return self._fetch(load_manifest().model(name), self.root / name)
-        except OSError as error:
-            full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-            raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
-        except FetchError as error:
-            raise FetchError(f"{name}: {error}") from error
-
-    def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
-        if is_stand_in(folder):
-            raise FetchError(_STAND_IN.format(folder))
-        # Hashed on arrival: comparing sizes keeps a second call instant.
-        arrived = recorded_files(folder)
-        if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
-            print(f"{entry.name}: already here ({folder})")
-            return folder
-        staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
-        staging.mkdir(parents=True, exist_ok=True)
-        if cached != folder and verification_problem(entry, cached) is None:
-            shutil.copytree(cached, staging, dirs_exist_ok=True)
-            print(f"{entry.name}: copied from {cached}")
-        elif entry.snapshot:
-            self._snapshot(entry, staging)
-        elif entry.conversion:
-            self._converted(entry, entry.conversion, staging)
-        else:
-            write_record(staging, {file.path: self._deliver(entry, file, staging) for file in entry.files})
-        if problem := first_problem(entry, staging):
-            raise FetchError(problem)
-        shutil.rmtree(folder, ignore_errors=True)
-        staging.rename(folder)
-        print(f"{entry.name}: ready ({folder})")
+def _fetch(entry: ModelEntry, folder: Path) -> Path:
+    if is_stand_in(folder):
+        raise FetchError(_STAND_IN.format(folder))
+    # Hashed on arrival: comparing sizes keeps a second call instant.
+    arrived = recorded_files(folder)
+    if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
+        print(f"{entry.name}: already here ({folder})")
         return folder
+    staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
+    staging.mkdir(parents=True, exist_ok=True)
+    if cached != folder and verification_problem(entry, cached) is None:
+        shutil.copytree(cached, staging, dirs_exist_ok=True)
+        print(f"{entry.name}: copied from {cached}")
+    elif entry.snapshot:
+        _snapshot(entry, staging)
+    elif entry.conversion:
+        _converted(entry, entry.conversion, staging)
+    else:
+        write_record(staging, {file.path: _deliver(entry, file, staging) for file in entry.files})
+    if problem := first_problem(entry, staging):
+        raise FetchError(problem)
+    shutil.rmtree(folder, ignore_errors=True)
+    staging.rename(folder)
+    print(f"{entry.name}: ready ({folder})")
+    return folder
 
-    def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
-        hub = entry.hub
-        if hub is None or self._hub_problem is not None:
-            raise FetchError(f"exists only on the hub, and {self._hub_problem}")
+
+def _snapshot(entry: ModelEntry, staging: Path) -> None:
+    hub = entry.hub
+    if hub is None or sources.hub_problem() is not None:
+        raise FetchError(f"exists only on the hub, and {sources.hub_problem()}")
+    try:
+        sources.download_from_hub(hub, entry.snapshot, staging)
+    except FetchError as error:
+        login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
+        raise FetchError(f"{error}{login if entry.gated else ''}") from error
+    print(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
+    write_record(staging, {}, hub.source)
+
+
+def _converted(entry: ModelEntry, conversion: str, staging: Path) -> None:
+    """Fill `staging` with what a converter makes of the first pinned file."""
+    raw = _downloads() / f"{entry.name}.raw"
+    for file in entry.files:
+        _deliver(entry, file, raw)
+    source = raw / entry.files[0].path
+    print(f"converting {source.name}")
+    module, function = CONVERTERS[conversion]
+    try:
+        getattr(import_module(module), function)(source, staging)
+    except (ImportError, ValueError, LookupError) as error:
+        what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
+        raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
+    shutil.rmtree(raw)
+    write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
+
+
+def _deliver(entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
+    """Put the pinned file into the folder, from the hub, else from the mirror, and return where it comes from."""
+    target = folder / file.path
+    if is_whole(target, file):
+        return "an earlier run"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    hub, problem = entry.hub, "it does not have this file"
+    if hub and file.hub_path != "" and not (problem := sources.hub_problem() or ""):
         try:
-            sources.download_from_hub(hub, entry.snapshot, staging)
+            got = sources.download_from_hub(hub, file.hub_path or file.path, folder)
+            if is_whole(got, file):
+                got.replace(target)
+                return hub.source
+            got.unlink()
+            problem = f"{hub.source}: {file.path} does not have the pinned sha256"
         except FetchError as error:
-            login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
-            raise FetchError(f"{error}{login if entry.gated else ''}") from error
-        print(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
-        write_record(staging, {}, hub.source)
+            problem = str(error)
+    try:
+        print(f"{entry.name}: {file.path} from the mirror because {problem}")
+        sources.download_from_mirror(file, _downloads(), target)
+    except FetchError as error:
+        raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
+    return "mirror"
 
-    def _converted(self, entry: ModelEntry, conversion: str, staging: Path) -> None:
-        """Fill `staging` with what a converter makes of the first pinned file."""
-        raw = self.downloads / f"{entry.name}.raw"
-        for file in entry.files:
-            self._deliver(entry, file, raw)
-        source = raw / entry.files[0].path
-        print(f"converting {source.name}")
-        module, function = CONVERTERS[conversion]
-        try:
-            getattr(import_module(module), function)(source, staging)
-        except (ImportError, ValueError, LookupError) as error:
-            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
-            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
-        shutil.rmtree(raw)
-        write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
 
-    def _deliver(self, entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
-        """Put the pinned file into the folder, from the hub, else from the mirror, and return where it comes from."""
-        target = folder / file.path
-        if is_whole(target, file):
-            return "an earlier run"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        hub, problem = entry.hub, "it does not have this file"
-        if hub and file.hub_path != "" and not (problem := self._hub_problem or ""):
-            try:
-                got = sources.download_from_hub(hub, file.hub_path or file.path, folder)
-                if is_whole(got, file):
-                    got.replace(target)
-                    return hub.source
-                got.unlink()
-                problem = f"{hub.source}: {file.path} does not have the pinned sha256"
-            except FetchError as error:
-                problem = str(error)
-        try:
-            print(f"{entry.name}: {file.path} from the mirror because {problem}")
-            sources.download_from_mirror(file, self.downloads, target)
-        except FetchError as error:
-            raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
-        return "mirror"
-
-    @cached_property
-    def _hub_problem(self) -> str | None:
-        return sources.hub_problem()
+def _downloads() -> Path:
+    """The folder of packages until all models are there."""
+    return cache_folder() / "downloads"
 
 
 def write_record(folder: Path, sources_of: Mapping[str, str], source: str = "") -> None:
@@ -250,24 +248,24 @@ def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(Fetcher(root), wanted)
+        failed = _fetch_all(wanted, root)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
     return 1 if failed or (only_verify and untrained) else 0
 
 
-def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
+def _fetch_all(wanted: Group, root: Path) -> list[str]:
     """Fetch all and return the required models that could not be fetched."""
     failed: list[str] = []
     with fetch_lock():
         for name in (*wanted.models, *wanted.optional):
             try:
-                fetcher.fetch(name)
+                fetch_model(name, root)
             except FetchError as error:
                 failed += [name] if name in wanted.models else []
                 print(f"{'ERROR' if name in wanted.models else 'optional, not fetched'}: {error}", file=sys.stderr)
         if not failed:
-            shutil.rmtree(fetcher.downloads, ignore_errors=True)  # a failed model's archives stay for the next run
+            shutil.rmtree(_downloads(), ignore_errors=True)  # a failed model's archives stay for the next run
     return failed
 
 

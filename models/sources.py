@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,8 +46,9 @@ def _hub_endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
+@cache
 def hub_problem() -> str | None:
-    """Why the hub cannot be used now, in one line, or None when it answers."""
+    """Why the hub cannot be used by this process, in one line, or None when it answers."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         return "HF_HUB_OFFLINE is set"
     try:

@@ -89,13 +89,13 @@ class _Maker:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         if entry.files:
-            self._fetched(name, self.to)
+            fetch.fetch_model(name, self.to)
             self.made[name] = False
             return
         if entry.shape is None:
             raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
         with self._stand_in(name) as folder:
-            write_network(entry.shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder)
+            write_network(entry.shape, fetch.fetch_model(entry.tokenizer or WORDS, cache_folder()), folder)
             if name == (self.preset.get("dense_encoder") or {}).get("model"):
                 write_sentence_transformer(folder)
 
@@ -123,9 +123,6 @@ class _Maker:
             name: sorted(shipped[name]["labels"], key=lambda label: ((name, label) in stopped, label))
             for name in recipe["fields"]
         }
-
-    def _fetched(self, name: str, root: Path) -> Path:
-        return fetch.Fetcher(root).fetch(name)
 
     @contextmanager
     def _stand_in(self, name: str) -> Iterator[Path]:

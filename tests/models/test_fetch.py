@@ -13,7 +13,7 @@ from filelock import FileLock
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from models import fetch
+from models import fetch, sources
 from models.manifest import parse_manifest, recorded_files
 from models.needed import PRESETS
 
@@ -63,6 +63,7 @@ class World:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", folder / "no-weights")
+        sources.hub_problem.cache_clear()
         self.use(f"{TWO_MODELS}{ABSENT}")
 
     def use(self, manifest: str) -> None:
@@ -132,8 +133,8 @@ def test_other_bytes_on_the_hub_are_refused_and_the_mirror_serves_that_file(
     world.fill()
     assert world.fetch("m")[0] == 0
     assert world.weights.read_bytes() == WHOLE
-    sources = {path: facts["source"] for path, facts in recorded_files(world.cache / "m").items()}
-    assert sources == {"config.json": f"owner/name@{COMMIT}", "sub/weights.bin": "mirror"}
+    origins = {path: facts["source"] for path, facts in recorded_files(world.cache / "m").items()}
+    assert origins == {"config.json": f"owner/name@{COMMIT}", "sub/weights.bin": "mirror"}
 
 
 def test_other_bytes_on_the_mirror_are_refused_and_nothing_is_put_in_place(world: World) -> None:

@@ -71,12 +71,12 @@ def test_no_damage_of_an_archive_escapes(tmp_path: Path, registry: str) -> None:
 
 def test_the_hub_probe(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert sources.hub_problem() == "HF_HUB_OFFLINE is set"
+    assert sources.hub_problem.__wrapped__() == "HF_HUB_OFFLINE is set"
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("/"))
     httpserver.expect_request("/").respond_with_data("", status=503)
-    assert sources.hub_problem() is None, "any answer shows that there is a hub; errors are reported file by file"
+    assert sources.hub_problem.__wrapped__() is None, "any answer shows that there is a hub"
     monkeypatch.setattr(sources, "HUB_PROBE_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        assert "127.0.0.1" in (sources.hub_problem() or "")
+        assert "127.0.0.1" in (sources.hub_problem.__wrapped__() or "")

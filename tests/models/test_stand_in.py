@@ -102,7 +102,7 @@ def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(
     to, made = nec
     name = next(name for name in made if name in load_manifest().models and made[name])
     with pytest.raises(FetchError, match="stand-in"):
-        fetch.Fetcher(to).fetch(name)
+        fetch.fetch_model(name, to)
     theirs = tmp_path / name / "config.json"
     theirs.parent.mkdir()
     theirs.write_text("{}")

@@ -56,15 +56,8 @@ def one(attributes: Mapping[str, Sequence[str]]) -> Entity:
 
 
 def test_the_paragraph_reads_as_in_the_paper() -> None:
-    film = one(
-        {
-            "title{s}": ['"Rain Man"'],
-            "director{s}": ["Barry Levinson"],
-            "lead actor{s}": ["Dustin Hoffman", "Tom Cruise"],
-            "budget{s}": [],
-            "release year{s}": ["1988"],
-        }
-    )
+    people = {"director{s}": ["Barry Levinson"], "lead actor{s}": ["Dustin Hoffman", "Tom Cruise"]}
+    film = one({"title{s}": ['"Rain Man"'], **people, "budget{s}": [], "release year{s}": ["1988"]})
     assert verbalise(film, 10) == (
         'The title is "Rain Man". The director is Barry Levinson. '
         "The lead actors are Dustin Hoffman and Tom Cruise. The release year is 1988."
