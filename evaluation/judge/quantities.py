@@ -105,25 +105,20 @@ def same_quantity(claim: ReadClaim) -> RuleDecision | None:
     key = _gold_number(claim)
     if key is None:
         return None
-    if why := _said_without_number(claim, key):
+    has_day = key.year_like and any(day.year == key.value for day in read_dates(claim.prediction))
+    if has_day or (key.value == 0 and _says_none(claim)):
+        why = f"the prediction holds a day of {key.value:g}" if has_day else "both say that there are none"
         return RuleDecision(True, why)
     own = _own_numbers(claim, key)
     if not own:
         return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
         return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
-    answers = own if key.year_like else [*_of_first_sentence(claim, own), own[-1]]
+    by_sentence = ([number for number in read_numbers(part) if number in own] for part in sentences(claim.prediction))
+    answers = own if key.year_like else [*next(filter(None, by_sentence), own[:1]), own[-1]]
     if why := _meets(claim, key, answers):
         return RuleDecision(True, why)
     return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
-
-
-def _said_without_number(claim: ReadClaim, key: Number) -> str | None:
-    if key.year_like and any(day.year == key.value for day in read_dates(claim.prediction)):
-        return f"the prediction holds a day of {key.value:g}"
-    if key.value == 0 and _says_none(claim):
-        return "both say that there are none"
-    return None
 
 
 def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
@@ -183,14 +178,6 @@ def _of_asked_year(claim: ReadClaim, own: list[Number]) -> list[Number]:
         if years and not years & asked:
             other += here
     return [number for number in own if number not in other] or own
-
-
-def _of_first_sentence(claim: ReadClaim, own: list[Number]) -> list[Number]:
-    for sentence in sentences(claim.prediction):
-        here = [number for number in read_numbers(sentence) if number in own]
-        if here:
-            return here
-    return own[:1]
 
 
 def _gold_number(claim: ReadClaim) -> Number | None:
