@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.common.deadline import Deadline
 from agents.common.queries import parse_query_time
@@ -182,52 +182,40 @@ def _run(options: argparse.Namespace) -> None:
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [measure(*each) for each in zip(rows, outcomes, strict=True)]
+    measured = [(row, measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+
+    def cells(some: Sequence[tuple[Mapping[str, Any], Mapping[str, bool]]]) -> list[int]:
+        return [sum(holds[column] for _, holds in some) for column in _COLUMNS]
+
     lines = [
-        [name, len(some), fmean(row.direct for row in some), fmean(row.derived for row in some), *_given(some)]
-        for name, some in by_label(measured, lambda row: row.domain).items()
+        [name, len(some), *(fmean(holds[way] for _, holds in some) for way in ("direct", "derived")), *cells(some)]
+        for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items()
     ]
     print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
-    steps = [each for each in by_label(measured, lambda row: row.last_step).items() if each[0] != "all"]
+    steps = [each for each in by_label(measured, lambda pair: pair[0]["derive"]).items() if each[0] != "all"]
     steps.sort(key=lambda each: -len(each[1]))
-    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *_given(some)] for step, some in steps]))
+    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *cells(some)] for step, some in steps]))
 
 
-class Measured(NamedTuple):
-    """A question: whether the values are the labelled ones, and the answer without a model, "said" or "computed"."""
-
-    domain: str
-    last_step: str
-    direct: bool
-    derived: bool
-    answer: str | None
-    right: bool
-
-
-def measure(row: Mapping[str, Any], outcome: ProgramResult) -> Measured:
-    """Compare the outcome with the labels."""
+def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
+    """Whether the values are the labelled ones, and whether there is an answer without a model, and a right one."""
     domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
     program = parse("\n".join(row["calls"]), domain)
-    how, said = "said", direct_answer(row["query"], domain, program, outcome.results)
+    said, computed = direct_answer(row["query"], domain, program, outcome.results), None
     if said is None:
         today = asked_at.date() if asked_at else None
-        derived = derived_answer(row["query"], domain, program, outcome.results, today)
-        how, said = "computed", derived.text if derived else None
-    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), said or "")
-    return Measured(
-        row["domain"],
-        row["derive"],
-        values_agree(row, outcome, derived=False),
-        values_agree(row, outcome),
-        None if said is None else how,
-        said is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT,
-    )
-
-
-def _given(some: Sequence[Measured]) -> list[int]:
-    """The cells of `_COLUMNS`."""
-    by_way = [[row.right for row in some if row.answer == how] for how in ("said", "computed")]
-    return [count for right in by_way for count in (len(right), sum(right))]
+        computed = derived_answer(row["query"], domain, program, outcome.results, today)
+    answer = computed.text if computed else said
+    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), answer or "")
+    right = answer is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT
+    return {
+        "direct": values_agree(row, outcome, derived=False),
+        "derived": values_agree(row, outcome),
+        "said": said is not None,
+        "said right": said is not None and right,
+        "computed": computed is not None,
+        "computed right": computed is not None and right,
+    }
 
 
 if __name__ == "__main__":

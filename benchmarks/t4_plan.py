@@ -112,8 +112,8 @@ def print_memory(made: GpuPlan) -> None:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
 
-def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
-    """Measure questions with few and with many pages and print the tables; return whether the preset fits."""
+def report(settings: Settings, dataset: Path, limit: int | None) -> int:
+    """Measure questions with few and with many pages and print the tables; 0: the preset fits, 1: it does not."""
     made = plan(settings)
     writer_of(settings, made, 0)  # fails before the minutes of work
     queries = [query for query, _ in questions(dataset, limit)]
@@ -136,7 +136,7 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
         if totals[-1] > budget:
             print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
     print_memory(made)
-    return not made.problems and max(totals) <= budget
+    return int(bool(made.problems) or max(totals) > budget)
 
 
 def main() -> int:
@@ -146,9 +146,7 @@ def main() -> int:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
     options = parser.parse_args()
-    return exit_code(
-        lambda: 0 if report(load_settings(options.preset, options.set), options.dataset, options.limit) else 1
-    )
+    return exit_code(lambda: report(load_settings(options.preset, options.set), options.dataset, options.limit))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ archive of task 3 is unpacked into one question file.
 """
 
 import bz2
-import hashlib
 import re
 import shutil
 import sys
@@ -22,6 +21,7 @@ from tqdm import tqdm
 from agents.common.files import DatasetError, whole_file
 from crag.command import exit_code, parser_of
 from evaluation.datasets import joined_files
+from models.sources import sha256_of
 
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
@@ -91,7 +91,7 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
 def fetch(name: str, folder: Path) -> Path:
     """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
     path, pointer = folder / name, _pointer(name)
-    if path.is_file() and path.stat().st_size == pointer.size and _sha256(path) == pointer.sha256:
+    if path.is_file() and path.stat().st_size == pointer.size and sha256_of(path) == pointer.sha256:
         sys.stdout.write(f"{path}: already here and verified\n")
         return path
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def fetch(name: str, folder: Path) -> Path:
         part.unlink()
     if not part.is_file() or part.stat().st_size < pointer.size:
         _download(f"{CONTENTS}/{name}", part, pointer.size)
-    if _sha256(part) != pointer.sha256:
+    if sha256_of(part) != pointer.sha256:
         part.unlink()
         raise DatasetError(f"{name}: the bytes are not those of sha256 {pointer.sha256[:12]}...; run the command again")
     part.replace(path)
@@ -151,8 +151,3 @@ def _get(address: str, headers: dict[str, str] | None = None, *, stream: bool = 
     if not reply.ok:
         raise DatasetError(f"{address}: status {reply.status_code}. {by_hand}")
     return reply
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -88,6 +88,11 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
 def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
     judge = judge_from(options)
     signature = _signature(options, judge)
+    spec = AgentSpec(options.agent, _environment(options))
+    worker: Worker = InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
+    if options.ray:
+        share = (options.workers, options.worker_cpus, options.worker_gpus)
+        worker = RayWorkers(spec, options.ray, *share, options.mock_kg)
     store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     if not options.quiet:
         named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
@@ -98,7 +103,7 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
         return Evaluation(
             dataset=options.dataset,
             store=store,
-            worker=_worker(options),
+            worker=worker,
             judge=judge,
             trim=trim_to_tokens,
             limit=options.limit,
@@ -115,14 +120,6 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
         store.close()
         if cost := cost_line(judge):
             _say(cost)
-
-
-def _worker(options: argparse.Namespace) -> Worker:
-    spec = AgentSpec(options.agent, _environment(options))
-    if options.ray:
-        share = (options.workers, options.worker_cpus, options.worker_gpus)
-        return RayWorkers(spec, options.ray, *share, options.mock_kg)
-    return InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
 
 
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:

@@ -45,7 +45,11 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
                 raise GraphServerError(f"the mock knowledge graph did not start: {last}")
             yield address.group()
         finally:
-            process.kill()
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def silent_graph(address: str) -> str | None:

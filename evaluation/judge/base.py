@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from agents.common.contracts import I_DONT_KNOW
 from agents.common.files import UserError
-from agents.matching import content, found_in, read_numbers, tokens
+from agents.matching import Number, content, found_in, read_numbers, same_number, tokens
 
 _INVALID = "invalid"
 
@@ -140,3 +140,8 @@ class ReadClaim:
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text."""
     return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
+
+
+def not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
+    """The numbers that are none of the known ones."""
+    return [number for number in numbers if not any(same_number(number, other) for other in known)]

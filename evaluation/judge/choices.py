@@ -11,12 +11,11 @@ from agents.matching import (
     position_of,
     read_numbers,
     recall,
-    same_number,
     split_list,
     tokens,
     words,
 )
-from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
+from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, not_among
 
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
@@ -90,13 +89,9 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
 
 def _other_numbers(claim: ReadClaim) -> bool:
     """Whether both give numbers and each has some that the other lacks: the reason is part of the gold answer."""
-    gold, said = (
-        [number for number in numbers if not number.ordinal]
-        for numbers in (claim.gold_numbers, claim.prediction_numbers)
-    )
-    lacking = [one for one in gold if not any(same_number(one, other) for other in said)]
-    adding = [other for other in said if not any(same_number(one, other) for one in gold)]
-    return bool(lacking and adding) and len(said) >= len(gold) and claim.is_sentence
+    both = claim.gold_numbers, claim.prediction_numbers
+    gold, given = ([number for number in numbers if not number.ordinal] for numbers in both)
+    return bool(not_among(gold, given) and not_among(given, gold)) and len(given) >= len(gold) and claim.is_sentence
 
 
 def _options(query: str) -> tuple[list[str], list[str]] | None:
@@ -111,8 +106,7 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     first = list(tokens(_OPTION_EDGE.split(left)[-1] if _OPTION_EDGE.split(left)[-1].strip() else left))
     second = list(tokens(_OPTION_EDGE.split(right)[0]))
     shared = set(first) & set(second)
-    first = [token for token in first if token not in shared]
-    second = [token for token in second if token not in shared]
+    first, second = ([token for token in option if token not in shared] for option in (first, second))
     if len(first) > len(second) + 3:
         first = first[-len(second) :]
     if not first or not second or len(second) > 8 or _QUESTION_WORDS.intersection(first):

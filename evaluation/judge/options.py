@@ -39,9 +39,8 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
 
 def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
     """The judge for the arguments of `add_judge_arguments`; see `make_judge`."""
-    chosen = ("model", "url", "preset")
-    options = {name: getattr(arguments, f"judge_{name}") for name in (*chosen, "rubric", "cache")}
-    unused = [f"--judge-{name}" for name in chosen if options[name] is not None]
+    options = {name: getattr(arguments, f"judge_{name}") for name in ("model", "url", "preset", "rubric", "cache")}
+    unused = [f"--judge-{name}" for name in ("model", "url", "preset") if options[name] is not None]
     if arguments.judge != "llm" and unused:  # --judge-url suggests that that model should judge
         raise JudgeUnavailableError(f"{', '.join(unused)} has no effect without --judge llm")
     return make_judge(arguments.judge, **options, check=check)

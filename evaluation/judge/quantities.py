@@ -18,7 +18,7 @@ from agents.matching import (
     without_dates,
     words,
 )
-from evaluation.judge.base import ReadClaim, RuleDecision, sentences
+from evaluation.judge.base import ReadClaim, RuleDecision, not_among, sentences
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -72,12 +72,8 @@ def _says_none(claim: ReadClaim) -> bool:
     said = normalise(claim.prediction)
     if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
         return False
-    own = _not_among(read_numbers(_TIME_GIVEN.sub(" ", said)), read_numbers(claim.query))
+    own = not_among(read_numbers(_TIME_GIVEN.sub(" ", said)), read_numbers(claim.query))
     return all(number.value == 0 for number in own)
-
-
-def _not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
-    return [number for number in numbers if not any(same_number(number, other) for other in known)]
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
@@ -105,30 +101,25 @@ def same_quantity(claim: ReadClaim) -> RuleDecision | None:
     key = _gold_number(claim)
     if key is None:
         return None
-    if why := _said_without_number(claim, key):
-        return RuleDecision(True, why)
+    has_day = key.year_like and any(day.year == key.value for day in read_dates(claim.prediction))
+    if has_day or (key.value == 0 and _says_none(claim)):
+        reason = f"the prediction holds a day of {key.value:g}" if has_day else "both say that there are none"
+        return RuleDecision(True, reason)
     own = _own_numbers(claim, key)
     if not own:
         return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
         return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
-    answers = own if key.year_like else [*_of_first_sentence(claim, own), own[-1]]
+    by_sentence = ([number for number in read_numbers(part) if number in own] for part in sentences(claim.prediction))
+    answers = own if key.year_like else [*next(filter(None, by_sentence), own[:1]), own[-1]]
     if why := _meets(claim, key, answers):
         return RuleDecision(True, why)
     return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
 
 
-def _said_without_number(claim: ReadClaim, key: Number) -> str | None:
-    if key.year_like and any(day.year == key.value for day in read_dates(claim.prediction)):
-        return f"the prediction holds a day of {key.value:g}"
-    if key.value == 0 and _says_none(claim):
-        return "both say that there are none"
-    return None
-
-
 def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
     asked = read_numbers(claim.query)
-    own = _not_among(claim.prediction_numbers, asked)
+    own = not_among(claim.prediction_numbers, asked)
     if any(same_number(key, number) for number in asked):
         own = read_numbers(_without_numbered_names(claim))
     if key.year_like:
@@ -159,7 +150,7 @@ def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
         scaled = (replace(answer, value=scale * answer.value, step=scale * answer.step) for answer in answers)
         if any(same_number(key, answer) for answer in scaled):
             return f"both say {key.value:g}, the prediction in the units of the question"
-    if len(claim.gold_numbers) > 1 and not _not_among(claim.gold_numbers, claim.prediction_numbers):
+    if len(claim.gold_numbers) > 1 and not not_among(claim.gold_numbers, claim.prediction_numbers):
         return "the prediction holds all numbers of the gold answer"
     return None
 
@@ -185,21 +176,13 @@ def _of_asked_year(claim: ReadClaim, own: list[Number]) -> list[Number]:
     return [number for number in own if number not in other] or own
 
 
-def _of_first_sentence(claim: ReadClaim, own: list[Number]) -> list[Number]:
-    for sentence in sentences(claim.prediction):
-        here = [number for number in read_numbers(sentence) if number in own]
-        if here:
-            return here
-    return own[:1]
-
-
 def _gold_number(claim: ReadClaim) -> Number | None:
     if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
         return None
     named = [token for token in content(claim.gold_tokens) if not token[0].isdigit() and token not in _UNIT_WORDS]
     if len(claim.gold_numbers) == 1 and not named:
         return claim.gold_numbers[0]
-    new = _not_among(claim.gold_numbers, read_numbers(claim.query))
+    new = not_among(claim.gold_numbers, read_numbers(claim.query))
     if counted := _counted(claim):
         return counted
     if claim.asks_for_number:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -275,15 +274,13 @@ class ReliabilityBin(NamedTuple):
 
 def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
     """Bins of equal width over P(correct), without empty ones; a bin includes its lower end."""
-    bins: dict[int, list[Estimate]] = {}
-    for estimate in estimates:
-        number = min(int(estimate.probability * RELIABILITY_BINS), RELIABILITY_BINS - 1)
-        bins.setdefault(number, []).append(estimate)
+    probabilities, values = np.array(estimates).T
+    bins = np.minimum((probabilities * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
     points = []
-    for members in (bins[number] for number in sorted(bins)):
-        mean, right = fmean(member.probability for member in members), sum(member.value > 0 for member in members)
-        interval = wilson_interval(right, len(members))
-        points.append(ReliabilityBin(mean, right / len(members), interval, len(members)))
+    for number in np.unique(bins):
+        mean, right = float(probabilities[bins == number].mean()), int((values[bins == number] > 0).sum())
+        count = int((bins == number).sum())
+        points.append(ReliabilityBin(mean, right / count, wilson_interval(right, count), count))
     return points
 
 
