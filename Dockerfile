@@ -54,6 +54,7 @@ WORKDIR /home/aicrowd
 
 # Nothing is downloaded at run time, and nobody is told about it.
 ENV HF_HUB_OFFLINE=1 \
+    ORT_DISABLE_TELEMETRY=1 \
     VLLM_NO_USAGE_STATS=1 \
     TOKENIZERS_PARALLELISM=false
 

@@ -24,8 +24,7 @@ class GenerationRequest:
 
     `adapter` names a LoRA adapter of the engine's settings; None means the base model. `grammar` is a Lark grammar for
     the output. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
-    `with_log_probability` asks for `Generation.mean_log_probability`; some engines always give it. The first `shared`
-    characters of `prompt` begin many requests: an engine may keep what it has read of them.
+    `with_log_probability` asks for `Generation.mean_log_probability`; some engines always give it.
     """
 
     messages: tuple[Message, ...] = ()
@@ -37,7 +36,6 @@ class GenerationRequest:
     top_p: float = 1.0
     stop: tuple[str, ...] = ()
     with_log_probability: bool = False
-    shared: int = 0
 
     def __post_init__(self) -> None:
         if bool(self.messages) == (self.prompt is not None):

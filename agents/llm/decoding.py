@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,6 +21,11 @@ FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 PREFILL_TOKENS_ON_CPU = 512
 """`StepModel.prefill_tokens` of a CPU: three seconds with a 0.5B model on two cores."""
+KIND_TOKENS = 16
+"""Prompts that begin with the same tokens, so many, are made by one template."""
+MOST_KINDS = 64
+FEWEST_SHARED = 48
+"""Tokens that prompts must share for their keys and values to be kept."""
 MOST_KEPT_BYTES = 400 << 20
 """Of keys and values of beginnings that prompts share: about 7,000 tokens of a 1.5B model."""
 GUESSED_TOKENS = 8
@@ -90,8 +96,6 @@ class Row:
     matcher: GrammarMatcher | None = None
     place: int = 0
     """Position in the caller's list of requests."""
-    prefix: int = 0
-    """How many tokens of the prompt begin other prompts too; alike in a batch."""
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     first_entropy: float | None = None
@@ -162,17 +166,19 @@ class BatchDecoder:
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
         self._kept: dict[tuple[str | None, tuple[int, ...]], tuple[Cache, int]] = {}
+        self._before: dict[tuple[str | None, tuple[int, ...]], tuple[int, ...]] = {}
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        prefix = rows[0].prefix
-        cache = self._shared(rows[0], deadline)
-        if prefix and cache is not None:
-            cache = self._model.spread(cache, len(rows))
-        elif prefix:
-            return [self._generation(row) for row in rows]
+        beginning = self._beginning(rows)
+        cache, prefix = None, len(beginning)
+        if beginning:
+            kept = self._keep(rows[0].request.adapter, beginning, deadline)
+            if kept is None:
+                return [self._generation(row) for row in rows]
+            cache = self._model.spread(kept, len(rows))
         texts = [row.prompt[prefix:] for row in rows]
         width = max(map(len, texts))
         width += -width % self._model.multiple
@@ -184,13 +190,30 @@ class BatchDecoder:
             self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
-    def _shared(self, row: Row, deadline: Deadline) -> Cache:
-        """What the model keeps of the tokens that begin all prompts of the batch; None if time ran out or none do."""
-        if not row.prefix:
-            return None
-        key = (row.request.adapter, tuple(row.prompt[: row.prefix]))
+    def _beginning(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        """The tokens with which all these prompts begin, and the one before of their kind, if they are many.
+
+        Nearly as many are enough if they are kept already: questions may begin alike by chance.
+        """
+        adapter, prompts = rows[0].request.adapter, [tuple(row.prompt[:-1]) for row in rows]
+        kind = (adapter, prompts[0][:KIND_TOKENS])
+        before = self._before.setdefault(kind, prompts[-1])
+        if len(self._before) > MOST_KINDS:
+            self._before = {kind: before}
+        alone = len(rows) == 1 and before is prompts[0]
+        alike = takewhile(lambda tokens: len(set(tokens)) == 1, zip(before, *prompts, strict=False))
+        common = () if alone else tuple(tokens[0] for tokens in alike)
+        kept = [tokens for owner, tokens in self._kept if owner == adapter and common[: len(tokens)] == tokens]
+        longest = max(kept, key=len, default=())
+        if len(longest) > 0.8 * len(common):
+            return longest
+        return common if len(common) >= FEWEST_SHARED else ()
+
+    def _keep(self, adapter: str | None, beginning: tuple[int, ...], deadline: Deadline) -> Cache:
+        """What the model keeps of these tokens, read now if they are new; None if time ran out."""
+        key = (adapter, beginning)
         if key not in self._kept:
-            tokens = np.array([key[1]], np.int64)
+            tokens = np.array([beginning], np.int64)
             logits, cache = self._read(tokens, np.ones_like(tokens), None, deadline)
             if logits is None:
                 return None

@@ -4,13 +4,21 @@ import gc
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel, grammar_tokenizer
+from agents.llm.decoding import (
+    KIND_TOKENS,
+    BatchDecoder,
+    GrammarError,
+    GrammarMatcher,
+    Row,
+    StepModel,
+    grammar_tokenizer,
+)
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
 from agents.settings import OpenvinoEngine, TransformersEngine
 
@@ -33,7 +41,6 @@ class StepwiseEngine(LocalEngine[Engine]):
         super().__init__(settings)
         self._decoder: BatchDecoder | None = None
         self._model: StepModel | None = None
-        self._beginnings = lru_cache(lambda text: self._tokenizer.prompt_tokens(GenerationRequest(prompt=text)))
 
     def warm_up(self) -> None:
         """Load the model and its adapters, and run a short prompt: the first run includes setup costs.
@@ -102,21 +109,13 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Row:
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
         matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
-        return Row(request, prompt, limit, matcher, place, self._prefix(request, prompt))
-
-    def _prefix(self, request: GenerationRequest, prompt: Sequence[int]) -> int:
-        """How many tokens of the prompt belong to its shared beginning alone; at least one token is left to read."""
-        if not request.shared or request.prompt is None:
-            return 0
-        beginning = self._beginnings(request.prompt[: request.shared])
-        pairs = enumerate(zip(beginning, prompt[:-1], strict=False))
-        return next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(beginning), len(prompt) - 1))
+        return Row(request, prompt, limit, matcher, place)
 
     def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
-        """Each has one adapter, one beginning and prompts of similar length; the shortest first, being the fastest."""
+        """Each has one adapter, one kind of prompt and similar lengths; the shortest first, being the fastest."""
 
         def kind(row: Row) -> tuple[str, Sequence[int]]:
-            return row.request.adapter or "", row.prompt[: row.prefix]
+            return row.request.adapter or "", row.prompt[:KIND_TOKENS]
 
         ordered = sorted(rows, key=lambda row: (*kind(row), len(row.prompt)))
         size = self._settings.batch_size

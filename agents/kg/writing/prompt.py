@@ -84,7 +84,7 @@ def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str)
     if settings.form == "completion":
         head = "".join(f"{part}\n\n" for part in (*((rules, schema) if schema else ()), always) if part)
         rest = "\n\n".join(part for part in (pairs, _pair(question, "")) if part)
-        return GenerationRequest(prompt=head + rest, shared=len(head))
+        return GenerationRequest(prompt=head + rest)
     pairs = "\n\n".join(filter(None, (always, pairs)))
     parts = [
         _CHAT_TASK.format(meaning=load_schema(near.domain).meaning),

@@ -89,23 +89,24 @@ def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int 
 
 
 def test_a_beginning_that_prompts_share_is_read_once_and_the_oldest_is_forgotten() -> None:
-    model = Alphabet()
+    model, first, other = Alphabet(), "abc" * 20, "fgh" * 20
     parts: Any = (model, Letters(), frozenset([END]))
     decoder = BatchDecoder(*parts)
 
-    def answers(shared: str, *rests: str) -> list[tuple[str, int]]:
-        rows = [row(shared + rest) for rest in rests]
-        for each in rows:
-            each.prefix = len(shared)
-        return [(each.text, each.prompt_tokens) for each in decoder.run(rows, Deadline(1000))]
-
-    assert answers("abcabc", "hi", "p") == [("jkl", 8), ("qrs", 7)]
-    assert model.widths[:2] == [6, 2], "the beginning alone, then the rest of both"
-    for again in range(2):
+    def first_step(expected: dict[str, str]) -> int:
+        """How many tokens the first step reads while these prompts are answered."""
         model.shapes.clear()
-        assert answers("abcabc", "xyw", "bcd") == [("xyz", 9), ("efg", 9)]
-        assert (model.widths[0] == 3) == (again == 0), "300 MiB of another beginning leave no room for this one"
-        assert answers("fff", "g") == [("hij", 4)]
+        answers = decoder.run([row(prompt) for prompt in expected], Deadline(1000))
+        assert [(each.text, each.prompt_tokens) for each in answers] == [
+            (text, len(prompt)) for prompt, text in expected.items()
+        ]
+        return model.widths[0]
+
+    assert first_step({first + "p": "qrs"}) == 61, "nothing to share yet"
+    assert first_step({first + "hi": "jkl", first + "q": "rst"}) == 60
+    for expected in (3, 60):  # 300 MiB of another beginning leave no room for this one
+        assert first_step({first + "xyw": "xyz", first + "bcd": "efg"}) == expected
+        assert first_step({other + "g": "hij", other + "i": "jkl"}) == 60
 
 
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
