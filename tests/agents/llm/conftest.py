@@ -96,10 +96,6 @@ def transformers(model: Path | str, adapters: dict[str, str]) -> TransformersEng
     )
 
 
-def openvino(model: Path | str, adapters: dict[str, str]) -> OpenvinoEngine:
-    return OpenvinoEngine(engine="openvino", model=str(model), adapters=adapters, max_model_tokens=POSITIONS)
-
-
 def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
     return VllmEngine(
         engine="vllm",
@@ -137,7 +133,9 @@ def _settings_of(name: str, request: pytest.FixtureRequest, resources: ExitStack
         return scripted()
     prefix = "smollm2" if name.endswith("smollm2") else "tiny"
     model = request.getfixturevalue("smollm2" if prefix == "smollm2" else "tiny_llama")
+    if name == "openvino":
+        return OpenvinoEngine(engine="openvino", model=str(model), max_model_tokens=POSITIONS)
     adapters = request.getfixturevalue(f"{prefix}_adapters")
     if name.startswith("vllm"):
         return vllm(model, adapters)
-    return openvino(model, adapters) if name == "openvino" else transformers(model, adapters)
+    return transformers(model, adapters)
