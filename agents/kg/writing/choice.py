@@ -8,7 +8,7 @@ import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from math import exp, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,18 +54,15 @@ class ExampleIndex:
         self._questions = [example.question for example in bank]
         self._forms = [self._form.of_example(example) for example in bank]
         self._dense = dense
-        if dense is None and bank:
-            from sklearn.feature_extraction.text import TfidfVectorizer
-
-            words = TfidfVectorizer(analyzer=str.split, smooth_idf=False, dtype=np.float32)
-            self._words = words.fit(text.lower() for text in (*self._questions, *self._forms))
+        self._words = WordVectors([*self._questions, *self._forms])
 
     @functools.cached_property
     def vectors(self) -> Vectors:
         """The bank, encoded on first use; loads the encoder."""
-        if self._dense is not None:
-            self._dense.warm_up()
-        return self._encode(self._questions, self._forms, keep=True)
+        if self._dense is None:
+            return self._joined(*map(self._words.encode, (self._questions, self._forms)))
+        self._dense.warm_up()
+        return self._joined(*(kept_vectors(self._dense, texts) for texts in (self._questions, self._forms)))
 
     def spread(self, domain: Domain, count: int) -> tuple[Example, ...]:
         """Examples of a domain to which its others are near: each next one adds most to the sum of the similarities of
@@ -81,22 +78,21 @@ class ExampleIndex:
             nearest = np.maximum(nearest, similarity[chosen[-1]])
         return tuple(self._bank[places[place]] for place in chosen)
 
-    def _encode(self, questions: Sequence[str], forms: Sequence[str], *, keep: bool = False) -> Vectors:
+    def _encode(self, questions: Sequence[str]) -> Vectors:
+        """Vectors of questions; they are compared with questions, so none gets the query instruction."""
+        encode = self._words.encode if self._dense is None else lambda texts: self._dense.encode_passages(texts)[0]
+        return self._joined(encode(questions), encode([self._form.of(question) for question in questions]))
+
+    @staticmethod
+    def _joined(whole: Vectors, form: Vectors) -> Vectors:
         """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
-        # Questions are compared with questions, so none gets the query instruction.
-        whole, form = (
-            (kept_vectors(self._dense, texts) if keep else self._dense.encode_passages(texts)[0])
-            if self._dense
-            else self._words.transform([text.lower().replace("?", " ") for text in texts]).toarray()
-            for texts in (questions, forms)
-        )
         return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
-        vectors = self._encode(questions, list(map(self._form.of, questions)))
+        vectors = self._encode(questions)
         near = []
         for similarity, given in zip(vectors @ self.vectors.T, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
@@ -111,6 +107,24 @@ class ExampleIndex:
         for place in nearest:
             votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity.max()))
         return max(votes, key=lambda domain: votes[domain])
+
+
+class WordVectors:
+    """Unit vectors of words with TF-IDF weights from the given texts; other words have no weight."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = Counter(word for text in texts for word in set(text.lower().split()))
+        self._places = {word: place for place, word in enumerate(counts)}
+        self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One row per text; a text with only unknown words is all zero."""
+        vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
+        for row, text in enumerate(texts):
+            known = [self._places[word] for word in text.lower().replace("?", " ").split() if word in self._places]
+            np.add.at(vectors[row], known, self._weights[known])
+        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return unit
 
 
 class QuestionForm:

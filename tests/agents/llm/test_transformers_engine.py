@@ -142,7 +142,7 @@ def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: Transformers
 def test_without_llguidance_the_request_fails_and_says_what_to_install(
     tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "llguidance.hf", None)
+    monkeypatch.setitem(sys.modules, "llguidance", None)
     (generation,) = load(tiny_llama).generate([GenerationRequest(prompt="x", grammar=CALLS)], Deadline(60))
     assert generation.finish_reason == "error"
     assert "pip install llguidance" in (generation.error or "")
