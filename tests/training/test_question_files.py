@@ -1,4 +1,4 @@
-"""Files of questions for local_evaluation.py: those that a fold tests, and those with segments of a search as pages."""
+"""Files of questions for local_evaluation.py: those that a fold tests."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.datasets import DatasetError
 from training.folds import Fold, is_tested, may_train, number_of, parse_fold
 from training.folds import main as held_out
-from training.segments import main as segments
-from training.segments import questions_of
 
 ROWS = [{"query": f"question {number}", "interaction_id": str(number), "split": 0} for number in range(40)]
 
@@ -65,19 +62,3 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
     assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
-
-
-def test_each_segment_is_a_page_with_its_title(tmp_path: Path) -> None:
-    told = "A <title>\n:\nA line that\ngoes on.  \nA new line.\n\nA paragraph."
-    row = {"interaction_id": "a", "query": "q", "run": "A", "segments": [{"text": told}, {"text": "bare"}], "split": 0}
-    file, out = Path(written(tmp_path / "contexts.jsonl", [row])), tmp_path / "new" / "questions.jsonl"
-    assert segments(["--contexts", str(file), "--out", str(out)]) == 0
-    first, second = json.loads(out.read_text(encoding="utf-8"))["search_results"]
-    assert first["page_name"] == "A <title>"
-    assert "<p>A line that\ngoes on.<br>A new line.</p><p>A paragraph.</p>" in first["page_result"]
-    assert (second["page_name"], second["page_url"][-2:]) == ("", "/1")
-    assert "<p>bare</p>" in second["page_result"]
-    for wrong in (None, [{"score": 1}], ["text"]):
-        written(file, [row | {"segments": wrong}])
-        with pytest.raises(DatasetError, match=r'line 1, field "segments"'):
-            list(questions_of(file))

@@ -18,7 +18,6 @@ from training.labels.__main__ import main as labels
 from training.lora.__main__ import main as lora
 from training.prompts import main as prompts
 from training.router.__main__ import main as router
-from training.segments import main as segments
 
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api" / "graph"
 CALLS = {"query_time": "03/15/2024, 16:00:00 PT", "domain": "movie", "calls": ['get_movie("heat")["length"]']}
@@ -41,14 +40,13 @@ def edited(run: Path, split: dict[str, int]) -> Path:
     return run
 
 
-def segment_rows(count: int) -> list[dict[str, Any]]:
-    return [{"interaction_id": str(n), "query": f"q{n}", "segments": []} for n in range(count)]
+def question_rows(count: int) -> list[dict[str, Any]]:
+    return [{"interaction_id": str(n), "query": f"q{n}"} for n in range(count)]
 
 
 PARTS = [{"query": f"how long is heat, part {n}?"} for n in range(4)]
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], list[dict[str, Any]], str, list[str]]] = {
-    "segments": (segments, segment_rows(4), "--contexts", []),
-    "folds": (folds, segment_rows(20), "--questions", ["--fold", "1/2"]),
+    "folds": (folds, question_rows(20), "--questions", ["--fold", "1/2"]),
     "prompts": (prompts, [LABEL] * 4, "--labels", ["web_answerer", "--preset", "scripted"]),
     "prompts of pairs": (
         prompts,
