@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from models import sources
 from models.manifest import (
     RECORD_NAME,
+    BuiltFile,
     Group,
     ModelEntry,
     PinnedFile,
@@ -68,10 +69,17 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
-def fetch_model(name: str, root: Path) -> Path:
-    """The complete, verified folder of model `name` below `root`, fetched if missing; raises `FetchError`."""
+def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
+    """The complete, verified folder of model `name` below `root`, fetched if missing; raises `FetchError`.
+
+    `float16`: of a model that is kept as int8 also the weights that other engines and training read.
+    """
     try:
-        return _fetch(load_manifest().model(name), root / name)
+        entry = load_manifest().model(name)
+        if float16 and entry.conversion == "gguf-to-int8":
+            built = (*entry.built, BuiltFile(path="model.safetensors"))
+            entry = entry.model_copy(update={"conversion": "gguf-to-huggingface", "built": built})
+        return _fetch(entry, root / name)
     except OSError as error:
         full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
         raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
@@ -229,16 +237,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--verify", action="store_true", help="check the sha256 of local files; download nothing")
     folder = "folder for the models, one folder each (default: the cache)"
     parser.add_argument("--to", type=Path, default=cache_folder(), metavar="DIR", help=folder)
+    both = "of a model that is kept as int8 also the weights for other engines and for training"
+    parser.add_argument("--float16", action="store_true", help=both)
     options = parser.parse_args(arguments)
     if options.list:
         _print_list()
         return 0
     if not options.names:
         parser.error("name at least one preset or model, or use --list")
-    return exit_code(lambda: _run(options.names, options.to, options.verify), ValueError)
+    return exit_code(lambda: _run(options.names, options.to, options.verify, options.float16), ValueError)
 
 
-def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
+def _run(names: Sequence[str], root: Path, only_verify: bool, float16: bool) -> int:
     wanted, folders = resolve(names)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
     failed = []
@@ -248,19 +258,19 @@ def _run(names: Sequence[str], root: Path, only_verify: bool) -> int:
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(wanted, root)
+        failed = _fetch_all(wanted, root, float16)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
     return 1 if failed or (only_verify and untrained) else 0
 
 
-def _fetch_all(wanted: Group, root: Path) -> list[str]:
+def _fetch_all(wanted: Group, root: Path, float16: bool) -> list[str]:
     """Fetch all and return the required models that could not be fetched."""
     failed: list[str] = []
     with fetch_lock():
         for name in (*wanted.models, *wanted.optional):
             try:
-                fetch_model(name, root)
+                fetch_model(name, root, float16=float16)
             except FetchError as error:
                 failed += [name] if name in wanted.models else []
                 print(f"{'ERROR' if name in wanted.models else 'optional, not fetched'}: {error}", file=sys.stderr)

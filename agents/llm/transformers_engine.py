@@ -15,12 +15,22 @@ from agents.llm.local_engine import adapter_folder, model_folder
 from agents.llm.stepwise_engine import StepwiseEngine
 from agents.llm.tokenizer import quiet_transformers
 from agents.settings import TransformersEngine
+from models.manifest import WeightsMissingError
 
 _PREFILL_TOKENS_ON_GPU = 8192
 
 
 class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
     """`StepwiseEngine` on a CPU or on GPUs, in the precision of the settings."""
+
+    def check_weights(self) -> None:
+        """See `LocalEngine.check_weights`."""
+        super().check_weights()
+        folder = model_folder(self._settings.model)
+        if not any(folder.glob("*.safetensors")):
+            raise WeightsMissingError(
+                f"{folder} has no weights for this engine: python -m models.fetch {self._settings.model} --float16"
+            )
 
     def _load(self) -> "TransformersModel":
         return TransformersModel(self._settings)

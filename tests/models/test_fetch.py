@@ -5,7 +5,9 @@ import hashlib
 import json
 import sys
 import threading
+import types
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -169,6 +171,21 @@ def test_a_file_that_cannot_be_converted_is_reported_in_one_line(
     code, _, error = world.fetch("extra")
     assert code == 1
     assert "ERROR: extra: b cannot be converted (ModuleNotFoundError: import of " in error
+
+
+def test_a_model_kept_as_int8_gets_its_other_weights_on_demand(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def writes(*names: str) -> Callable[[Path, Path], object]:
+        return lambda source, folder: [(folder / name).write_text("x") for name in names]
+
+    world.fill()
+    world.use(f'{TWO_MODELS}{PRESENT}\nconversion = "gguf-to-int8"\nbuilt = [{{ path = "c", size = 1 }}]')
+    converters = types.SimpleNamespace(convert=writes("c", "model.safetensors"), convert_int8=writes("c"))
+    monkeypatch.setitem(sys.modules, "models.gguf_to_huggingface", converters)
+    assert world.fetch("extra")[0] == 0
+    assert not (world.cache / "extra" / "model.safetensors").exists()
+    assert world.fetch("extra", "--float16")[0] == 0
+    assert (world.cache / "extra" / "model.safetensors").exists()
+    assert "already here" in world.fetch("extra")[1]
 
 
 def test_a_full_disk_is_reported_in_one_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
