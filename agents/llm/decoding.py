@@ -1,6 +1,7 @@
 """Decodes one batch of prompts step by step and checks the clock after each step."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -134,8 +135,8 @@ class StepModel(Protocol):
     def keep(self, cache: Cache) -> tuple[Cache, int]:
         """A copy of the cache of one row that later steps leave alone, and its size in bytes."""
 
-    def spread(self, kept: Cache, rows: int) -> Cache:
-        """A cache for a batch, each of whose rows goes on from a kept one."""
+    def spread(self, kept: Sequence[Cache], width: int) -> Cache:
+        """A cache of `width` tokens for a batch; each row goes on from a kept one or None, padded on the left."""
 
     def release(self) -> None:
         """Give the memory of a step that failed back."""
@@ -166,51 +167,57 @@ class BatchDecoder:
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
         self._kept: dict[tuple[str | None, tuple[int, ...]], tuple[Cache, int]] = {}
-        self._before: dict[tuple[str | None, tuple[int, ...]], tuple[int, ...]] = {}
+        self._first: dict[tuple[str | None, tuple[int, ...]], tuple[int, ...]] = {}
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        beginning = self._beginning(rows)
-        cache, prefix = None, len(beginning)
-        if beginning:
-            kept = self._keep(rows[0].request.adapter, beginning, deadline)
-            if kept is None:
-                return [self._generation(row) for row in rows]
-            cache = self._model.spread(kept, len(rows))
-        texts = [row.prompt[prefix:] for row in rows]
-        width = max(map(len, texts))
-        width += -width % self._model.multiple
-        tokens = _left_padded(texts, width)
-        mask = _left_padded([[1] * len(text) for text in texts], width)
-        mask = np.hstack([np.ones((len(rows), prefix), np.int64), mask])
+        begins = self._beginnings(rows)
+        width = max(map(len, begins))
+        kept = [self._keep(row.request.adapter, begin, deadline) for row, begin in zip(rows, begins, strict=True)]
+        if deadline.expired:
+            return [self._generation(row) for row in rows]
+        cache = self._model.spread(kept, width) if width else None
+        texts = [row.prompt[len(begin) :] for row, begin in zip(rows, begins, strict=True)]
+        longest = max(map(len, texts))
+        longest += -longest % self._model.multiple
+        tokens = _left_padded(texts, longest)
+        real = [[[1] * len(part) for part in parts] for parts in (begins, texts)]
+        mask = np.hstack([_left_padded(ones, size) for ones, size in zip(real, (width, longest), strict=True)])
         logits, cache = self._read(tokens, mask, cache, deadline)
         if logits is not None:
             self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
-    def _beginning(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        """The tokens with which all these prompts begin, and the one before of their kind, if they are many.
+    def _beginnings(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
+        """For each row the tokens with which the prompts of its kind begin, here and in the batch before."""
+        kinds: dict[tuple[str | None, tuple[int, ...]], list[tuple[int, ...]]] = defaultdict(list)
+        for row in rows:
+            kinds[row.request.adapter, tuple(row.prompt[:KIND_TOKENS])].append(tuple(row.prompt[:-1]))
+        begins = {kind: self._beginning(kind, prompts) for kind, prompts in kinds.items()}
+        return [begins[row.request.adapter, tuple(row.prompt[:KIND_TOKENS])] for row in rows]
+
+    def _beginning(self, kind: tuple[str | None, tuple[int, ...]], prompts: list[tuple[int, ...]]) -> tuple[int, ...]:
+        """The tokens with which all these prompts begin, and the first one of their kind, if they are many.
 
         Nearly as many are enough if they are kept already: questions may begin alike by chance.
         """
-        adapter, prompts = rows[0].request.adapter, [tuple(row.prompt[:-1]) for row in rows]
-        kind = (adapter, prompts[0][:KIND_TOKENS])
-        before = self._before.setdefault(kind, prompts[-1])
-        if len(self._before) > MOST_KINDS:
-            self._before = {kind: before}
-        alone = len(rows) == 1 and before is prompts[0]
-        alike = takewhile(lambda tokens: len(set(tokens)) == 1, zip(before, *prompts, strict=False))
-        common = () if alone else tuple(tokens[0] for tokens in alike)
-        kept = [tokens for owner, tokens in self._kept if owner == adapter and common[: len(tokens)] == tokens]
+        if len(self._first) > MOST_KINDS:
+            self._first.clear()
+        first = self._first.setdefault(kind, prompts[-1])
+        alike = takewhile(lambda tokens: len(set(tokens)) == 1, zip(first, *prompts, strict=False))
+        common = () if len(prompts) == 1 and first is prompts[0] else tuple(tokens[0] for tokens in alike)
+        kept = [tokens for owner, tokens in self._kept if owner == kind[0] and common[: len(tokens)] == tokens]
         longest = max(kept, key=len, default=())
         if len(longest) > 0.8 * len(common):
             return longest
         return common if len(common) >= FEWEST_SHARED else ()
 
     def _keep(self, adapter: str | None, beginning: tuple[int, ...], deadline: Deadline) -> Cache:
-        """What the model keeps of these tokens, read now if they are new; None if time ran out."""
+        """What the model keeps of these tokens, read now if they are new; None if there are none or time ran out."""
+        if not beginning:
+            return None
         key = (adapter, beginning)
         if key not in self._kept:
             tokens = np.array([beginning], np.int64)

@@ -1,5 +1,6 @@
 """OpenVINO in this process: int8 weights on a CPU, three times as fast as float32 and a third of its memory."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -89,11 +90,16 @@ class OpenvinoModel:
         kept = {state.name: state.state.data.copy() for state in self._request.query_state()}
         return kept, sum(values.nbytes for values in kept.values())
 
-    def spread(self, kept: dict[str, NDArray[np.float32]], rows: int) -> Rows:
+    def spread(self, kept: Sequence[dict[str, NDArray[np.float32]] | None], width: int) -> Rows:
         """See `StepModel.spread`."""
         for state in self._request.query_state():
-            state.state = ov.Tensor(kept[state.name])
-        return np.zeros(rows, np.int32)
+            shape = next(row[state.name].shape for row in kept if row)
+            states = np.zeros((len(kept), shape[1], width, shape[3]), np.float32)
+            for place, row in enumerate(kept):
+                if row:
+                    states[place, :, width - row[state.name].shape[2] :] = row[state.name][0]
+            state.state = ov.Tensor(states)
+        return np.arange(len(kept), dtype=np.int32)
 
     def release(self) -> None:
         """There is nothing to give back."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.decoding import (
-    KIND_TOKENS,
     BatchDecoder,
     GrammarError,
     GrammarMatcher,
@@ -112,14 +111,10 @@ class StepwiseEngine(LocalEngine[Engine]):
         return Row(request, prompt, limit, matcher, place)
 
     def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
-        """Each has one adapter, one kind of prompt and similar lengths; the shortest first, being the fastest."""
-
-        def kind(row: Row) -> tuple[str, Sequence[int]]:
-            return row.request.adapter or "", row.prompt[:KIND_TOKENS]
-
-        ordered = sorted(rows, key=lambda row: (*kind(row), len(row.prompt)))
+        """Each has one adapter and prompts of similar length; the shortest first, as they are the fastest."""
+        ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
-        groups = [list(group) for _, group in groupby(ordered, key=kind)]
+        groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
     def _run(self, batch: list[Row], results: dict[int, Generation], deadline: Deadline) -> None:

@@ -55,10 +55,9 @@ class Alphabet:
     def keep(self, cache: int) -> tuple[tuple[int, list[int]], int]:
         return (cache, self.cached[0]), 300 << 20
 
-    def spread(self, kept: tuple[int, list[int]], rows: int) -> int:
-        past, tokens = kept
-        self.cached = [list(tokens) for _ in range(rows)]
-        return past
+    def spread(self, kept: Sequence[tuple[int, list[int]] | None], width: int) -> int:
+        self.cached = [[0] * (width - len(row[1])) + row[1] if row else [0] * width for row in kept]
+        return width
 
     def read(self) -> list[str]:
         """What the model knows of each text."""
