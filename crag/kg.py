@@ -14,7 +14,12 @@ from agents.common.deadline import Deadline
 from agents.common.files import append_rows, write_rows
 from agents.common.queries import parse_query_time
 from agents.encoders import load_dense_encoder
-from agents.kg.trainable import CallRequest, CallWriter, Domain, Executor, KgClient, Status, Task, Written, render
+from agents.kg.client import KgClient
+from agents.kg.executor import Executor, Task
+from agents.kg.language import render
+from agents.kg.results import Status
+from agents.kg.schema import Domain
+from agents.kg.writing import CallRequest, CallWriter, Written
 from agents.llm import load_language_model
 from agents.settings import KG_VARIABLE, KgWriterSettings
 from crag.command import add_preset_arguments, chosen_settings, exit_code, in_batches, number, parser_of, server, whole

@@ -7,7 +7,7 @@ import pytest
 from agents.answering import PROMPTS
 from agents.common.deadline import Deadline
 from agents.kg.schema import Domain, load_schema
-from agents.kg.trainable import CallRequest, CallWriter, load_bank
+from agents.kg.writing import CallRequest, CallWriter, load_bank
 from agents.llm import GenerationRequest
 from agents.settings import KgWriterSettings, load_settings
 from tests.agents.asking import page

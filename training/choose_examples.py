@@ -31,21 +31,10 @@ from tqdm import tqdm
 from agents.common.deadline import Deadline
 from agents.common.files import UserError, append_rows, lock_folder, read_growing, write_json
 from agents.common.queries import parse_query_time
-from agents.kg.trainable import (
-    Average,
-    CallRequest,
-    CallWriter,
-    Domain,
-    Example,
-    ExampleIndex,
-    Executor,
-    Program,
-    Sort,
-    Task,
-    load_bank,
-    render,
-    write_examples,
-)
+from agents.kg.executor import Executor, Task
+from agents.kg.language import Average, Program, Sort, render
+from agents.kg.schema import Domain
+from agents.kg.writing import CallRequest, CallWriter, Example, ExampleIndex, load_bank, write_examples
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, load_settings
 from crag.command import add_preset_arguments, add_split_argument, command, end_with, parser_of, whole

@@ -28,7 +28,7 @@ from agents.common.contracts import I_DONT_KNOW, Query
 from agents.common.files import write_rows
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
-from agents.kg.trainable import ExampleChoice, write_prompt
+from agents.kg.writing import ExampleChoice, write_prompt
 from agents.llm import load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of

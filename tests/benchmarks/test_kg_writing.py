@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Domain
+from agents.kg.schema import Domain
 from benchmarks import kg_writing
 from tests.agents.kg.small_graph import write_graph
 from training.api_pairs import Pair

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.kg.trainable import Domain, load_bank
+from agents.kg.schema import Domain
+from agents.kg.writing import load_bank
 from agents.kg.writing.bank import load_examples, load_folder
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel

@@ -9,7 +9,8 @@ import pytest
 
 from agents.answering import PROMPTS
 from agents.common.contracts import I_DONT_KNOW
-from agents.kg.trainable import Domain, load_bank
+from agents.kg.schema import Domain
+from agents.kg.writing import load_bank
 from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version

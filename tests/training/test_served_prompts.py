@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from agents.crag_agent import CragAgent
-from agents.kg.trainable import Domain
+from agents.kg.schema import Domain
 from agents.llm import GenerationRequest, Message
 from agents.llm.trainable import ChatTokenizer
 from agents.settings import available_presets, load_settings

@@ -18,27 +18,14 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from agents.common.deadline import Deadline
-from agents.kg.trainable import (
-    Call,
-    CallLimits,
-    Domain,
-    Executor,
-    KgClient,
-    KgQueryError,
-    ParameterKind,
-    Program,
-    ProgramResult,
-    Status,
-    Task,
-    Value,
-    load_bank,
-    load_schema,
-    nicknames,
-    normalise_name,
-    parse,
-    render,
-    team_spelling,
-)
+from agents.kg.client import CallLimits, KgClient
+from agents.kg.entities import nicknames, team_spelling
+from agents.kg.executor import Executor, ProgramResult, Task
+from agents.kg.language import Call, KgQueryError, Program, parse, render
+from agents.kg.results import Status, Value
+from agents.kg.schema import Domain, ParameterKind, load_schema
+from agents.kg.writing import load_bank
+from agents.matching import normalise_name
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from mock_api import GraphError, serve
 from mock_api.tables import IMPORT_FILE, check_folder

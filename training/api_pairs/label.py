@@ -32,19 +32,12 @@ from agents.common.deadline import Deadline
 from agents.common.files import UserError, append_rows, lock_folder, read_growing, write_rows
 from agents.common.queries import parse_query_time
 from agents.encoders import load_dense_encoder
-from agents.kg.trainable import (
-    CallRequest,
-    CallWriter,
-    Domain,
-    Executor,
-    Program,
-    ProgramResult,
-    Status,
-    Task,
-    derived_answer,
-    direct_answer,
-    render,
-)
+from agents.kg.derive import derived_answer, direct_answer
+from agents.kg.executor import Executor, ProgramResult, Task
+from agents.kg.language import Program, render
+from agents.kg.results import Status
+from agents.kg.schema import Domain
+from agents.kg.writing import CallRequest, CallWriter
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.settings import load_settings
 from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of, whole

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from agents.answering import gated_answer, question_features, trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Trace
-from agents.kg.trainable import Domain, load_schema
+from agents.kg.schema import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split

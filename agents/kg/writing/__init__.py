@@ -1,6 +1,11 @@
 """Turns a question into a program of calls: example bank, choice of examples, prompt, one batch, one repair."""
 
-from agents.kg.writing.bank import BankError, Example, load_bank
+from agents.kg.writing.bank import BankError, Example, load_bank, write_examples
+from agents.kg.writing.choice import ExampleChoice, ExampleIndex
+from agents.kg.writing.prompt import write_prompt
 from agents.kg.writing.writer import CallRequest, CallWriter, Written, invented_dates
 
-__all__ = ["BankError", "CallRequest", "CallWriter", "Example", "Written", "invented_dates", "load_bank"]
+__all__ = [
+    "BankError", "CallRequest", "CallWriter", "Example", "ExampleChoice", "ExampleIndex", "Written", "invented_dates",
+    "load_bank", "write_examples", "write_prompt",
+]  # fmt: skip

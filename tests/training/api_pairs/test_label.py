@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Executor, ProgramResult, Result, Status, Task
+from agents.kg.executor import Executor, ProgramResult, Task
+from agents.kg.results import Result, Status
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from training.api_pairs import OWN_GRAPH, execute, read_pairs

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.kg.trainable import Domain, parse
+from agents.kg.language import parse
+from agents.kg.schema import Domain
 from training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
 from training.api_pairs.__main__ import main
 from training.files import CARD_FILE
