@@ -35,23 +35,13 @@ class ErrorKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Where a program is wrong: `position` counts characters from 0, `line` and `column` from 1."""
+    """Where a program is wrong: `line` and `column` count from 1, `caret` is the line with a caret under the column."""
 
     kind: ErrorKind
     message: str
-    text: str
-    position: int
     line: int
     column: int
-
-    @property
-    def caret(self) -> str:
-        """The faulty line with a caret under the position."""
-        lines = self.text.splitlines() or [""]
-        line = lines[min(self.line, len(lines)) - 1]
-        start = max(0, self.column - 60)
-        shown = line[start : self.column + 40]
-        return f"{shown}\n{' ' * (self.column - 1 - start)}^"
+    caret: str
 
 
 class KgQueryError(ValueError):
@@ -65,7 +55,10 @@ class KgQueryError(ValueError):
 def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
     """The error for a position in a text."""
     before = (text[:position] + "|").splitlines()
-    return KgQueryError(Fault(kind, message, text, position, line=len(before), column=len(before[-1])))
+    line, column = len(before), len(before[-1])
+    start = max(0, column - 60)
+    shown = (text.splitlines() or [""])[:line][-1][start : column + 40]
+    return KgQueryError(Fault(kind, message, line, column, f"{shown}\n{' ' * (column - 1 - start)}^"))
 
 
 @functools.cache
