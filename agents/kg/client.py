@@ -84,7 +84,7 @@ class KgClient:
         await self._http.aclose()
 
     def batch(self, deadline: Deadline) -> "KgBatch":
-        """A context manager for the questions of one batch; after `deadline` no call is sent or waited for.
+        """The calls of one batch; after `deadline` no call is sent or waited for.
 
         If the last batch ended with a dead server, one failure marks it dead again.
         """
@@ -189,7 +189,6 @@ class KgBatch:
         self.client = client
         self.deadline = deadline
         self._calls: dict[Request, asyncio.Task[_CallResult]] = {}
-        self._closed = False
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
 
@@ -201,12 +200,6 @@ class KgBatch:
     def broken(self) -> bool:
         """Whether the server counts as dead. Calls then fail at once instead of timing out one by one."""
         return self._failures_in_a_row >= FAILURES_THAT_BREAK
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closed = True
 
     async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:
         """The result of each call, in order; errors are results too, since several questions may wait for one.
@@ -230,7 +223,7 @@ class KgBatch:
         return await asyncio.gather(*map(result, calls))
 
     def _over(self, call: Request) -> KgUnreachableError | None:
-        if self._closed or self.deadline.expired:
+        if self.deadline.expired:
             return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
         dead = KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
         return dead if self.broken else None

@@ -107,8 +107,6 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
         return _at_ranks(context, year_range(query.conditions, "rank") or range(1, 2), day)
     song = find_song(context, name)
     day = day or _chart_day(context, "today")
-    if day is None:
-        raise MeaninglessCallError("a song's place in the chart needs a day")
     asked = list(filter(query.reads, _BILLBOARD))
     endpoint = "/music/get_billboard_attributes"
     found = context.ask_each([request(endpoint, date=day, attribute=key, song_name=song) for key in asked])
@@ -195,9 +193,7 @@ def _chart_day(context: LookupContext, text: str | None) -> str | None:
     if text is None:
         return None
     span = context.resolve(text, Calendar.CIVIL).range
-    if span is not None:
-        return span.last.isoformat()
-    return context.asked_at.date().isoformat() if context.asked_at else None
+    return (span.last if span is not None else context.asked_at.date()).isoformat()
 
 
 def _capitalised(name: str) -> str:

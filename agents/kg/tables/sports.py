@@ -2,7 +2,7 @@
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
     """A team's games before today (step -1) or after it (1), nearest first; without conditions only one."""
     team, _ = _team(context, query.names[0], "soccer")
-    today, back = _today(context), step < 0
+    today, back = context.asked_at.date(), step < 0
     games: list[Row] = []
     for year in range(today.year, today.year + step * _LAST_SEASONS, step):
         rows = [row for row in _soccer(context, team, str(year)) if (_day(row) < today if back else _day(row) > today)]
@@ -121,7 +121,7 @@ def _row_key(key: str) -> Sequence[str]:
 
 def _span(context: LookupContext, text: str | None) -> DateRange:
     """The requested days; "latest" and no date mean every day up to now."""
-    today = _today(context)
+    today = context.asked_at.date()
     if text is None:
         return DateRange(date(today.year - 1, 1, 1), today)
     resolved = context.resolve(text, Calendar.CIVIL)
@@ -147,11 +147,6 @@ def _team(context: LookupContext, name: str | None, league: League) -> tuple[str
     if not known:
         context.remark(f'"{name}" is not among the {league} teams known here; it is asked for as written')
     return spelling, known
-
-
-def _today(context: LookupContext) -> date:
-    """The asker's day (Pacific time)."""
-    return (context.asked_at or datetime.now()).date()
 
 
 def _day(row: Row) -> date:
