@@ -192,10 +192,6 @@ class KgBatch:
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
 
-    def question(self, max_calls: int) -> "KgSession":
-        """A session for one question, which may send at most `max_calls` calls; cached calls are free."""
-        return KgSession(self, max_calls)
-
     @property
     def broken(self) -> bool:
         """Whether the server counts as dead. Calls then fail at once instead of timing out one by one."""
@@ -252,7 +248,7 @@ class KgBatch:
 
 @dataclass(slots=True)
 class KgSession:
-    """The calls of one question; `calls` counts those that were sent for it.
+    """The calls of one question: it may send `max_calls`, `calls` were sent for it; cached calls are free.
 
     Questions of a batch share results without copies: **callers must not change them**.
     """

@@ -103,7 +103,7 @@ class Executor:
         return [future.result() if future in done else ProgramResult((late,)) for future in futures]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
-        session = batch.question(MOST_CALLS)
+        session = KgSession(batch, MOST_CALLS)
         try:
             program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
             results = _Run(task, session).results(program)

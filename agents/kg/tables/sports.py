@@ -14,6 +14,9 @@ from agents.kg.results import Cell, NoGameError, NotFoundError, Row
 _LAST_SEASONS = 2
 """Calendar years to search for a team's last or next game."""
 
+_FIRST_KEYS = ("team", "opponent", "date", "venue", "result", "GF", "GA", "league", "season")
+"""Keys of a soccer game in the order of sentences; the server's other keys follow."""
+
 _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 
 
@@ -64,16 +67,15 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
     for key, game in records:
         league, season, side, _ = _row_key(key)
         cells: dict[str, Cell] = {
+            **dict.fromkeys(_FIRST_KEYS),
+            **game,
             "team": side,
-            "opponent": game.get("opponent"),
             "date": str(game.get("date") or "")[:10],
-            **{name: game.get(name) for name in ("venue", "result")},
             # Some replies mix texts ("0") and numbers.
             **{goals: int(str(n)) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
             "league": league,
             "season": season,
         }
-        cells |= {key: value for key, value in game.items() if key not in cells}
         rows.append(Row(side or team or "", cells))
     return rows
 

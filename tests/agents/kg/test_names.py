@@ -5,7 +5,7 @@ import re
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.kg.client import KgClient
+from agents.kg.client import KgClient, KgSession
 from agents.kg.context import LookupContext
 from agents.kg.entities import League, company_data, team_spelling
 from agents.kg.results import NotFoundError
@@ -59,7 +59,7 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
         server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
         server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
-        context = LookupContext(client.batch(Deadline(20.0)).question(20), WEDNESDAY)
+        context = LookupContext(KgSession(client.batch(Deadline(20.0)), 20), WEDNESDAY)
         ticker, _ = company_data(context, "/finance/get_eps", name)
         return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
 
