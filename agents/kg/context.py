@@ -25,11 +25,6 @@ class LookupContext:
     unread: int = 0
     """Unreadable records of the statement; if there are any, an empty result proves nothing."""
 
-    def start_anew(self) -> None:
-        """Forget the notes of the previous statement."""
-        self.remarks.clear()
-        self.unread = 0
-
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
         """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
         resolved = resolve_date(expression, self.asked_at, calendar)

@@ -140,7 +140,8 @@ class _Run:
         done: list[Result] = []
         for place, statement in enumerate(program.statements):
             if isinstance(statement, Call):
-                self._context.start_anew()
+                self._context.remarks.clear()
+                self._context.unread = 0
             call = render(Program((statement,)))
             result = self._guarded(statement, call, program.statements[place + 1 :])
             done.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
