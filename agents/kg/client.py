@@ -9,11 +9,11 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Self, TypeAlias, TypeVar
+from typing import Self, TypeAlias
 
 import httpx2
 
@@ -22,7 +22,6 @@ from agents.common.text import clean, encodable_json
 from agents.kg.endpoints import ENDPOINTS, Json, Request, check_shape
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 
-T = TypeVar("T")
 _CallResult: TypeAlias = Json | KgError
 FAILURES_THAT_BREAK = 3
 """After this many failed calls in a row the server counts as dead for the rest of the batch."""
@@ -67,14 +66,14 @@ class KgClient:
         self._http = httpx2.AsyncHTTPTransport(limits=connections, trust_env=False)
         self.free = asyncio.Semaphore(self.limits.concurrency)
         self._last_batch: KgBatch | None = None
-        self._loop = asyncio.new_event_loop()
+        self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="knowledge-graph", daemon=True)
         """Started by the first batch."""
 
     def _serve(self) -> None:
-        self._loop.run_forever()
-        self._loop.run_until_complete(self._end())
-        self._loop.close()  # waits for no thread, so that a hanging name lookup does not matter
+        self.loop.run_forever()
+        self.loop.run_until_complete(self._end())
+        self.loop.close()  # waits for no thread, so that a hanging name lookup does not matter
 
     async def _end(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -84,37 +83,26 @@ class KgClient:
         await self._http.aclose()
 
     def batch(self, deadline: Deadline) -> "KgBatch":
-        """A context manager for the questions of one batch; after `deadline` no call is sent or waited for.
+        """The calls of one batch; after `deadline` no call is sent or waited for.
 
         If the last batch ended with a dead server, one failure marks it dead again.
         """
         with suppress(RuntimeError):  # the client is closed
             # Threads that hang in a name lookup, which nothing can stop, are left to the batch that started them.
             names = ThreadPoolExecutor(self.limits.concurrency, "knowledge-graph-names")
-            self._loop.call_soon_threadsafe(self._loop.set_default_executor, names)
+            self.loop.call_soon_threadsafe(self.loop.set_default_executor, names)
             if self._thread.ident is None:
                 self._thread.start()
         doubtful = self._last_batch is not None and self._last_batch.broken
         self._last_batch = KgBatch(self, deadline, doubtful=doubtful)
         return self._last_batch
 
-    def run(self, work: Coroutine[None, None, T], deadline: Deadline) -> T:
-        """What a coroutine gives in the client's loop; `KgUnreachableError`: closed, or the deadline is over."""
-        try:
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-            return future.result(deadline.remaining + _GRACE_SECONDS)
-        except TimeoutError:
-            raise KgUnreachableError("no reply before the time for the knowledge graph was over") from None
-        except (CancelledError, RuntimeError):
-            work.close()
-            raise KgUnreachableError("the client is closed") from None
-
     def close(self) -> None:
         """Close the connections; calls that wait or are in flight fail."""
         if self._thread.ident is None:
-            self._loop.close()
+            self.loop.close()
         with suppress(RuntimeError):  # closed already
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join()
 
     def __enter__(self) -> Self:
@@ -189,24 +177,13 @@ class KgBatch:
         self.client = client
         self.deadline = deadline
         self._calls: dict[Request, asyncio.Task[_CallResult]] = {}
-        self._closed = False
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
-
-    def question(self, max_calls: int) -> "KgSession":
-        """A session for one question, which may send at most `max_calls` calls; cached calls are free."""
-        return KgSession(self, max_calls)
 
     @property
     def broken(self) -> bool:
         """Whether the server counts as dead. Calls then fail at once instead of timing out one by one."""
         return self._failures_in_a_row >= FAILURES_THAT_BREAK
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closed = True
 
     async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:
         """The result of each call, in order; errors are results too, since several questions may wait for one.
@@ -230,7 +207,7 @@ class KgBatch:
         return await asyncio.gather(*map(result, calls))
 
     def _over(self, call: Request) -> KgUnreachableError | None:
-        if self._closed or self.deadline.expired:
+        if self.deadline.expired:
             return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
         dead = KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
         return dead if self.broken else None
@@ -259,7 +236,7 @@ class KgBatch:
 
 @dataclass(slots=True)
 class KgSession:
-    """The calls of one question; `calls` counts those that were sent for it.
+    """The calls of one question: it may send `max_calls`, `calls` were sent for it; cached calls are free.
 
     Questions of a batch share results without copies: **callers must not change them**.
     """
@@ -277,7 +254,13 @@ class KgSession:
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
         """The result of each call, in order, asked concurrently; of a failed call its error."""
+        work = self.batch.results(self, calls)
         try:
-            return self.batch.client.run(self.batch.results(self, calls), self.batch.deadline)
-        except KgUnreachableError as error:
-            return [KgUnreachableError(f"{call.endpoint}: {error}") for call in calls]
+            future = asyncio.run_coroutine_threadsafe(work, self.batch.client.loop)
+            return future.result(self.batch.deadline.remaining + _GRACE_SECONDS)
+        except TimeoutError:
+            reason = "no reply before the time for the knowledge graph was over"
+        except (CancelledError, RuntimeError):
+            work.close()
+            reason = "the client is closed"
+        return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]

@@ -20,20 +20,14 @@ class LookupContext:
     """One question's calls and remarks on how names and dates were understood."""
 
     session: KgSession
-    asked_at: datetime | None
+    asked_at: datetime
     remarks: list[str] = field(default_factory=list)
     unread: int = 0
     """Unreadable records of the statement; if there are any, an empty result proves nothing."""
 
-    def start_anew(self) -> None:
-        """Forget the notes of the previous statement."""
-        self.remarks.clear()
-        self.unread = 0
-
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
         """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
-        moment = self.asked_at or datetime.now()  # without a time only absolute dates make sense, and they ignore it
-        resolved = resolve_date(expression, moment, calendar)
+        resolved = resolve_date(expression, self.asked_at, calendar)
         if resolved is None:
             raise MeaninglessCallError(f'"{expression}" is no date')
         if resolved.explanation and resolved.range is not None and not expression[:4].isdigit():

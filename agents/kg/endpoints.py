@@ -1,4 +1,4 @@
-"""The 38 endpoints of the CRAG mock API and the shape of each result.
+"""The endpoints of the CRAG mock API that fill tables, and the shape of each result.
 
 Paths and shapes are those of the official server (facebookresearch/CRAG, `mock_api/server.py` and `mock_api/cragapi/`).
 """
@@ -43,7 +43,6 @@ ENDPOINTS: Mapping[str, Any] = {
     "/movie/get_movie_info": list[dict[str, Any]],
     "/movie/get_year_info": _Record,
     "/movie/get_movie_info_by_id": _Record,
-    "/movie/get_person_info_by_id": _Record,
     "/finance/get_company_name": _Texts,
     "/finance/get_ticker_by_name": str | None,
     "/finance/get_price_history": _ByKey,
@@ -63,7 +62,6 @@ ENDPOINTS: Mapping[str, Any] = {
     "/music/grammy_get_award_count_by_artist": float,
     "/music/grammy_get_award_count_by_song": float,
     "/music/grammy_get_award_date_by_artist": list[int],
-    "/music/grammy_get_all_awarded_artists": _Texts,
     "/music/get_artist_birth_place": str | None,
     "/music/get_artist_birth_date": str | None,
     "/music/get_members": _Texts | None,
@@ -74,7 +72,6 @@ ENDPOINTS: Mapping[str, Any] = {
     "/music/get_artist_all_works": _Texts | None,
     "/sports/soccer/get_games_on_date": _ByKey,
     "/sports/nba/get_games_on_date": _ByKey,
-    "/sports/nba/get_play_by_play_data_by_game_ids": _ByKey,
 }
 """The type of each endpoint's `result`. Null, an empty list, 0 and a pair of nulls mean no result."""
 

@@ -26,7 +26,9 @@ _FLOOR = 0.8
 """Companies whose names are less similar are different companies."""
 
 
-def _list(name: str) -> dict[str, Any]:
+@cache
+def shipped_list(name: str) -> dict[str, Any]:
+    """A TOML file of this folder: `teams`, `companies` or `codes`."""
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -50,7 +52,7 @@ def team_spelling(name: str, league: League) -> tuple[str, bool]:
 @cache
 def _spellings(league: League) -> dict[str, str]:
     """Unambiguous normalised name -> the graph's spelling."""
-    teams: dict[str, list[str]] = _list("teams")[league]
+    teams: dict[str, list[str]] = shipped_list("teams")[league]
     found: dict[str, str] = {}
     parts: dict[str, set[str]] = {}
     for spelling, others in teams.items():
@@ -75,7 +77,7 @@ def _team_words(name: str) -> str:
 @cache
 def nicknames() -> dict[str, str]:
     """Tickers of names that the stock exchange's list lacks, such as "google"."""
-    return {normalise_name(name): ticker for name, ticker in _list("companies")["tickers"].items()}
+    return {normalise_name(name): ticker for name, ticker in shipped_list("companies")["tickers"].items()}
 
 
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:

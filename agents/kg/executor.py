@@ -4,12 +4,13 @@ All questions of a batch run in parallel threads, over one client with one cache
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 from statistics import fmean
+from types import ModuleType
 
 from agents.common.deadline import Deadline
 from agents.dates import Calendar
@@ -41,7 +42,7 @@ from agents.kg.results import (
     Value,
 )
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
-from agents.kg.tables import filler
+from agents.kg.tables import encyclopedia, finance, movie, music, sports
 from agents.kg.verbalise import say_average, say_nothing_found, verbalise
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,19 @@ MOST_CALLS = 500
 _MOST_PREVIOUS = 8
 """Names that `*` may stand for."""
 _GRACE_SECONDS = 0.2
+
+TableFiller = Callable[[LookupContext, TableQuery], list[Row]]
+"""Raises `NotFoundError` for an unknown entity, returns no rows for a known one without records, passes `KgError` on.
+"""
+
+_TABLES: Mapping[Domain, ModuleType] = {
+    Domain.MOVIE: movie,
+    Domain.FINANCE: finance,
+    Domain.MUSIC: music,
+    Domain.SPORTS: sports,
+    Domain.OPEN: encyclopedia,
+}
+"""In the module of a domain each table has a `TableFiller` of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +95,15 @@ class Executor:
         if not tasks:
             return []
         pool = ThreadPoolExecutor(max_workers=min(16, len(tasks)), thread_name_prefix="kg-question")
-        with self._client.batch(deadline) as batch:
-            futures = [pool.submit(self._run, task, batch) for task in tasks]
-            wait(futures, timeout=max(0.0, deadline.remaining) + _GRACE_SECONDS)
+        batch = self._client.batch(deadline)
+        futures = [pool.submit(self._run, task, batch) for task in tasks]
+        done, _ = wait(futures, timeout=max(0.0, deadline.remaining) + _GRACE_SECONDS)
         pool.shutdown(wait=False, cancel_futures=True)
         late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
-        done = [future.done() and not future.cancelled() for future in futures]
-        return [
-            future.result() if is_done else ProgramResult((late,))
-            for future, is_done in zip(futures, done, strict=True)
-        ]
+        return [future.result() if future in done else ProgramResult((late,)) for future in futures]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
-        session = batch.question(MOST_CALLS)
+        session = KgSession(batch, MOST_CALLS)
         try:
             program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
             results = _Run(task, session).results(program)
@@ -115,7 +125,7 @@ class _Run:
 
     def __init__(self, task: Task, session: KgSession) -> None:
         self._schema: Schema = load_schema(task.domain)
-        self._context = LookupContext(session, task.asked_at)
+        self._context = LookupContext(session, task.asked_at or datetime.now())
         self._calendar = Calendar.TRADING if task.domain is Domain.FINANCE else Calendar.CIVIL
         self._rows: list[Row] = []
         self._table = self._schema.callable_tables[0]
@@ -130,7 +140,8 @@ class _Run:
         done: list[Result] = []
         for place, statement in enumerate(program.statements):
             if isinstance(statement, Call):
-                self._context.start_anew()
+                self._context.remarks.clear()
+                self._context.unread = 0
             call = render(Program((statement,)))
             result = self._guarded(statement, call, program.statements[place + 1 :])
             done.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
@@ -228,7 +239,7 @@ class _Run:
 
     def _groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
         """The table's rows: one group, or one for each name of a list or value of `*`."""
-        fill = filler(self._schema.domain, table.name)
+        fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
         arguments: list[Argument] = [*call.arguments, *[None] * (len(table.parameters) - len(call.arguments))]
         places = [place for place, one in enumerate(arguments) if isinstance(one, tuple | Previous)]
         if len(places) > 1:

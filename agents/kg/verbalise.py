@@ -5,14 +5,12 @@ and tallies, because small models neither count nor add.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from statistics import fmean
 
 from agents.kg.conditions import exact_number
+from agents.kg.entities import shipped_list
 from agents.kg.language import Condition, Key, Operator
 from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, NumberKind, Table, Type
@@ -329,11 +327,5 @@ def _words(text: str, key: str) -> str:
     """Codes in words. The code itself stays, since a question may ask for it."""
     if key == "result":
         return _RESULTS.get(text, text)
-    name = _codes()[_CODES[key]].get(text) if key in _CODES else None
+    name = shipped_list("codes")[_CODES[key]].get(text) if key in _CODES else None
     return f"{name} ({text})" if name else text
-
-
-@cache
-def _codes() -> dict[str, dict[str, str]]:
-    data: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "codes.toml").read_text("utf-8"))
-    return data

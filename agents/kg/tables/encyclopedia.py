@@ -1,7 +1,6 @@
 """The open domain's table: an article with its info box, filled from the two open endpoints."""
 
 import re
-from typing import Any
 
 from agents.common.text import clean
 from agents.kg.context import LookupContext, TableQuery, name_list
@@ -17,7 +16,17 @@ _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
 
 def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
     """The article with that title: its summary and its info-box entries as plain text."""
-    title, article = _article(context, query.name("a title"))
+    name = query.name("a title")
+    titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
+    match = best_match(name, titles, floor=0.75)
+    if match is None:
+        raise NotFoundError(f'the graph has no article "{name}"; nearest: {name_list(titles)}')
+    title = titles[match.position]
+    if not match.exact:
+        context.remark(f'"{name}" is read as the article "{title}"')
+    article = context.ask("/open/get_entity", query=title)
+    if article is None:
+        raise NotFoundError(f'the graph has no article "{title}"')
     box = article.get("summary_structured") or {}
     entries = {key: text for key, value in box.items() if (text := plain(str(value)))}
     raw = " ; ".join(f"{key} is {value}" for key, value in box.items() if value)
@@ -43,17 +52,3 @@ def _inside(template: "re.Match[str]") -> str:
         return " "
     words = re.sub(r"\b\w+=\w+\b", " ", arguments).split()
     return f" {' '.join(words)} "
-
-
-def _article(context: LookupContext, name: str) -> tuple[str, dict[str, Any]]:
-    found = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
-    match = best_match(name, found, floor=0.75)
-    if match is None:
-        raise NotFoundError(f'the graph has no article "{name}"; nearest: {name_list(found)}')
-    title = found[match.position]
-    if not match.exact:
-        context.remark(f'"{name}" is read as the article "{title}"')
-    article = context.ask("/open/get_entity", query=title)
-    if article is None:
-        raise NotFoundError(f'the graph has no article "{title}"')
-    return title, article

@@ -88,7 +88,7 @@ def _daily(context: LookupContext, company: str) -> list[Row]:
 def _latest_day(context: LookupContext, company: str) -> list[Row]:
     """The last session up to now."""
     rows = _daily(context, company)
-    today = eastern_time(context.asked_at).date() if context.asked_at else date.max
+    today = eastern_time(context.asked_at).date()
     return [row for row in rows if _time(row) <= today][-1:] or rows[-1:]
 
 
@@ -98,7 +98,7 @@ def _this_minute(context: LookupContext, company: str) -> list[Row]:
         ticker, bars = company_data(context, "/finance/get_detailed_price_history", company)
     except NotFoundError:
         return []
-    now = f"{eastern_time(context.asked_at):%Y-%m-%d %H:%M:%S}" if context.asked_at else "9999"
+    now = f"{eastern_time(context.asked_at):%Y-%m-%d %H:%M:%S}"
     last = max((stamp for stamp in bars if stamp[:19] <= now), default=None)
     if last is None:
         return []

@@ -38,7 +38,7 @@ _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """The artist; asks only the endpoints of the keys that are read. Works have dates only if dates are read."""
     artist = find_artist(context, query.name("an artist"))
-    read = _read(context, query, _PERSON, query=artist)
+    read = _read(context, query, _PERSON, artist)
     cells: dict[str, Cell] = {"name": artist, **read}
     if "lifespan" in cells:
         cells["lifespan"] = tuple(day for day in read["lifespan"] or () if day) or None
@@ -54,7 +54,7 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.name("a song"))
-    return [Row(song, {"name": song, **_read(context, query, _SONG, query=song)})]
+    return [Row(song, {"name": song, **_read(context, query, _SONG, song)})]
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -63,7 +63,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
     The table of awards has its own spellings and may have artists that the table of artists lacks.
     """
     (artist, *_), unknown = _spellings(context, query.name("an artist"), find_artist)
-    cells = _read(context, query, _GRAMMY_PERSON, query=artist)
+    cells = _read(context, query, _GRAMMY_PERSON, artist)
     if unknown is not None and not any(cells.values()):
         raise unknown  # an unknown artist is not an artist without awards
     if "award_date" in cells:
@@ -95,7 +95,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
         raise NotFoundError(f"the graph has the Grammy Awards of {_GRAMMY_YEARS[0]} to {_GRAMMY_YEARS[-1]} only")
     if not query.keys:
         query = replace(query, whole=True)
-    read = _read(context, query, _GRAMMY_YEAR, query=year)
+    read = _read(context, query, _GRAMMY_YEAR, year)
     cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
     return [Row(f"the {year} Grammy Awards", cells)]
 
@@ -107,8 +107,6 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
         return _at_ranks(context, year_range(query.conditions, "rank") or range(1, 2), day)
     song = find_song(context, name)
     day = day or _chart_day(context, "today")
-    if day is None:
-        raise MeaninglessCallError("a song's place in the chart needs a day")
     asked = list(filter(query.reads, _BILLBOARD))
     endpoint = "/music/get_billboard_attributes"
     found = context.ask_each([request(endpoint, date=day, attribute=key, song_name=song) for key in asked])
@@ -152,11 +150,9 @@ def _spellings(
         return [_capitalised(name), name], error
 
 
-def _read(
-    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], /, **of: str | int
-) -> dict[str, Any]:
+def _read(context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], name: str | int) -> dict[str, Any]:
     """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
-    asked = {key: request(endpoint, **of) for key, endpoint in endpoints.items() if query.reads(key)}
+    asked = {key: request(endpoint, query=name) for key, endpoint in endpoints.items() if query.reads(key)}
     return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
 
 
@@ -195,9 +191,7 @@ def _chart_day(context: LookupContext, text: str | None) -> str | None:
     if text is None:
         return None
     span = context.resolve(text, Calendar.CIVIL).range
-    if span is not None:
-        return span.last.isoformat()
-    return context.asked_at.date().isoformat() if context.asked_at else None
+    return (span.last if span is not None else context.asked_at.date()).isoformat()
 
 
 def _capitalised(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -14,13 +14,16 @@ from agents.kg.results import Cell, NoGameError, NotFoundError, Row
 _LAST_SEASONS = 2
 """Calendar years to search for a team's last or next game."""
 
+_FIRST_KEYS = ("team", "opponent", "date", "venue", "result", "GF", "GA", "league", "season")
+"""Keys of a soccer game in the order of sentences; the server's other keys follow."""
+
 _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 
 
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
     """A team's games before today (step -1) or after it (1), nearest first; without conditions only one."""
     team, _ = _team(context, query.names[0], "soccer")
-    today, back = _today(context), step < 0
+    today, back = context.asked_at.date(), step < 0
     games: list[Row] = []
     for year in range(today.year, today.year + step * _LAST_SEASONS, step):
         rows = [row for row in _soccer(context, team, str(year)) if (_day(row) < today if back else _day(row) > today)]
@@ -64,16 +67,15 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
     for key, game in records:
         league, season, side, _ = _row_key(key)
         cells: dict[str, Cell] = {
+            **dict.fromkeys(_FIRST_KEYS),
+            **game,
             "team": side,
-            "opponent": game.get("opponent"),
             "date": str(game.get("date") or "")[:10],
-            **{name: game.get(name) for name in ("venue", "result")},
             # Some replies mix texts ("0") and numbers.
             **{goals: int(str(n)) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
             "league": league,
             "season": season,
         }
-        cells |= {key: value for key, value in game.items() if key not in cells}
         rows.append(Row(side or team or "", cells))
     return rows
 
@@ -121,7 +123,7 @@ def _row_key(key: str) -> Sequence[str]:
 
 def _span(context: LookupContext, text: str | None) -> DateRange:
     """The requested days; "latest" and no date mean every day up to now."""
-    today = _today(context)
+    today = context.asked_at.date()
     if text is None:
         return DateRange(date(today.year - 1, 1, 1), today)
     resolved = context.resolve(text, Calendar.CIVIL)
@@ -147,11 +149,6 @@ def _team(context: LookupContext, name: str | None, league: League) -> tuple[str
     if not known:
         context.remark(f'"{name}" is not among the {league} teams known here; it is asked for as written')
     return spelling, known
-
-
-def _today(context: LookupContext) -> date:
-    """The asker's day (Pacific time)."""
-    return (context.asked_at or datetime.now()).date()
 
 
 def _day(row: Row) -> date:

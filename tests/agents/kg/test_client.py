@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
-from agents.kg.client import FAILURES_THAT_BREAK, CallLimits, KgClient, read_result
+from agents.kg.client import FAILURES_THAT_BREAK, CallLimits, KgClient, KgSession, read_result
 from agents.kg.endpoints import Json, Request, request
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
@@ -45,8 +45,8 @@ def client(server: FaultyServer) -> Iterator[KgClient]:
 
 
 def get(client: KgClient, call: Request) -> Json:
-    with client.batch(Deadline(LONG)) as batch:
-        return batch.question(9).get(call)
+    batch = client.batch(Deadline(LONG))
+    return KgSession(batch, 9).get(call)
 
 
 ERRORS: dict[Fault, type[KgError]] = {
@@ -88,16 +88,16 @@ def test_proxies_of_the_environment_are_not_used(server: FaultyServer, monkeypat
 def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: KgClient) -> None:
     """Each asks 6 own things and 4 that all ask: 16 x 6 + 4 calls, never more than 4 at once, all in order."""
     server.seconds = 0.01
-    with client.batch(Deadline(LONG)) as batch:
+    batch = client.batch(Deadline(LONG))
 
-        def run(number: int) -> tuple[bool, int]:
-            names = [f"{number} {name}" for name in "abcdef"] + list("wxyz")
-            question = batch.question(10)
-            results = question.get_all([ask(name) for name in names])
-            return results == [{"name": name} for name in names], question.calls
+    def run(number: int) -> tuple[bool, int]:
+        names = [f"{number} {name}" for name in "abcdef"] + list("wxyz")
+        question = KgSession(batch, 10)
+        results = question.get_all([ask(name) for name in names])
+        return results == [{"name": name} for name in names], question.calls
 
-        with ThreadPoolExecutor(16) as threads:
-            outcomes = list(threads.map(run, range(16)))
+    with ThreadPoolExecutor(16) as threads:
+        outcomes = list(threads.map(run, range(16)))
     assert all(right for right, _ in outcomes)
     assert len(server.requests) == sum(calls for _, calls in outcomes) == 100
     assert 1 < server.most_at_once <= 4
@@ -108,22 +108,23 @@ def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: K
 )
 def test_only_what_may_pass_is_tried_again_and_forgotten(server: FaultyServer, fault: Fault, tries: int) -> None:
     server.fault, server.faulty_requests = fault, tries
-    with KgClient(server.url, limits(seconds=0.5)) as client, client.batch(Deadline(LONG)) as batch:
-        assert isinstance(batch.question(9).get_all([ask("a")])[0], KgError)
+    with KgClient(server.url, limits(seconds=0.5)) as client:
+        batch = client.batch(Deadline(LONG))
+        assert isinstance(KgSession(batch, 9).get_all([ask("a")])[0], KgError)
         assert len(server.requests) == tries
-        [again] = batch.question(9).get_all([ask("a")])
+        [again] = KgSession(batch, 9).get_all([ask("a")])
     assert (again == {"name": "a"}) is (fault in {"hang", "503", "drop"})
 
 
 def test_a_question_is_held_to_its_calls_but_the_cache_is_free(client: KgClient) -> None:
-    with client.batch(Deadline(LONG)) as batch:
-        question = batch.question(2)
-        *good, refused = question.get_all([ask("a"), ask("b"), ask("a"), ask("c")])
-        assert good == [{"name": "a"}, {"name": "b"}, {"name": "a"}]
-        assert "used up its calls" in str(refused)
-        assert question.calls == 2
-        assert batch.question(1).get(ask("c")) == {"name": "c"}, "one question's limit is not another's"
-        assert question.get(ask("c")) == {"name": "c"}
+    batch = client.batch(Deadline(LONG))
+    question = KgSession(batch, 2)
+    *good, refused = question.get_all([ask("a"), ask("b"), ask("a"), ask("c")])
+    assert good == [{"name": "a"}, {"name": "b"}, {"name": "a"}]
+    assert "used up its calls" in str(refused)
+    assert question.calls == 2
+    assert KgSession(batch, 1).get(ask("c")) == {"name": "c"}, "one question's limit is not another's"
+    assert question.get(ask("c")) == {"name": "c"}
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip_headers", "drip_body"])
@@ -131,8 +132,8 @@ def test_the_deadline_ends_the_wait_and_frees_the_connections(server: FaultyServ
     with KgClient(server.url, limits(concurrency=2, seconds=30.0)) as client:
         server.fault = fault
         started = time.monotonic()
-        with client.batch(Deadline(0.4)) as batch:
-            results = batch.question(99).get_all([ask(f"{number}") for number in range(20)])
+        batch = client.batch(Deadline(0.4))
+        results = KgSession(batch, 99).get_all([ask(f"{number}") for number in range(20)])
         assert time.monotonic() - started < 25  # the call's own limit is 30 s
         assert all(isinstance(result, KgUnreachableError) for result in results)
         assert len(server.requests) <= 2, "calls that were waiting went out after the deadline"
@@ -148,8 +149,8 @@ def test_a_name_that_takes_for_ever_to_look_up_costs_neither_this_batch_nor_the_
     with monkeypatch.context() as stuck:
         stuck.setattr(socket, "getaddrinfo", lambda *_, **__: release.wait() and [])
         client = KgClient(server.url.replace("127.0.0.1", "localhost"), limits(concurrency=20))
-        with client.batch(Deadline(0.3)) as batch:
-            results = batch.question(99).get_all([ask(f"{number}") for number in range(20)])
+        batch = client.batch(Deadline(0.3))
+        results = KgSession(batch, 99).get_all([ask(f"{number}") for number in range(20)])
         assert all(isinstance(result, KgUnreachableError) for result in results)
     assert socket.getaddrinfo is look_up
     assert get(client, ask("a")) == {"name": "a"}
@@ -159,13 +160,10 @@ def test_a_name_that_takes_for_ever_to_look_up_costs_neither_this_batch_nor_the_
 
 def test_nothing_is_sent_once_it_is_over(server: FaultyServer) -> None:
     with KgClient(server.url) as client:
-        late = client.batch(Deadline(0)).question(9)
-        with client.batch(Deadline(LONG)) as batch:
-            left = batch.question(9)
-        orphan = client.batch(Deadline(LONG)).question(9)
-        for question in (late, left):
-            with pytest.raises(KgUnreachableError, match=r"(is|was) over"):
-                question.get(ask("a"))
+        late = KgSession(client.batch(Deadline(0)), 9)
+        orphan = KgSession(client.batch(Deadline(LONG)), 9)
+        with pytest.raises(KgUnreachableError, match=r"(is|was) over"):
+            late.get(ask("a"))
     with pytest.raises(KgUnreachableError, match="closed"):
         orphan.get(ask("a"))
     assert server.requests == []
@@ -174,7 +172,7 @@ def test_nothing_is_sent_once_it_is_over(server: FaultyServer) -> None:
 def test_closing_wakes_those_who_wait_and_leaves_no_thread(server: FaultyServer) -> None:
     server.fault = "hang"
     client = KgClient(server.url, limits(concurrency=1))
-    question = client.batch(Deadline(LONG)).question(9)
+    question = KgSession(client.batch(Deadline(LONG)), 9)
     with ThreadPoolExecutor(2) as threads:
         waiting = [threads.submit(question.get_all, [ask(name)]) for name in "ab"]
         while question.calls < 2 or not server.requests:
@@ -194,7 +192,7 @@ class TestDeadServer:
         with KgClient(server.url, limits(concurrency=1, seconds=0.3)) as client, ThreadPoolExecutor(16) as threads:
             batch = client.batch(Deadline(LONG))
             calls = [[ask(f"{number} {name}") for name in "abcdefgh"] for number in range(16)]
-            results = [result for some in threads.map(batch.question(999).get_all, calls) for result in some]
+            results = [result for some in threads.map(KgSession(batch, 999).get_all, calls) for result in some]
         assert all(isinstance(result, KgUnreachableError) for result in results)
         assert sum("stopped answering" in str(result) for result in results) == len(results) - FAILURES_THAT_BREAK
         assert len(server.requests) == FAILURES_THAT_BREAK
@@ -205,9 +203,9 @@ class TestDeadServer:
         for fault in faults:
             server.fault = fault
             before = len(server.requests)
-            with client.batch(Deadline(LONG)) as batch:
-                for number in range(5):
-                    batch.question(1).get_all([ask(f"{number}")])
+            batch = client.batch(Deadline(LONG))
+            for number in range(5):
+                KgSession(batch, 1).get_all([ask(f"{number}")])
             failed.append((len(server.requests) - before) / (2 if fault else 1))
         assert failed == [FAILURES_THAT_BREAK, 1, 5, FAILURES_THAT_BREAK]
 
@@ -216,7 +214,7 @@ class TestDeadServer:
         server.results[PATH] = lambda payload: None if payload["query"] == "quick" else server.stopped.wait(20)
         with KgClient(server.url, limits(concurrency=6, seconds=1.5)) as client:
             batch = client.batch(Deadline(LONG))
-            *slow, quick = batch.question(9).get_all([ask(name) for name in [*"abcde", "quick"]])
+            *slow, quick = KgSession(batch, 9).get_all([ask(name) for name in [*"abcde", "quick"]])
         assert quick is None
         assert all(isinstance(result, KgTimeoutError) for result in slow)
         assert not batch.broken

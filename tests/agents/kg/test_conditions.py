@@ -6,7 +6,7 @@ import pytest
 
 from agents.common.deadline import Deadline
 from agents.dates import Calendar
-from agents.kg.client import KgClient
+from agents.kg.client import KgClient, KgSession
 from agents.kg.conditions import Comparer
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator
@@ -20,8 +20,8 @@ EQ, NEQ, GE, LE = Operator.EQ, Operator.NEQ, Operator.GE, Operator.LE
 
 def comparer(domain: str, table: str) -> Comparer:
     """No server is asked by a comparison."""
-    with KgClient(unused_address()) as client, client.batch(Deadline(1.0)) as batch:
-        context = LookupContext(batch.question(0), WEDNESDAY)
+    with KgClient(unused_address()) as client:
+        context = LookupContext(KgSession(client.batch(Deadline(1.0)), 0), WEDNESDAY)
     return Comparer(load_schema(domain).tables[table], context, Calendar.CIVIL)
 
 

@@ -5,11 +5,12 @@ import re
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.kg.client import KgClient
+from agents.kg.client import KgClient, KgSession
 from agents.kg.context import LookupContext
 from agents.kg.entities import League, company_data, team_spelling
 from agents.kg.results import NotFoundError
 from agents.matching import best_match, same_category
+from tests.agents.kg.conftest import WEDNESDAY
 from tests.agents.kg.faulty_server import FaultyServer
 
 
@@ -58,9 +59,8 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
         server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
         server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
-        with client.batch(Deadline(20.0)) as batch:
-            context = LookupContext(batch.question(20), None)
-            ticker, _ = company_data(context, "/finance/get_eps", name)
+        context = LookupContext(KgSession(client.batch(Deadline(20.0)), 20), WEDNESDAY)
+        ticker, _ = company_data(context, "/finance/get_eps", name)
         return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
 
 
