@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agents.common.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, label
 from agents.kg import Lookup
 from agents.llm import LanguageModel
-from agents.settings import KnowledgeGraphSettings, Settings
+from agents.settings import KnowledgeGraphSettings
 from agents.web import WebEvidence
 
 _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
@@ -75,11 +75,6 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
         plan = GRAPH_ONLY
     useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: lookup.found}
     return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
-
-
-def time_shares(settings: Settings) -> dict[str, float]:
-    """Relative weights of the stages, without stages that the preset never runs."""
-    return settings.deadline.shares(review=settings.answering.refine is not None)
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:
