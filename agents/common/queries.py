@@ -14,8 +14,6 @@ BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """The evaluator's fields; domain, question type and dynamism are withheld at run time."""
 
 _PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result")
-"""In the order of the texts of a `Page`."""
-
 LIMITS = {
     "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
     "query": 2_000,  # the longest public question has 204; every prompt contains it, some twice
@@ -65,8 +63,9 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     pages = []
     for rank, item in enumerate(search_results[:most]):
         if isinstance(item, Mapping):
-            texts = (_field(key, item.get(key), notes, f"search result {rank}: ") for key in _PAGE_FIELDS)
-            pages.append(Page(*texts, rank=rank))
+            place = f"search result {rank}: "
+            name, url, snippet, html = (_field(key, item.get(key), notes, place) for key in _PAGE_FIELDS)
+            pages.append(Page(name, url, snippet, html, rank))
     return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
 
 

@@ -26,13 +26,12 @@ class Plan(NamedTuple):
 
 
 PAGES_ONLY = Plan((Stage.PAGES,))
-GRAPH_FIRST = Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES))
 GRAPH_ONLY = Plan((Stage.VALUE, Stage.FACTS))
 GRAPH_LEADS = Plan((Stage.PAGES,), joint=True)
 PAGES_LEAD = Plan((Stage.PAGES,), joint=True, pages_lead=True)
 
 POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
-    "graph_first": (GRAPH_FIRST, {}),
+    "graph_first": (Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES)), {}),
     "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
 }
 """`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from agents.common.contracts import I_DONT_KNOW
-from agents.common.files import UserError
 from agents.matching import Number, content, found_in, read_numbers, same_number, tokens
 
 _INVALID = "invalid"
@@ -37,10 +36,6 @@ class Judgement:
 
     verdict: Verdict
     reason: str
-
-
-class JudgeUnavailableError(UserError, RuntimeError):
-    """A judge is unusable; the message says why and what to do."""
 
 
 class Judge(Protocol):

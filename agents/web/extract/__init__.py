@@ -3,4 +3,3 @@
 from agents.web.extract.page_text import page_text as page_text
 from agents.web.extract.worker import Extraction as Extraction
 from agents.web.extract.worker import ExtractionPool as ExtractionPool
-from agents.web.extract.worker import ExtractionUnavailableError as ExtractionUnavailableError
