@@ -37,7 +37,7 @@ from agents.encoders.base import DenseEncoder
 from agents.llm import load_language_model
 from agents.settings import DenseEncoderSettings, Settings, load_settings
 from agents.web import WebPath
-from agents.web.extract import page_text
+from agents.web.extract.page_text import page_text
 from agents.web.path import build_context
 from agents.web.ranking import STOPWORDS, terms
 from benchmarks.common import SHARED, existing, table

@@ -11,8 +11,8 @@ from agents.encoders import CrossEncoder, DenseEncoder
 from agents.llm.base import TokenCounter
 from agents.settings import ContextSettings, WebSettings
 from agents.web.chunk import TokenOffsets, split
-from agents.web.extract import Extraction, ExtractionPool
 from agents.web.extract.clean import plain, plain_url
+from agents.web.extract.worker import Extraction, ExtractionPool
 from agents.web.ranking import in_turns
 from agents.web.retrieve import Chunk, Search, reading_key, rerank, retrieve, select_pages
 

@@ -60,14 +60,6 @@ class JudgeCost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def line(self) -> str:
-        """One line for people."""
-        share = f"{self.cached / self.claims:.0%}" if self.claims else "none"
-        return (
-            f"judge: {self.requests} requests, {self.prompt_tokens} prompt and {self.completion_tokens} completion "
-            f"tokens; {self.cached} of {self.claims} verdicts ({share}) from the cache"
-        )
-
 
 class LanguageModelJudge:
     """Asks a language model about each claim that the official rules leave open and the cache lacks.

@@ -93,7 +93,14 @@ def make_judge(
 
 def cost_line(judge: Judge) -> str | None:
     """The judge's cost so far, or None if it is free."""
-    return judge.cost.line() if isinstance(judge, LanguageModelJudge) else None
+    if not isinstance(judge, LanguageModelJudge):
+        return None
+    cost = judge.cost
+    share = f"{cost.cached / cost.claims:.0%}" if cost.claims else "none"
+    return (
+        f"judge: {cost.requests} requests, {cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
+        f"{cost.cached} of {cost.claims} verdicts ({share}) from the cache"
+    )
 
 
 def default_cache_file() -> Path:

@@ -13,7 +13,8 @@ import pytest
 from agents.common.deadline import Clock, Deadline
 from agents.common.files import UserError
 from agents.settings import ExtractSettings
-from agents.web.extract import ExtractionPool, worker
+from agents.web.extract import worker
+from agents.web.extract.worker import ExtractionPool
 
 ROOT = Path(__file__).resolve().parents[4]
 STUCK = "a page that is never read to its end"
@@ -186,7 +187,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from agents.common.deadline import Deadline\n"
         "from agents.settings import ExtractSettings\n"
-        "from agents.web.extract import ExtractionPool\n"
+        "from agents.web.extract.worker import ExtractionPool\n"
         "print('started')\n"
         "pool = ExtractionPool(ExtractSettings(workers=1))\n"
         "print(pool.extract(['<p>hello</p>'], Deadline(600)).texts)\n"
