@@ -223,7 +223,7 @@ class BatchRun:
         with self.clock.stage(stage) as deadline:
             results = self._isolated(stage, deadline, work, list(cases))
         for case, (asked, generation) in results.items():
-            case.trace.note_generation(key, shown(asked), generation)
+            case.trace.prompts[key], case.trace.generations[key] = shown(asked), generation
         return {case: generation for case, (_, generation) in results.items()}
 
     def _isolated(
