@@ -11,7 +11,6 @@ from agents.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
 from agents.kg import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
 from agents.pipeline.batch_run import BatchRun
-from agents.pipeline.case import time_shares
 from agents.pipeline.model_health import WatchedModel
 from agents.pipeline.stages import (
     GraphFacts,
@@ -125,7 +124,8 @@ class CragAgent:
         """
         settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
         queries, times = parse_batch(batch), settings.deadline
-        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, time_shares(settings))
+        shares = times.shares(review=answering.refine is not None)
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
         run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
         run.stage(Stage.ROUTE, route_questions(self._router))
         run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))

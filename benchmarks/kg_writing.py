@@ -36,6 +36,7 @@ from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.llm.trainable import adapter_folder
 from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
+from agents.web.ranking import in_turns
 from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
 from benchmarks.kg_execution import (
     QUESTIONS,
@@ -104,20 +105,21 @@ def _run(options: argparse.Namespace) -> None:
     seconds = time.perf_counter() - started
     judged = _judged(rows, written, options)
     if options.save:
-        saved = zip(rows, written, judged, strict=True)
-        write_rows(options.save, (_written_fields(each) | row | {"judged": dict(now)} for row, each, now in saved))
+        saved = (
+            {
+                "written_domain": each.domain,
+                "output": each.generation.text,
+                "faults": [fault.message for fault in each.faults],
+                "prompt": shown(each.request),
+                **row,
+                "judged": verdicts,
+            }
+            for row, each, verdicts in zip(rows, written, judged, strict=True)
+        )
+        write_rows(options.save, saved)
     print(shares([row["domain"] for row in rows], judged))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
-
-
-def _written_fields(each: Written) -> Row:
-    return {
-        "written_domain": each.domain,
-        "output": each.generation.text,
-        "faults": [fault.message for fault in each.faults],
-        "prompt": shown(each.request),
-    }
 
 
 def with_adapter(
@@ -170,10 +172,7 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
         groups[row["domain"]].append(row)
     for group in groups.values():
         chance.shuffle(group)
-    chosen: list[Row] = []
-    while len(chosen) < min(limit, len(rows)):
-        chosen += [group.pop() for _, group in sorted(groups.items()) if group]
-    return chosen[:limit]
+    return [row for _, row in in_turns([groups[name][::-1] for name in sorted(groups)])][:limit]
 
 
 def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.Namespace) -> list[Judged]:

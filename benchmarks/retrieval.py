@@ -18,15 +18,14 @@ import os
 import re
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,9 +37,9 @@ from agents.encoders.base import DenseEncoder
 from agents.llm import load_language_model
 from agents.settings import DenseEncoderSettings, Settings, load_settings
 from agents.web import WebPath
-from agents.web.extract import page_text
+from agents.web.extract.page_text import page_text
 from agents.web.path import build_context
-from agents.web.ranking import STOPWORDS
+from agents.web.ranking import STOPWORDS, terms
 from benchmarks.common import SHARED, existing, table
 from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError, read_rows
@@ -60,11 +59,8 @@ DATASETS = {
 }
 """Kind of pages -> file."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
-_SAFE: Mapping[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.11.4 on
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_WORD = re.compile(r"[^\W_]+")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid question", "i don't know", "none", "0"})
 """Answers that no page spells out."""
 
@@ -78,10 +74,10 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
     A short answer counts as found (1) if its words are together, else as not found (0); for a longer one, the share of
     its content words that occur, without those of the question.
     """
-    present, recalls = _words(context), []
+    present, recalls = terms(context), []
     for answer in gold:
-        said = _words(answer)
-        wanted = set(said) - set(_words(question)) - STOPWORDS
+        said = terms(answer)
+        wanted = set(said) - set(terms(question)) - STOPWORDS
         if not wanted or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
             continue
         if len(said) <= SHORT_ANSWER_WORDS:
@@ -89,11 +85,6 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
         else:
             recalls.append(len(wanted.intersection(present)) / len(wanted))
     return max(recalls, default=None)
-
-
-def _words(text: str) -> list[str]:
-    """Lower-case words and numbers, without thousands separators."""
-    return _WORD.findall(_THOUSANDS.sub("", text.lower()))
 
 
 # --- questions with pages ---------------------------------------------------------------------------------------------
@@ -134,7 +125,7 @@ def _dataset(path: Path) -> Iterator[Path]:
         yield existing(path)
         return
     with tempfile.TemporaryDirectory() as folder:
-        shutil.unpack_archive(existing(path), folder, **_SAFE)
+        shutil.unpack_archive(existing(path), folder)
         yield Path(folder) / "questions.jsonl"
 
 

@@ -113,7 +113,7 @@ class RunStore:
     The folder is created if absent. `identity` must be equal whenever the run is resumed, `signature` also has the
     versions. `resume` continues the run in the folder, `overwrite` deletes it.
     Raises StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run,
-    or it cannot be written; FolderInUseError: another evaluator is writing there.
+    or it cannot be written; UserError: another evaluator is writing there.
     """
 
     def __init__(

@@ -9,7 +9,6 @@ cache's weights are used.
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from agents.common.files import UserError
 from agents.settings import Settings, VllmEngine, load_settings
 from crag.command import end_with, exit_code, parser_of
 from evaluation.preflight.subject import NotApplicableError, Subject, some
-from evaluation.preflight.world import copy_tracked, empty_world, refused, run_python
+from evaluation.preflight.world import empty_world, refused, run_python
 from models.manifest import cache_folder
 from models.stand_in import StandInError, make_stand_ins
 
@@ -31,10 +30,6 @@ VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, else looked up in the network."""
 _FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
 """The agent's message for a stage that raised, or for a dead model (`agents.pipeline`)."""
-
-
-class SmokeError(UserError, RuntimeError):
-    """The rehearsal failed; the message says what to do about it."""
 
 
 def processor_changes(settings: Settings) -> list[str]:
@@ -84,46 +79,44 @@ def examine(output: Path, settings: Settings, *, graph: bool) -> tuple[str, list
 
 
 def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
-    """The whole rehearsal; raises `SmokeError` if the submission would not work."""
+    """The whole rehearsal; raises `UserError` if the submission would not work."""
     settings, subject = load_settings(preset, []), Subject(repository)
     for names, what in zip(subject.uncommitted, ("used, but not committed", "not in git, left out"), strict=True):
         if names:
-            _say(f"note: {what}: {some(names)}")
+            print(f"note: {what}: {some(names)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
-        root, weights = Path(name), cache_folder()
-        staged = root / "submission"
-        copy_tracked(repository, subject.tracked, staged)
+        root, weights, staged = Path(name), cache_folder(), subject.pushed
         if stand_ins:
             weights = root / "stand-ins"
             for part, is_stand_in in make_stand_ins(settings.model_dump(), weights, repository=repository).items():
-                _say(f"{'stand-in' if is_stand_in else 'real'}: {part}")
+                print(f"{'stand-in' if is_stand_in else 'real'}: {part}", flush=True)
             if (weights / "models").is_dir():
                 copytree(weights / "models", staged / "models", dirs_exist_ok=True)
         changes = processor_changes(settings)
-        _say(f"changed for the CPU: {', '.join(changes) or 'nothing'}")
+        print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
         environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
         for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
             options = [*graph, *(word for change in changes for word in ("--set", change))]
             _evaluate(staged, preset, options, environment)
             ran, faults = examine(staged / "results", settings, graph=bool(graph))
             if faults:
-                raise SmokeError(f"{preset} as {task}: " + "; ".join(faults))
-            _say(f"{preset} as {task}: {ran}")
+                raise UserError(f"{preset} as {task}: " + "; ".join(faults))
+            print(f"{preset} as {task}: {ran}", flush=True)
         hosts = refused(root)  # also if a process ran on without the network
         if hosts is None or hosts:
             problem = "the network could not be blocked" if hosts is None else f"the run asked {', '.join(hosts)}"
-            raise SmokeError(f"{problem}; the evaluator has no network")
-    _say(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed")
+            raise UserError(f"{problem}; the evaluator has no network")
+    print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
 
 
 def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Answer a few questions in the copy. Raises SmokeError, with the end of its output."""
+    """Answer a few questions in the copy. Raises UserError, with the end of its output."""
     command = ["local_evaluation.py", "--preset", preset, "--dataset", "data/sample/questions.jsonl"]
     command += ["--limit", str(QUESTIONS), "--output", "results", "--overwrite", "--quiet", *options]
     done = run_python(folder, environment, *command)
     if done.returncode != 0:
         tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
-        raise SmokeError(f"{preset} {' '.join(options)} ended with exit code {done.returncode}:\n{tail}")
+        raise UserError(f"{preset} {' '.join(options)} ended with exit code {done.returncode}:\n{tail}")
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
@@ -134,11 +127,6 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     options = parser.parse_args(arguments)
     faults = (StandInError, NotApplicableError, subprocess.TimeoutExpired)
     return exit_code(lambda: smoke(repository, options.preset, stand_ins=options.stand_ins), *faults)
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.answering import ConfidenceModel
-from agents.common.files import DatasetError
+from agents.common.files import DatasetError, UserError
 from agents.llm.openai_engine import read_reply
 from agents.settings import SettingsError, load_settings
 from evaluation.datasets import read_records, read_rows
-from evaluation.judge import JudgeUnavailableError, make_judge
+from evaluation.judge import make_judge
 from evaluation.judge.llm import read_verdict
 from evaluation.report.measured import read_run
 from evaluation.store import SavedRun
@@ -66,7 +66,7 @@ READERS = {
     "calibration": Reader(
         "c.json", shipped("models/calibration/cpu.json"), lambda path: ConfidenceModel.load(str(path)), (SettingsError,)
     ),
-    "verdicts": Reader("v.jsonl", b'{"key": "k", "correct": true}\n', cached_judge, (JudgeUnavailableError,)),
+    "verdicts": Reader("v.jsonl", b'{"key": "k", "correct": true}\n', cached_judge, (UserError,)),
     "reply of a server": Reader("r.json", REPLY, as_text(read_reply)),
     "verdict of a model": Reader("v.txt", b'{"accuracy": true}', as_text(read_verdict)),
 }

@@ -218,11 +218,6 @@ class Trace:
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens that the language model read (``prompt``) and wrote (``completion``), of the whole batch."""
 
-    def note_generation(self, key: str, prompt: Any, generation: Any) -> None:  # noqa: ANN401 - any engine's values
-        """Record the prompt and the generation of the step `key`."""
-        self.prompts[key] = prompt
-        self.generations[key] = generation
-
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready data."""
         return asdict(self)

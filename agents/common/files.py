@@ -3,13 +3,13 @@
 import bz2
 import fcntl
 import json
+import mmap
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
-_BLOCK = 1 << 16
 LONGEST_LINE = 256_000_000
 """Bytes; a question of task 3 has about 10 million. A few kilobytes of bz2 can unpack to gigabytes in one line."""
 
@@ -20,10 +20,6 @@ class UserError(Exception):
 
 class DatasetError(UserError, ValueError):
     """A data file cannot be used; the message names file, line and field."""
-
-
-class FolderInUseError(UserError, RuntimeError):
-    """Another process is writing into the folder."""
 
 
 class Record(NamedTuple):
@@ -142,22 +138,13 @@ def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX)
         if path.suffix == ".bz2":
             content = bz2.compress(content)
-        else:
-            os.ftruncate(stream.fileno(), _end_of_last_line(stream.fileno()))
+        elif os.fstat(stream.fileno()).st_size:  # an empty file cannot be mapped
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as written:
+                end = written.rfind(b"\n") + 1
+            os.ftruncate(stream.fileno(), end)
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def _end_of_last_line(descriptor: int) -> int:
-    end = os.fstat(descriptor).st_size
-    while end:
-        start = max(0, end - _BLOCK)
-        found = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
 
 
 def read_growing(path: Path) -> Iterator[Record]:
@@ -180,7 +167,7 @@ def lock_folder(folder: Path) -> Iterator[int]:
     """Create the folder and lock it against other processes; gives the lock's file descriptor.
 
     The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
-    the lock, until both have ended. Raises FolderInUseError; OSError: the folder cannot be made or opened.
+    the lock, until both have ended. Raises UserError; OSError: the folder cannot be made or opened.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -188,7 +175,7 @@ def lock_folder(folder: Path) -> Iterator[int]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FolderInUseError(f"{folder}: another process is writing here") from None
+            raise UserError(f"{folder}: another process is writing here") from None
         yield descriptor
     finally:
         os.close(descriptor)

@@ -6,7 +6,6 @@ the time. The limits of later stages (`web.extract`, `agents.kg.client`) stand t
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from agents.common.contracts import Page, Query
 from agents.common.text import clean, encodable
@@ -14,39 +13,18 @@ from agents.common.text import clean, encodable
 BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """The evaluator's fields; domain, question type and dynamism are withheld at run time."""
 
-_PAGE_FIELDS = {
-    "name": "page_name",
-    "url": "page_url",
-    "snippet": "page_snippet",
-    "html": "page_result",
+_PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result")
+LIMITS = {
+    "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
+    "query": 2_000,  # the longest public question has 204; every prompt contains it, some twice
+    "query_time": 100,  # the evaluator's form has 23; prompts contain it
+    "search_results": 50,  # task 3 gives 50; each is ranked, and the best are read
+    "page_name": 500,  # real titles have fewer than 100; rankers and prompts read them
+    "page_url": 2_000,  # the limit of browsers and servers; the context shows the host
+    "page_snippet": 10_000,  # real ones have up to 3,000; they are cut into passages like pages
+    "page_result": 20_000_000,  # real pages have up to 1.6 million; 2 million bytes are parsed
 }
-
-
-class Limit(NamedTuple):
-    """The limit of a field, its unit, and the reason."""
-
-    most: int
-    unit: str
-    reason: str
-
-
-LIMITS: dict[str, Limit] = {
-    "interaction_id": Limit(200, "characters", "identifiers are UUIDs of 36; every trace has them"),
-    "query": Limit(2_000, "characters", "the longest public question has 204; every prompt contains it, some twice"),
-    "query_time": Limit(100, "characters", "the evaluator's form has 23; prompts contain it"),
-    "search_results": Limit(50, "results", "task 3 gives 50; each is ranked, and the best are read"),
-    "page_name": Limit(500, "characters", "real titles have fewer than 100; rankers and prompts read them"),
-    "page_url": Limit(2_000, "characters", "the limit of browsers and servers; the context shows the host"),
-    "page_snippet": Limit(10_000, "characters", "real ones have up to 3,000; they are cut into passages like pages"),
-    "page_result": Limit(20_000_000, "characters", "real pages have up to 1.6 million; 2 million bytes are parsed"),
-}
-"""By the field's name in the evaluator's batch."""
-
-
-def cut_note(field: str, found: int, place: str = "") -> str:
-    """The trace's sentence about a field that exceeds its limit."""
-    limit = LIMITS[field]
-    return f"{place}{field} was cut from {found:,} to {limit.most:,} {limit.unit}"
+"""Most characters of each field of the evaluator's batch; of `search_results`, most results."""
 
 
 class BatchFormatError(ValueError):
@@ -77,17 +55,17 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     if not isinstance(search_results, Sequence) or isinstance(search_results, str):
         fault = fault or f"search_results is not a list, but {type(search_results).__name__}"
         search_results = ()
-    most = LIMITS["search_results"].most
+    most = LIMITS["search_results"]
     if len(search_results) > most:
-        notes.append(cut_note("search_results", len(search_results)))
+        notes.append(f"search_results was cut from {len(search_results):,} to {most:,} results")
     time_text = _field("query_time", query_time, notes)
     identifier = _field("interaction_id", interaction_id, notes)
     pages = []
     for rank, item in enumerate(search_results[:most]):
         if isinstance(item, Mapping):
             place = f"search result {rank}: "
-            fields = {field: _field(key, item.get(key), notes, place) for field, key in _PAGE_FIELDS.items()}
-            pages.append(Page(rank=rank, **fields))
+            name, url, snippet, html = (_field(key, item.get(key), notes, place) for key in _PAGE_FIELDS)
+            pages.append(Page(name, url, snippet, html, rank))
     return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
 
 
@@ -103,7 +81,7 @@ def _field(name: str, value: object, notes: list[str], place: str = "", *, refer
     """The field's text within its limit. HTML is cleaned where it is parsed; see `agents.common.text`."""
     if not isinstance(value, str):
         return ""
-    most = LIMITS[name].most
+    most = LIMITS[name]
     if len(value) > most:
-        notes.append(cut_note(name, len(value), place))
+        notes.append(f"{place}{name} was cut from {len(value):,} to {most:,} characters")
     return encodable(value[:most]) if name == "page_result" else clean(value, references=references, most=most)

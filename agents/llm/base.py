@@ -72,7 +72,17 @@ class Generation:
         return cls("", None, 0, 0, "deadline", None)
 
 
-class LanguageModel(Protocol):
+class TokenCounter(Protocol):
+    """Counts tokens like the answering model."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text, without special tokens."""
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest beginning of the text that has at most `max_tokens` tokens."""
+
+
+class LanguageModel(TokenCounter, Protocol):
     """One engine with one base model and any number of named adapters.
 
     Construction is cheap. `count_tokens` and `truncate` load only the tokenizer. `generate` warms up if needed.
@@ -90,12 +100,6 @@ class LanguageModel(Protocol):
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests as one batch."""
-
-    def count_tokens(self, text: str) -> int:
-        """Number of tokens of plain text, without special tokens."""
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning of the text that has at most `max_tokens` tokens."""
 
     def close(self) -> None:
         """Release memory and processes; safe to call twice."""

@@ -89,14 +89,10 @@ class BatchRun:
             deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
             return lambda: self._isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
 
-        if wait:
-            yield
-            self._keep(step, ready()())
-            return
         with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
-            results = thread.submit(ready())
+            beside = None if wait else thread.submit(ready())
             yield
-            self._keep(step, results.result())
+            self._keep(step, beside.result() if beside else ready()())
 
     def turn(self, stage: Stage, turn: Turn) -> None:
         """Let a source answer the open questions that have this turn in their plan."""
@@ -227,7 +223,7 @@ class BatchRun:
         with self.clock.stage(stage) as deadline:
             results = self._isolated(stage, deadline, work, list(cases))
         for case, (asked, generation) in results.items():
-            case.trace.note_generation(key, shown(asked), generation)
+            case.trace.prompts[key], case.trace.generations[key] = shown(asked), generation
         return {case: generation for case, (_, generation) in results.items()}
 
     def _isolated(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agents.common.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, label
 from agents.kg import Lookup
 from agents.llm import LanguageModel
-from agents.settings import KnowledgeGraphSettings, Settings
+from agents.settings import KnowledgeGraphSettings
 from agents.web import WebEvidence
 
 _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
@@ -26,13 +26,12 @@ class Plan(NamedTuple):
 
 
 PAGES_ONLY = Plan((Stage.PAGES,))
-GRAPH_FIRST = Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES))
 GRAPH_ONLY = Plan((Stage.VALUE, Stage.FACTS))
 GRAPH_LEADS = Plan((Stage.PAGES,), joint=True)
 PAGES_LEAD = Plan((Stage.PAGES,), joint=True, pages_lead=True)
 
 POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
-    "graph_first": (GRAPH_FIRST, {}),
+    "graph_first": (Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES)), {}),
     "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
 }
 """`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
@@ -75,11 +74,6 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
         plan = GRAPH_ONLY
     useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: lookup.found}
     return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
-
-
-def time_shares(settings: Settings) -> dict[str, float]:
-    """Relative weights of the stages, without stages that the preset never runs."""
-    return settings.deadline.shares(review=settings.answering.refine is not None)
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:

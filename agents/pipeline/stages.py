@@ -66,7 +66,7 @@ def ask_graph(graph: KnowledgeGraph, *, invalid_without_game: bool) -> Step[Look
         if lookup.direct_answer is not None:
             case.note(f"the graph's values give {lookup.direct_answer!r}: {lookup.direct_reason}")
         if lookup.generation is not None:
-            trace.note_generation("calls", lookup.prompt, lookup.generation)
+            trace.prompts["calls"], trace.generations["calls"] = lookup.prompt, lookup.generation
         if not (lookup.empty_calendar and invalid_without_game):
             return None
         reason = f"no such game: {' '.join(fact.text for fact in lookup.facts)}"

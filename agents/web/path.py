@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
 from agents.common.deadline import BatchClock, Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
+from agents.llm.base import TokenCounter
 from agents.settings import ContextSettings, WebSettings
 from agents.web.chunk import TokenOffsets, split
-from agents.web.extract import Extraction, ExtractionPool
 from agents.web.extract.clean import plain, plain_url
+from agents.web.extract.worker import Extraction, ExtractionPool
 from agents.web.ranking import in_turns
 from agents.web.retrieve import Chunk, Search, reading_key, rerank, retrieve, select_pages
 
@@ -22,16 +22,6 @@ SMALLEST_PART_TOKENS = 40
 """Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
 
 _TITLE_CHARACTERS = 120
-
-
-class TokenCounter(Protocol):
-    """Counts tokens like the answering model; every `agents.llm.LanguageModel` is one."""
-
-    def count_tokens(self, text: str) -> int:
-        """Number of tokens of plain text."""
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest prefix of the text with at most `max_tokens` tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +51,7 @@ class WebPath:
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
-        """Load encoders, start workers; raises models.manifest.WeightsMissingError, ExtractionUnavailableError."""
+        """Load encoders, start workers; raises models.manifest.WeightsMissingError, UserError."""
         for encoder in (self._dense, self._cross):
             if encoder is not None:
                 encoder.warm_up()

@@ -34,11 +34,6 @@ class Chunk:
     text: str
     scores: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def searched(self) -> str:
-        """The text as stages see it."""
-        return headed(self.passage, self.text)
-
 
 @dataclass(slots=True)
 class Search:
@@ -69,29 +64,23 @@ def select_pages(
     for query in queries:
         pages = sorted(query.pages, key=lambda page: page.rank)
         searches.append(Search(query, distinct(pages, lambda page: page.html), distinct(pages, lambda p: p.snippet)))
-    many = [search.read if len(search.read) > settings.keep else [] for search in searches]
-    scores_of_pages = _page_scores(searches, many, settings, cross, deadline)
-    for search, pages, scores in zip(searches, many, scores_of_pages, strict=True):
-        if pages:
-            order = np.argsort(-scores, kind="stable")  # pages that are equally good keep their order
-            search.read = [pages[place] for place in order[: settings.keep]]
+    many = [search for search in searches if len(search.read) > settings.keep]
+    for search, scores in zip(many, _page_scores(many, settings, cross, deadline), strict=True):
+        order = np.argsort(-scores, kind="stable")  # pages that are equally good keep their order
+        search.read = [search.read[place] for place in order[: settings.keep]]
         if np.isneginf(scores).any():
             search.events.append("page selection ran out of time: some pages were taken in search order")
     return searches
 
 
 def _page_scores(
-    searches: Sequence[Search],
-    pages: Sequence[Sequence[Page]],
-    settings: PageSelectionSettings,
-    cross: CrossEncoder | None,
-    deadline: Deadline,
+    searches: Sequence[Search], settings: PageSelectionSettings, cross: CrossEncoder | None, deadline: Deadline
 ) -> list[Scores]:
     """Higher is better; minus infinity for pages that ran out of time."""
     if settings.method == "search_order":
-        return [np.zeros(len(own)) for own in pages]
+        return [np.zeros(len(search.read)) for search in searches]
     queries = [search.query.text for search in searches]
-    texts = [[_text_of_unread(page, settings) for page in own] for own in pages]
+    texts = [[_text_of_unread(page, settings) for page in search.read] for search in searches]
     if settings.method == "bm25":
         return list(map(bm25_of_texts, queries, texts))
     logits = cross_encoder_logits(cross, queries, texts, deadline)
@@ -133,7 +122,7 @@ def reading_key(text: str) -> str:
 
 
 def _add_cosines(searches: Sequence[Search], dense: DenseEncoder | None, deadline: Deadline) -> None:
-    texts = [[chunk.searched for chunk in search.chunks] for search in searches]
+    texts = [[headed(chunk.passage, chunk.text) for chunk in search.chunks] for search in searches]
     similarities = cosines(dense, [search.query.text for search in searches], texts, deadline)
     for search, own in zip(searches, similarities, strict=True):
         for chunk, cosine in zip(search.chunks, own, strict=True):
@@ -147,7 +136,8 @@ def _add_cosines(searches: Sequence[Search], dense: DenseEncoder | None, deadlin
 def _by_bm25(search: Search, implementation: str = "query_terms") -> list[Chunk]:
     """The first stage computes BM25, because the statistics of the larger set are better."""
     if any("bm25" not in chunk.scores for chunk in search.chunks):
-        scores = bm25_of_texts(search.query.text, [chunk.searched for chunk in search.chunks], implementation)
+        texts = [headed(chunk.passage, chunk.text) for chunk in search.chunks]
+        scores = bm25_of_texts(search.query.text, texts, implementation)
         for chunk, score in zip(search.chunks, scores, strict=True):
             chunk.scores["bm25"] = float(score)
     return sorted(search.chunks, key=lambda chunk: -chunk.scores["bm25"])

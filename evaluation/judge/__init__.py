@@ -1,13 +1,12 @@
 """Judges whether answers are right: `rules` by rules, `llm` by a language model."""
 
-from evaluation.judge.base import Claim, Judge, Judgement, JudgeUnavailableError, ReadClaim, Verdict, judge_claims
+from evaluation.judge.base import Claim, Judge, Judgement, ReadClaim, Verdict, judge_claims
 from evaluation.judge.choices import gold_items
 from evaluation.judge.llm import LanguageModelJudge
 from evaluation.judge.options import JUDGE_NAMES, add_judge_arguments, cost_line, judge_from, make_judge
 from evaluation.judge.rules import RulesJudge
 
 __all__ = [
-    "JUDGE_NAMES", "Claim", "Judge", "JudgeUnavailableError", "Judgement", "LanguageModelJudge", "ReadClaim",
-    "RulesJudge", "Verdict", "add_judge_arguments", "cost_line", "gold_items", "judge_claims", "judge_from",
-    "make_judge",
+    "JUDGE_NAMES", "Claim", "Judge", "Judgement", "LanguageModelJudge", "ReadClaim", "RulesJudge", "Verdict",
+    "add_judge_arguments", "cost_line", "gold_items", "judge_claims", "judge_from", "make_judge",
 ]  # fmt: skip

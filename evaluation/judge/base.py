@@ -4,10 +4,9 @@ import enum
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from agents.common.contracts import I_DONT_KNOW
-from agents.common.files import UserError
 from agents.matching import Number, content, found_in, read_numbers, same_number, tokens
 
 _INVALID = "invalid"
@@ -37,10 +36,6 @@ class Judgement:
 
     verdict: Verdict
     reason: str
-
-
-class JudgeUnavailableError(UserError, RuntimeError):
-    """A judge is unusable; the message says why and what to do."""
 
 
 class Judge(Protocol):
@@ -107,11 +102,8 @@ _ASKS_YES_NO = re.compile(
 )
 
 
-class RuleDecision(NamedTuple):
-    """A rule's decision, and the reason in a short phrase."""
-
-    correct: bool
-    why: str
+RuleDecision = tuple[bool, str]
+"""Whether a rule finds the prediction right, and the reason in a short phrase."""
 
 
 class ReadClaim:

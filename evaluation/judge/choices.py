@@ -54,7 +54,7 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     leading = _YES_NO.match(normalise(claim.prediction))
     if leading is not None:
         agrees = (leading["word"] in _YES) is wanted
-        return RuleDecision(agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}")
+        return agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}"
     if not claim.asks_yes_or_no:
         return None
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
@@ -62,8 +62,8 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
-        return RuleDecision(False, f"the gold answer says {gold['word']}, the prediction does not")
-    return RuleDecision(True, f"the gold answer says {gold['word']}, the prediction says the same in other words")
+        return False, f"the gold answer says {gold['word']}, the prediction does not"
+    return True, f"the gold answer says {gold['word']}, the prediction says the same in other words"
 
 
 def this_or_that(claim: ReadClaim) -> RuleDecision | None:
@@ -72,19 +72,17 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     if options is None:
         return None
     if all(_SAME.search(normalise(text)) for text in (claim.gold, claim.prediction)):
-        return RuleDecision(True, "both say that there is no difference")
+        return True, "both say that there is no difference"
     wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
         return None
     picked = _picked(options, claim.prediction, claim.query)
     if picked is None:
-        return RuleDecision(False, "the prediction picks neither option")
+        return False, "the prediction picks neither option"
     if picked == wanted and _other_numbers(claim):
-        return RuleDecision(False, "the prediction picks the same option as the gold answer, but by other numbers")
+        return False, "the prediction picks the same option as the gold answer, but by other numbers"
     other = "too" if picked == wanted else "the other"
-    return RuleDecision(
-        picked == wanted, f'the prediction picks "{" ".join(options[picked])}", the gold answer {other}'
-    )
+    return picked == wanted, f'the prediction picks "{" ".join(options[picked])}", the gold answer {other}'
 
 
 def _other_numbers(claim: ReadClaim) -> bool:
@@ -197,11 +195,11 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
         return None
     missing = [item for item in items if not _has(claim.prediction_tokens, item)]
     if missing:
-        return RuleDecision(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
+        return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
     listed = max(count_listed(claim.prediction), _bare_items(claim.prediction))
     if listed > len(items):
-        return RuleDecision(False, f"the prediction has all {len(items)} items, but lists {listed}")
-    return RuleDecision(True, f"the prediction has all {len(items)} items")
+        return False, f"the prediction has all {len(items)} items, but lists {listed}"
+    return True, f"the prediction has all {len(items)} items"
 
 
 def gold_items(claim: ReadClaim) -> list[list[str]] | None:

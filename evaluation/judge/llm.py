@@ -13,7 +13,7 @@ from typing import Self
 from tqdm import tqdm
 
 from agents.common.deadline import Deadline
-from agents.common.files import DatasetError, append_rows, read_growing
+from agents.common.files import DatasetError, UserError, append_rows, read_growing
 from agents.llm import (
     EngineUnavailableError,
     Generation,
@@ -23,7 +23,7 @@ from agents.llm import (
     load_language_model,
 )
 from agents.settings import LanguageModelSettings, OpenAIEngine
-from evaluation.judge.base import Claim, Judgement, JudgeUnavailableError, Verdict
+from evaluation.judge.base import Claim, Judgement, Verdict
 from evaluation.judge.rubrics import RUBRICS, Rubric
 from models.manifest import UnknownModelError, WeightsMissingError
 
@@ -60,14 +60,6 @@ class JudgeCost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def line(self) -> str:
-        """One line for people."""
-        share = f"{self.cached / self.claims:.0%}" if self.claims else "none"
-        return (
-            f"judge: {self.requests} requests, {self.prompt_tokens} prompt and {self.completion_tokens} completion "
-            f"tokens; {self.cached} of {self.claims} verdicts ({share}) from the cache"
-        )
-
 
 class LanguageModelJudge:
     """Asks a language model about each claim that the official rules leave open and the cache lacks.
@@ -76,7 +68,7 @@ class LanguageModelJudge:
     with the reason, never wrong. Decoding is greedy. Scored verdicts are cached at once.
 
     `where` names the model's address or preset in messages; `cache` is a file of JSON lines ``{key, correct, judge}``,
-    shared by runs. Raises JudgeUnavailableError if the engine is missing or the cache is unusable.
+    shared by runs. Raises UserError if the engine is missing or the cache is unusable.
     """
 
     name = "llm"
@@ -87,7 +79,7 @@ class LanguageModelJudge:
         try:
             self.model = load_language_model(settings)
         except EngineUnavailableError as error:
-            raise JudgeUnavailableError(f"the llm judge cannot ask {where}: {error}") from error
+            raise UserError(f"the llm judge cannot ask {where}: {error}") from error
         self._model_name = "scripted" if settings.engine == "scripted" else settings.model
         self._identity = _identity(settings)
         self.cost = JudgeCost()
@@ -110,7 +102,7 @@ class LanguageModelJudge:
         self._key_signature = f"{self._signature}:{self._identity}"
 
     def check(self) -> None:
-        """Ask for one obvious verdict, once, so that a fault (JudgeUnavailableError) shows before the first claim."""
+        """Ask for one obvious verdict, once, so that a fault (UserError) shows before the first claim."""
         if self._checked:
             return
         try:
@@ -120,11 +112,11 @@ class LanguageModelJudge:
         except (EngineUnavailableError, WeightsMissingError, UnknownModelError, LanguageModelDiedError) as error:
             why = _cause(error)
         if why:
-            raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {why}")
+            raise UserError(f"the llm judge cannot ask {self._where}: {why}")
         self._checked = True
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
-        """One judgement per claim, in order; raises JudgeUnavailableError."""
+        """One judgement per claim, in order; raises UserError."""
         keys = [self._key(claim) for claim in claims]
         judged = {key: _judgement(self._known[key], "from the cache") for key in keys if key in self._known}
         self.cost.claims += len(claims)
@@ -216,10 +208,8 @@ def _read_verdicts(path: Path) -> dict[str, bool]:
         raise _unusable(path, getattr(error, "strerror", error)) from error
 
 
-def _unusable(path: Path, why: object) -> JudgeUnavailableError:
-    return JudgeUnavailableError(
-        f"{path}: the cache of verdicts cannot be used ({why}); --judge-cache names another file, or none"
-    )
+def _unusable(path: Path, why: object) -> UserError:
+    return UserError(f"{path}: the cache of verdicts cannot be used ({why}); --judge-cache names another file, or none")
 
 
 def _cause(error: Exception) -> str:

@@ -4,8 +4,9 @@ import argparse
 import os
 from pathlib import Path
 
+from agents.common.files import UserError
 from agents.settings import LanguageModelSettings, OpenAIEngine, SettingsError, load_settings
-from evaluation.judge.base import Judge, JudgeUnavailableError
+from evaluation.judge.base import Judge
 from evaluation.judge.llm import LanguageModelJudge
 from evaluation.judge.rubrics import RUBRICS
 from evaluation.judge.rules import RulesJudge
@@ -42,7 +43,7 @@ def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
     options = {name: getattr(arguments, f"judge_{name}") for name in ("model", "url", "preset", "rubric", "cache")}
     unused = [f"--judge-{name}" for name in ("model", "url", "preset") if options[name] is not None]
     if arguments.judge != "llm" and unused:  # --judge-url suggests that that model should judge
-        raise JudgeUnavailableError(f"{', '.join(unused)} has no effect without --judge llm")
+        raise UserError(f"{', '.join(unused)} has no effect without --judge llm")
     return make_judge(arguments.judge, **options, check=check)
 
 
@@ -56,7 +57,7 @@ def make_judge(
     cache: str | None = None,
     check: bool = True,
 ) -> Judge:
-    """The judge of that name; all options are for ``llm``. Raises JudgeUnavailableError with the reason.
+    """The judge of that name; all options are for ``llm``. Raises UserError with the reason.
 
     `model` and `url` default to the environment. `preset` uses a preset's base model instead, without adapters, which
     were tuned for other tasks. `cache` is a file or "none"; None: the default file, but none for a scripted model. With
@@ -69,13 +70,13 @@ def make_judge(
         try:
             settings = load_settings(preset, []).language_model.model_copy(update={"adapters": {}})
         except SettingsError as error:
-            raise JudgeUnavailableError(f"--judge-preset: {error}") from error
+            raise UserError(f"--judge-preset: {error}") from error
         where = f"the model of preset {preset}"
     else:
         url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
         model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
         if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
-            raise JudgeUnavailableError(
+            raise UserError(
                 f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
             )
         # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
@@ -92,7 +93,14 @@ def make_judge(
 
 def cost_line(judge: Judge) -> str | None:
     """The judge's cost so far, or None if it is free."""
-    return judge.cost.line() if isinstance(judge, LanguageModelJudge) else None
+    if not isinstance(judge, LanguageModelJudge):
+        return None
+    cost = judge.cost
+    share = f"{cost.cached / cost.claims:.0%}" if cost.claims else "none"
+    return (
+        f"judge: {cost.requests} requests, {cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
+        f"{cost.cached} of {cost.claims} verdicts ({share}) from the cache"
+    )
 
 
 def default_cache_file() -> Path:

@@ -34,7 +34,7 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
     """Equal except for case, accents, punctuation, articles, plurals and hyphens."""
     joined = "".join(claim.gold_tokens), "".join(claim.prediction_tokens)
     if joined[0] and joined[0] == joined[1]:
-        return RuleDecision(True, "the same words")
+        return True, "the same words"
     return None
 
 
@@ -53,7 +53,7 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
     last = normalise(said[-1])
     takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
     if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in answers):
-        return RuleDecision(False, "the prediction says that it cannot tell")
+        return False, "the prediction says that it cannot tell"
     return None
 
 
@@ -63,19 +63,19 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     if claim.is_sentence or not wanted:
         return None
     if count_listed(claim.prediction) > 1 or _one_of_several(claim):
-        return RuleDecision(False, "the prediction lists several answers where the gold answer is one")
+        return False, "the prediction lists several answers where the gold answer is one"
     place = position_of(claim.gold_tokens, claim.prediction_tokens)
     if place >= 0 and (why := _taken_back(claim, place)):
-        return RuleDecision(False, why)
+        return False, why
     if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
-        return RuleDecision(True, "the prediction holds the gold answer")
+        return True, "the prediction holds the gold answer"
     if (
         3 <= len(wanted) <= 4
         and "," not in claim.gold
         and all(token.isalpha() for token in wanted)
         and position_of([wanted[0], wanted[-1]], claim.prediction_tokens) >= 0
     ):
-        return RuleDecision(True, "the prediction holds the name without its middle part")
+        return True, "the prediction holds the name without its middle part"
     return None
 
 
@@ -132,7 +132,7 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
         return None
     if new and all(found_in(token, claim.gold_tokens) for token in new):
-        return RuleDecision(True, "the gold answer contains all of the prediction")
+        return True, "the gold answer contains all of the prediction"
     return None
 
 
@@ -145,11 +145,9 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
     numerals = [token for token in wanted if token[0].isdigit()]
     others = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
     if others and not set(numerals) <= set(claim.prediction_tokens):
-        return RuleDecision(
-            False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
-        )
+        return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
     needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
-    return RuleDecision(share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction")
+    return share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction"
 
 
 def _answer_part(claim: ReadClaim) -> list[str]:

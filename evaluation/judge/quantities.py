@@ -62,9 +62,7 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
     if normalise(claim.gold).strip(" .") not in _NO_VALUES:
         return None
     none = _says_none(claim)
-    return RuleDecision(
-        none, f"the gold answer is that there is none, the prediction {'agrees' if none else 'names one'}"
-    )
+    return none, f"the gold answer is that there is none, the prediction {'agrees' if none else 'names one'}"
 
 
 def _says_none(claim: ReadClaim) -> bool:
@@ -86,10 +84,10 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     day = min(wanted).isoformat()
     if not dates and (part := _ASKS_PART.search(claim.asked)):
         holds = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
-        return RuleDecision(holds, f"the question asks for the {part['part']} of {day}: {'' if holds else 'not '}there")
+        return holds, f"the question asks for the {part['part']} of {day}: {'' if holds else 'not '}there"
     if not dates and not claim.prediction_numbers:
-        return RuleDecision(False, f"the prediction holds no date, the gold answer is {day}")
-    return RuleDecision(wanted <= dates, f"the prediction {'holds' if wanted <= dates else 'does not hold'} {day}")
+        return False, f"the prediction holds no date, the gold answer is {day}"
+    return wanted <= dates, f"the prediction {'holds' if wanted <= dates else 'does not hold'} {day}"
 
 
 def same_quantity(claim: ReadClaim) -> RuleDecision | None:
@@ -104,17 +102,17 @@ def same_quantity(claim: ReadClaim) -> RuleDecision | None:
     has_day = key.year_like and any(day.year == key.value for day in read_dates(claim.prediction))
     if has_day or (key.value == 0 and _says_none(claim)):
         reason = f"the prediction holds a day of {key.value:g}" if has_day else "both say that there are none"
-        return RuleDecision(True, reason)
+        return True, reason
     own = _own_numbers(claim, key)
     if not own:
-        return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
+        return False, f"the prediction holds no number, the gold answer is {key.value:g}"
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
-        return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
+        return False, f"the gold answer is {key.value:g}, but the prediction lists more"
     by_sentence = ([number for number in read_numbers(part) if number in own] for part in sentences(claim.prediction))
     answers = own if key.year_like else [*next(filter(None, by_sentence), own[:1]), own[-1]]
     if why := _meets(claim, key, answers):
-        return RuleDecision(True, why)
-    return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
+        return True, why
+    return False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}"
 
 
 def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:

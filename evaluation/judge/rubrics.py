@@ -19,13 +19,12 @@ _READS = (
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric. `field` of the JSON reply takes `right` or `wrong`; `examples` are claims with their verdicts."""
+    """A rubric. `field` of the JSON reply has a `grade`: 1 or 0, or a bool; `examples` are claims with verdicts."""
 
     name: str
     instructions: str
     field: str
-    right: bool | int
-    wrong: bool | int
+    grade: type[int]
     examples: tuple[tuple[Claim, bool], ...]
 
     def messages(self, claim: Claim) -> tuple[Message, ...]:
@@ -47,7 +46,7 @@ class Rubric:
         return hashlib.sha256(repr(probe).encode()).hexdigest()[:8]
 
     def _reply(self, correct: bool) -> str:
-        return json.dumps({self.field: self.right if correct else self.wrong})
+        return json.dumps({self.field: self.grade(correct)})
 
 
 def as_data(claim: Claim) -> str:
@@ -87,8 +86,7 @@ RUBRICS = {
                 "In doubt the grade is 0."
             ),
             field="score",
-            right=1,
-            wrong=0,
+            grade=int,
             examples=_EXAMPLES,
         ),
         Rubric(
@@ -102,8 +100,7 @@ RUBRICS = {
                 "not accurate otherwise."
             ),
             field="accuracy",
-            right=True,
-            wrong=False,
+            grade=bool,
             examples=_EXAMPLES,
         ),
     )

@@ -47,6 +47,6 @@ def _decide(claim: ReadClaim) -> Judgement:
     for name, rule in RULES.items():
         decision = rule(claim)
         if decision is not None:
-            verdict = Verdict.CORRECT if decision.correct else Verdict.INCORRECT
-            return Judgement(verdict, f"{name}: {decision.why}")
+            correct, why = decision
+            return Judgement(Verdict.CORRECT if correct else Verdict.INCORRECT, f"{name}: {why}")
     return Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction matches the gold answer")

@@ -7,6 +7,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -92,10 +94,8 @@ def _failure(output: str) -> Finding:
 
 
 def _batches(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
-    asked: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        asked.setdefault(row["batch"], []).append(row)
-    for batch in asked.values():
+    batches = [list(batch) for _, batch in groupby(rows, itemgetter("batch"))]
+    for batch in batches:
         first, limit = batch[0], SECONDS_PER_QUERY * len(batch)
         if first["error"] and not first["timed_out"]:
             yield _failure(first["error"])
@@ -108,8 +108,8 @@ def _batches(subject: Subject, rows: list[dict[str, Any]], graph: str | None) ->
             problem += ": an overrun ends the whole submission" if over else ""
             remedy = "a smaller model, fewer passages or tokens; report.html of a run shows the seconds of each stage"
             yield Finding(Level.ERROR if over else Level.WARNING, subject.preset_file, problem, remedy)
-    size = max(map(len, asked.values()))
-    seconds = max(batch[0]["batch_seconds"] for batch in asked.values() if len(batch) == size)
+    size = max(map(len, batches))
+    seconds = max(batch[0]["batch_seconds"] for batch in batches if len(batch) == size)
     timed = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
     yield note(f"{timed}, graph {graph}" if graph else timed)
 

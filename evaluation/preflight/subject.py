@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.preflight import CHALLENGES
-from evaluation.preflight.world import copy_tracked
 from models.manifest import Manifest, parse_manifest
 
 DESCRIPTION, ACTIVE = "aicrowd.json", "agents/presets/active.toml"
 """What decides for the evaluator: the challenge, and the preset."""
+LARGE = 5_000_000
+"""Bytes: a copy links files from this size on, such as weights."""
 GIT_SECONDS = 120.0
 """Time limit of one git command."""
 
@@ -172,5 +173,13 @@ class Subject:
             return self.root
         folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        copy_tracked(self.root, tracked, folder)
+        for name in tracked:
+            source, copy = self.root / name, folder / name
+            if not source.is_file():
+                continue  # deleted, or a submodule: the check of the clean tree reports it
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if source.stat().st_size > LARGE:
+                copy.symlink_to(source.resolve())
+            else:
+                shutil.copy2(source, copy, follow_symlinks=False)
         return folder

@@ -4,11 +4,10 @@ machine hides a gap.
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,9 +15,6 @@ from evaluation.preflight.guard.sitecustomize import GUARD_VARIABLE
 
 INHERITED = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """Variables kept in an empty world: paths of programs and temporary files. Neither HOME nor caches."""
-LARGE = 5_000_000
-"""Files from this size on are linked instead of copied."""
-
 LIMIT_SECONDS = 1800.0
 """For one process; what it does has limits of its own."""
 
@@ -58,16 +54,3 @@ def refused(folder: Path) -> list[str] | None:
     """The hosts that processes of an empty world asked in vain. None: no Python process was watched."""
     log = folder / "guard.log"
     return sorted(set(log.read_text(encoding="utf-8").split())) if log.is_file() else None
-
-
-def copy_tracked(root: Path, tracked: Iterable[str], target: Path) -> None:
-    """Copy the tracked files of the tree; large ones, such as weights, are linked."""
-    for name in tracked:
-        source, copy = root / name, target / name
-        if not source.is_file():
-            continue  # deleted, or a submodule: the check of the clean tree reports it
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if source.stat().st_size > LARGE:
-            copy.symlink_to(source.resolve())
-        else:
-            shutil.copy2(source, copy, follow_symlinks=False)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.common.contracts import INVALID_QUESTION
-from agents.pipeline.case import time_shares
 from agents.settings import SettingsError, load_settings
 from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title, wilson_interval
@@ -337,7 +336,8 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
         return {}
     if settings_hash(settings) != digest or not run.records:
         return {}
-    clock, shares = settings.deadline, time_shares(settings)
+    clock = settings.deadline
+    shares = clock.shares(review=settings.answering.refine is not None)
     size = max(record["batch_size"] for record in run.records)
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
     budgets = {stage: seconds * share / sum(shares.values()) for stage, share in shares.items()}

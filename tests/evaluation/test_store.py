@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import FolderInUseError
+from agents.common.files import UserError
 from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun, StoreError
 from tests.evaluation.run_folders import record
 
@@ -80,7 +80,7 @@ def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | No
 
 def test_two_evaluators_do_not_write_to_one_folder(tmp_path: Path) -> None:
     first = opened(tmp_path)
-    with pytest.raises(FolderInUseError, match="another process is writing here"):
+    with pytest.raises(UserError, match="another process is writing here"):
         opened(tmp_path, resume=True)
     first.close()
     opened(tmp_path, resume=True).close()

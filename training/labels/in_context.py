@@ -24,8 +24,7 @@ CONTEXT_RUBRIC = Rubric(
         "other words, and not accurate otherwise."
     ),
     field="accuracy",
-    right=True,
-    wrong=False,
+    grade=bool,
     examples=(
         (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor, a play by Inês Valdoro."), True),
         (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor was first played in 1961."), False),

@@ -4,7 +4,6 @@ HTML parsers are quadratic in nesting depth, so depth is cut first.
 """
 
 import re
-from collections import defaultdict
 
 from agents.common.text import clean
 from agents.settings import ExtractSettings
@@ -98,9 +97,10 @@ _CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
 """An opening tag closes an open element of the same name."""
 _SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
 """A closing tag closes nothing outside these, unless it closes one of them."""
-_CELLS = frozenset(["td", "th"])
-_TABLE_PARTS = frozenset(["caption", "tbody", "thead", "tfoot", "tr", "td", "th"])
-"""Closing tags of these reach up to the innermost table; a table's closing tag reaches any open table."""
+_ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr")}
+_TABLE_PARTS = ["caption", "tbody", "thead", "tfoot", "tr", "td", "th"]
+_BARRIERS = {"table": frozenset[str]()} | dict.fromkeys(_TABLE_PARTS, frozenset(["table"]))
+"""Closing tags of table parts reach up to the innermost table, a table's to any open table, others to a scope."""
 
 
 def cut_bytes(html: str, max_bytes: int) -> str:
@@ -111,53 +111,32 @@ def cut_bytes(html: str, max_bytes: int) -> str:
     return html.encode("utf-8")[:max_bytes].decode("utf-8", "ignore")
 
 
-class _OpenElements:
-    """The stack of open elements as a tolerant parser keeps it; every operation is amortised O(1)."""
+def _close(opened: list[str], name: str, barriers: frozenset[str]) -> bool:
+    """Pop up to the last open element of this name; False if it is behind a barrier, too far up, or not open."""
+    for place in range(len(opened) - 1, max(len(opened) - MAX_DEPTH, 0) - 1, -1):
+        if opened[place] == name:
+            del opened[place:]
+            return True
+        if opened[place] in barriers:
+            break
+    return False
 
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
-        self._scopes: list[int] = []
 
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def push(self, name: str) -> None:
-        """Open an element and close those that it ends: a paragraph ends a paragraph, a row the last row."""
-        if name in _CLOSES_ITSELF and self._names and self._names[-1] == name:
-            self._pop()
-        scope = self._names[self._scopes[-1]] if self._scopes else ""
-        if scope in _CELLS and (name in _CELLS or name == "tr"):
-            self.close(scope)
-        if name == "tr" and self._places[name] and self._places[name][-1] > max(self._scopes[-1:], default=-1):
-            self.close(name)
-        self._places[name].append(len(self._names))
-        if name in _SCOPES:
-            self._scopes.append(len(self._names))
-        self._names.append(name)
-
-    def close(self, name: str) -> bool:
-        """Pop up to the element of this name; False if the tag closes nothing."""
-        barriers = [] if name == "table" else self._places["table"] if name in _TABLE_PARTS else self._scopes
-        place = max(self._places[name][-1:], default=-1)
-        if place < max(barriers[-1:], default=0):
-            return False
-        while len(self._names) > place:
-            self._pop()
-        return True
-
-    def _pop(self) -> None:
-        name = self._names.pop()
-        self._places[name].pop()
-        if name in _SCOPES:
-            self._scopes.pop()
+def _open(opened: list[str], name: str) -> None:
+    """Open an element and close those that it ends: a paragraph ends a paragraph, a row the last row."""
+    if name in _CLOSES_ITSELF and opened and opened[-1] == name:
+        opened.pop()
+    for ended in _ENDS.get(name, ()):
+        _close(opened, ended, _SCOPES)
+    opened.append(name)
 
 
 def flatten(html: str, max_depth: int) -> str:
     """Remove tags nested deeper than `max_depth`, but keep their text: one linear scan that is nearly a browser's."""
     if html.count("<") <= max_depth:
         return html
-    elements, kept, copied, position = _OpenElements(), [], 0, 0
+    opened: list[str] = []
+    kept, copied, position = [], 0, 0
     while (match := _TAG.search(html, position)) is not None:
         position = match.end()
         if match[1]:
@@ -167,13 +146,13 @@ def flatten(html: str, max_depth: int) -> str:
         if name in _VOID:
             continue
         if match[2]:
-            dropped = elements.close(name) and len(elements) >= max_depth
+            dropped = _close(opened, name, _BARRIERS.get(name, _SCOPES)) and len(opened) >= max_depth
         elif name in _RAW_TEXT:
             position = _after(_END_OF_RAW_TEXT[name], html, position)
             continue
         else:
-            elements.push(name)
-            dropped = len(elements) > max_depth
+            _open(opened, name)
+            dropped = len(opened) > max_depth
         if dropped:
             kept.append(html[copied : match.start()])
             copied = match.end()

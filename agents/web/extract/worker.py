@@ -53,14 +53,6 @@ def main(descriptor: int) -> None:
             connection.send_bytes(text.encode("utf-8", "replace"))
 
 
-class ExtractionUnavailableError(UserError, RuntimeError):
-    """The extraction workers cannot start; the message says how to run without them."""
-
-
-class PageTimeoutError(TimeoutError):
-    """The worker was not ready or did not reply in time, and was killed."""
-
-
 class WorkerDiedError(RuntimeError):
     """The worker ended unexpectedly, for example because a page needed too much memory."""
 
@@ -99,7 +91,7 @@ class WorkerProcess:
             self._reply(content, deadline)
 
     def extract(self, html: str, deadline: Deadline) -> str:
-        """The text of one page. Raises PageTimeoutError: the worker is killed. WorkerDiedError: it ended."""
+        """The text of one page. Raises TimeoutError: the worker is killed. WorkerDiedError: it ended."""
         return self._reply(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
 
     def close(self) -> None:
@@ -127,7 +119,7 @@ class WorkerProcess:
             ended = f"the extraction worker ended with status {status}"
             raise WorkerDiedError(f"{ended}: {last_line}" if last_line else ended) from error
         self.close()
-        raise PageTimeoutError("the extraction worker was not ready in time")
+        raise TimeoutError("the extraction worker was not ready in time")
 
 
 class Extraction(NamedTuple):
@@ -151,7 +143,7 @@ class ExtractionPool:
 
     def warm_up(self) -> None:
         """Start the workers and wait until they are ready.
-        Raises ExtractionUnavailableError: a worker failed or was not ready in time; all others are stopped.
+        Raises UserError: a worker failed or was not ready in time; all others are stopped.
         """
         if self._settings.workers:
             self._started()
@@ -173,7 +165,7 @@ class ExtractionPool:
         def read(page: str) -> None:  # ends by the deadline, if necessary by killing the page's worker
             try:
                 texts[page] = self._read(page, deadline)
-            except PageTimeoutError:
+            except TimeoutError:
                 slow = f"it took longer than {self._settings.page_seconds:g} s to read"
                 dropped[page] = TOO_LATE if deadline.expired else slow
             except WorkerDiedError as error:
@@ -194,7 +186,7 @@ class ExtractionPool:
                     worker.wait_ready(Deadline(START_SECONDS))
             except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
                 self.close()
-                raise ExtractionUnavailableError(
+                raise UserError(
                     f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
                     f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
                 ) from error
@@ -204,7 +196,7 @@ class ExtractionPool:
     def _read(self, page: str, deadline: Deadline) -> str:
         """The text of a page. Runs in a thread that waits for one worker."""
         if deadline.expired:
-            raise PageTimeoutError(TOO_LATE)
+            raise TimeoutError(TOO_LATE)
         if not self._settings.workers:
             return page_text(page, self._settings)
         try:
@@ -214,7 +206,7 @@ class ExtractionPool:
         try:
             worker.wait_ready(deadline)
             text = worker.extract(page, deadline.within(self._settings.page_seconds))
-        except (PageTimeoutError, WorkerDiedError):
+        except (TimeoutError, WorkerDiedError):
             self._idle.insert(0, WorkerProcess(self._settings))  # starts while other pages are read
             raise
         self._idle.append(worker)

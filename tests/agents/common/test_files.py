@@ -9,7 +9,7 @@ import pytest
 
 from agents.common.files import (
     DatasetError,
-    FolderInUseError,
+    UserError,
     append_rows,
     lock_folder,
     read_growing,
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    with lock_folder(folder), pytest.raises(FolderInUseError, match="another process"), lock_folder(folder):
+    with lock_folder(folder), pytest.raises(UserError, match="another process"), lock_folder(folder):
         pass
     with lock_folder(folder):
         assert list(folder.iterdir()) == []

@@ -12,10 +12,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from agents.common.files import UserError
 from agents.settings import ScriptedEngine
 from evaluation.judge import (
     Claim,
-    JudgeUnavailableError,
     LanguageModelJudge,
     Verdict,
     add_judge_arguments,
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_used_is_named(cache: Path, tmp_path: Path, monke
     for line in (b"no JSON\n", b'{"correct": true}\n'):
         (tmp_path / "file").write_bytes(line)
         for path in (tmp_path / "file", tmp_path / "file" / "verdicts.jsonl"):
-            with pytest.raises(JudgeUnavailableError, match=r"file.*: .*--judge-cache"):
+            with pytest.raises(UserError, match=r"file.*: .*--judge-cache"):
                 scripted(path)
     judge = scripted(cache)
 
@@ -95,7 +95,7 @@ def test_a_cache_that_cannot_be_used_is_named(cache: Path, tmp_path: Path, monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(JudgeUnavailableError, match=r"verdicts\.jsonl: .*No space left"):
+    with pytest.raises(UserError, match=r"verdicts\.jsonl: .*No space left"):
         judge.judge([RIGHT])
 
 
@@ -149,7 +149,7 @@ def test_environment_and_options_name_the_model(monkeypatch: pytest.MonkeyPatch,
     ],
 )
 def test_a_model_that_cannot_be_meant(arguments: list[str], message: str) -> None:
-    with pytest.raises(JudgeUnavailableError, match=message):
+    with pytest.raises(UserError, match=message):
         judge_from(parsed(*arguments))
 
 
@@ -219,15 +219,15 @@ def test_a_fault_is_tried_again_and_what_stays_unscored_is_asked_by_the_next_run
 @pytest.mark.parametrize(("status", "body"), [(401, "bad key"), (403, "not yours"), (404, "no such model")])
 def test_a_refusing_server_is_one_clear_error_at_once(server: HTTPServer, status: int, body: str) -> None:
     seen = replies(server, lambda claim: Response(body, status=status))
-    with pytest.raises(JudgeUnavailableError, match=rf"grader at http.*OPENAI_API_KEY.*status {status}: {body}"):
+    with pytest.raises(UserError, match=rf"grader at http.*OPENAI_API_KEY.*status {status}: {body}"):
         at(server)
     assert len(seen) == 1
 
 
 def test_nobody_at_the_address_and_no_key_for_the_public_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(JudgeUnavailableError, match=r"127\.0\.0\.1:9/v1") as caught:
+    with pytest.raises(UserError, match=r"127\.0\.0\.1:9/v1") as caught:
         make_judge("llm", url="http://127.0.0.1:9/v1", cache="none")
     assert not [name for name in ("the-agents-own", "CRAG_LLM_URL") if name in str(caught.value)]
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(JudgeUnavailableError, match="OPENAI_API_KEY"):
+    with pytest.raises(UserError, match="OPENAI_API_KEY"):
         make_judge("llm", cache="none")

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from agents.settings import ExtractSettings
-from agents.web.extract import page_text
 from agents.web.extract.clean import tidy
-from agents.web.extract.page_text import main_text, visible_text
+from agents.web.extract.page_text import main_text, page_text, visible_text
 
 METHODS = ("main_text", "beautifulsoup")
 PAGES = sorted((Path(__file__).parents[4] / "data" / "sample" / "pages").glob("*.html"))

@@ -1,7 +1,7 @@
 import pytest
 
 from agents.settings import ExtractSettings
-from agents.web.extract import page_text
+from agents.web.extract.page_text import page_text
 from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"

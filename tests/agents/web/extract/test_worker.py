@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from agents.common.deadline import Clock, Deadline
+from agents.common.files import UserError
 from agents.settings import ExtractSettings
-from agents.web.extract import ExtractionPool, ExtractionUnavailableError, worker
+from agents.web.extract import worker
+from agents.web.extract.worker import ExtractionPool
 
 ROOT = Path(__file__).resolve().parents[4]
 STUCK = "a page that is never read to its end"
@@ -143,7 +145,7 @@ def test_when_one_worker_cannot_start_the_others_are_ended(
 ) -> None:
     only_once = f"import os; os.mkdir({str(tmp_path / 'begun')!r}); "
     monkeypatch.setattr(worker, "COMMAND", only_once + worker.COMMAND)
-    with pytest.raises(ExtractionUnavailableError, match="FileExistsError"):
+    with pytest.raises(UserError, match="FileExistsError"):
         pool_of(3).warm_up()
     assert children() == others
 
@@ -163,7 +165,7 @@ def test_a_pool_that_cannot_start_names_the_cause_and_the_way_out_and_may_try_ag
     pool = pool_of(1)
     with monkeypatch.context() as broken:
         broken.setattr(worker, "COMMAND", command)
-        with pytest.raises(ExtractionUnavailableError) as caught:
+        with pytest.raises(UserError) as caught:
             pool.warm_up()
     ended, way_out = str(caught.value).split("): ")
     assert ended == f"the processes that read pages cannot start (the extraction worker ended with status {message}"
@@ -185,7 +187,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from agents.common.deadline import Deadline\n"
         "from agents.settings import ExtractSettings\n"
-        "from agents.web.extract import ExtractionPool\n"
+        "from agents.web.extract.worker import ExtractionPool\n"
         "print('started')\n"
         "pool = ExtractionPool(ExtractSettings(workers=1))\n"
         "print(pool.extract(['<p>hello</p>'], Deadline(600)).texts)\n"
