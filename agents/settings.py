@@ -47,11 +47,17 @@ class LocalEngineSettings(StrictModel):
 
 
 class OpenvinoEngine(LocalEngineSettings):
-    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
+    """OpenVINO in this process: int8 weights on a CPU."""
 
     engine: Literal["openvino"]
     batch_size: PositiveInt = 4
     """Prompts per step."""
+
+    @model_validator(mode="after")
+    def _runs_no_adapters(self) -> Self:
+        if self.adapters:
+            raise ValueError('the engine openvino runs no adapters: use engine "transformers"')
+        return self
 
 
 class TransformersEngine(LocalEngineSettings):

@@ -1,15 +1,14 @@
-"""A Llama or Qwen2 model as an OpenVINO graph with int8 weights, a key-value cache and inputs for LoRA adapters.
+"""A Llama or Qwen2 model as an OpenVINO graph with int8 weights and a key-value cache.
 
 Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` (rows x all tokens so far; 0: padding),
 ``beam_idx`` (for each row, the cache row that it continues) and ``kept``. Output: ``logits`` (rows x kept x vocabulary)
-of the last tokens. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and
-``NAME.lora_B`` (out x rank), which add B A x to its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
+of the last tokens.
 """
 
 import json
 import mmap
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,22 +34,14 @@ class UnknownArchitectureError(ValueError):
 
 class MappedWeights:
     """A memory-mapped safetensors file; its arrays are not copied.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is cut short, or not a safetensors file.
+    Raises ValueError: the file, or an array that is read from it, is cut short.
     """
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         self._start = 8 + int.from_bytes(self._map[:8], "little")
-        if self._start > len(self._map):
-            raise ValueError("the file is cut short")
-        header = json.loads(self._map[8 : self._start])
-        self.entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        if self._start + max(entry["data_offsets"][1] for entry in self.entries.values()) != len(self._map):
-            raise ValueError("the file is cut short")
+        self.entries = json.loads(self._map[8 : self._start])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         entry = self.entries[name]
@@ -79,27 +70,22 @@ class MappedWeights:
             thread.join()
 
 
-def build_graph(folder: Path, weights: MappedWeights, adapted: Collection[str] = ()) -> ov.Model:
+def build_graph(folder: Path, weights: MappedWeights) -> ov.Model:
     """The graph of the model in `folder`; it uses the mapped weights for its whole life.
-
-    `adapted`: the last parts of the names of adapted matrices, such as ``q_proj``.
-
-    Raises:
-        UnknownArchitectureError: not a Llama or Qwen2 model.
+    Raises UnknownArchitectureError: not a Llama or Qwen2 model.
     """
     config = json.loads((folder / "config.json").read_bytes())
     if config["model_type"] not in ARCHITECTURES:
         raise UnknownArchitectureError(
             f"{folder} is a {config['model_type']} model, not one of {sorted(ARCHITECTURES)}"
         )
-    return _Builder(config, weights, adapted).model()
+    return _Builder(config, weights).model()
 
 
 class _Builder:
-    def __init__(self, config: dict[str, Any], weights: MappedWeights, adapted: Collection[str]) -> None:
+    def __init__(self, config: dict[str, Any], weights: MappedWeights) -> None:
         self._config = config
         self._weights = weights
-        self._adapted = adapted
         self._heads, self._groups = config["num_attention_heads"], config["num_key_value_heads"]
         self._size = config["hidden_size"] // self._heads
         self._sinks: list[ov.Node] = []
@@ -179,11 +165,6 @@ class _Builder:
 
     def _linear(self, x: ov.Node, name: str) -> ov.Node:
         y = op.matmul(x, self._matrix(name), False, True)
-        if name.rpartition(".")[2] in self._adapted:
-            rows, columns = self._weights.entries[f"{name}.weight"]["shape"]
-            down = self._input(f"{name}.lora_A", [-1, columns], ov.Type.f32)
-            up = self._input(f"{name}.lora_B", [rows, -1], ov.Type.f32)
-            y = op.add(y, op.matmul(op.matmul(x, down, False, True), up, False, True))
         return op.add(y, self._vector(f"{name}.bias")) if f"{name}.bias" in self._weights.entries else y
 
     def _attention(self, x: ov.Node, layer: str, cosine: ov.Node, sine: ov.Node, seen: ov.Node) -> ov.Node:

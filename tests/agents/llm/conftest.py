@@ -96,10 +96,6 @@ def transformers(model: Path | str, adapters: dict[str, str]) -> TransformersEng
     )
 
 
-def openvino(model: Path | str, adapters: dict[str, str]) -> OpenvinoEngine:
-    return OpenvinoEngine(engine="openvino", model=str(model), adapters=adapters, max_model_tokens=POSITIONS)
-
-
 def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
     return VllmEngine(
         engine="vllm",
@@ -114,7 +110,7 @@ def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
-    """Each engine in turn, with the adapters "first" and "second"."""
+    """Each engine in turn, with the adapters "first" and "second"; `openvino` has none."""
     with ExitStack() as resources:
         model = load_language_model(_settings_of(request.param, request, resources))
         resources.callback(model.close)
@@ -140,4 +136,6 @@ def _settings_of(name: str, request: pytest.FixtureRequest, resources: ExitStack
     adapters = request.getfixturevalue(f"{prefix}_adapters")
     if name.startswith("vllm"):
         return vllm(model, adapters)
-    return openvino(model, adapters) if name == "openvino" else transformers(model, adapters)
+    if name == "openvino":
+        return OpenvinoEngine(engine="openvino", model=str(model), max_model_tokens=POSITIONS)
+    return transformers(model, adapters)
