@@ -4,8 +4,7 @@ It predicts one or more fields of a route. It has an encoder with a head per fie
 per field, or both. The configuration's weights, fitted for calibration, mix the two parts.
 """
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.questions.calibration import Logs, MixingWeights, log_softmax, mixed
-from agents.questions.network import BertEncoder, Floats, Pooling, QuestionTokenizer
+from agents.questions.network import BertEncoder, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError, cache_folder, locate
@@ -87,75 +86,50 @@ def read_config(folder: Path) -> ClassifierConfig:
 
 
 class Classifier:
-    """Predicts the fields of one trained folder. Construction is cheap; `warm_up` loads.
+    """Predicts the fields of one trained folder.
 
     Args:
         folder: Contains `config.json` and `weights.safetensors`.
         encoder_folder: Contains the base encoder; default: the manifest model's folder.
+
+    Raises:
+        WeightsMissingError: the base encoder is missing.
+        SettingsError: the weights do not match the configuration or the encoder.
     """
 
     def __init__(self, folder: Path, encoder_folder: Path | None = None) -> None:
-        self.config = read_config(folder)
-        self._folder = folder
-        self._encoder_folder = encoder_folder
-        self._tensors: dict[str, Floats] | None = None
-        self._encoder: BertEncoder | None = None
-        self._tokenizer: QuestionTokenizer | None = None
-        self._lock = threading.Lock()
-
-    def check_weights(self) -> Path | None:
-        """The folder of the base encoder, if there is one; raises `WeightsMissingError`. Loads nothing."""
-        if self.config.base is None or self._encoder_folder is not None:
-            return self._encoder_folder
-        return locate(self.config.base)
-
-    def warm_up(self) -> None:
-        """Load weights, once.
-        Raises WeightsMissingError: the base encoder is missing; SettingsError: the weights do not match the
-        configuration or the encoder.
-        """
-        with self._lock:
-            if self._tensors is None:
-                self._load()
-
-    def close(self) -> None:
-        """Release the weights."""
-        self._tensors = self._tokenizer = self._encoder = None
-
-    def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
-        self.warm_up()
-        if not texts:
-            return {name: np.zeros((0, len(field.labels))) for name, field in self.config.fields.items()}
-        encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
-        logs = {}
-        for name, field in self.config.fields.items():
-            weights = MixingWeights(field.encoder_weight, field.ngram_weight)
-            logs[name] = mixed(encoder.get(name), ngrams.get(name), weights)
-        return {name: np.exp(own) for name, own in logs.items()}
-
-    def _load(self) -> None:
         from safetensors.numpy import load_file
 
-        stored = load_file(self._folder / WEIGHTS_FILE)
-        base, fields = self.check_weights(), self.config.fields.items()
+        self.config = read_config(folder)
+        self._encoder: BertEncoder | None = None
+        stored, fields = load_file(folder / WEIGHTS_FILE), self.config.fields.items()
         update = {name.removeprefix(UPDATE): array for name, array in stored.items() if name.startswith(UPDATE)}
-        tensors = {name: array.astype(np.float32) for name, array in stored.items() if not name.startswith(UPDATE)}
+        self._tensors = {name: array.astype(np.float32) for name, array in stored.items() if UPDATE not in name}
         try:
-            if base is not None:
+            if self.config.base is not None:
+                base = encoder_folder or locate(self.config.base)
                 self._encoder = BertEncoder(base, update)
                 self._tokenizer = QuestionTokenizer(base, self.config.max_tokens)
                 for name, field in fields:
-                    _check_shape(tensors, f"{HEAD}{name}.weight", (len(field.labels), self._encoder.dimensions))
+                    self._check_shape(f"{HEAD}{name}.weight", len(field.labels), self._encoder.dimensions)
             for name, field in fields if self.config.ngram_buckets else ():
-                _check_shape(tensors, f"{NGRAMS}{name}.weight", (self.config.ngram_buckets, len(field.labels)))
-                _check_shape(tensors, f"{NGRAMS}rarity", (self.config.ngram_buckets,))
+                self._check_shape(f"{NGRAMS}{name}.weight", self.config.ngram_buckets, len(field.labels))
+                self._check_shape(f"{NGRAMS}rarity", self.config.ngram_buckets)
         except (KeyError, ValueError) as error:
-            raise SettingsError(f"{self._folder}: the weights do not fit the configuration: {error}") from error
-        self._tensors = tensors
+            raise SettingsError(f"{folder}: the weights do not fit the configuration: {error}") from error
+
+    def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
+        encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
+        return {
+            name: np.exp(
+                mixed(encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight))
+            )
+            for name, field in self.config.fields.items()
+        }
 
     def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
-        if self._tokenizer is None or self._encoder is None or self._tensors is None:
+        if self._encoder is None:
             return {}
         batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
         vectors, heads = self._encoder.vectors(batch, self.config.pooling), self._tensors
@@ -165,7 +139,7 @@ class Classifier:
         }
 
     def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
-        if not self.config.ngram_buckets or self._tensors is None:
+        if not self.config.ngram_buckets:
             return {}
         tensors, rows = self._tensors, hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
         return {
@@ -173,7 +147,6 @@ class Classifier:
             for name in self.config.fields
         }
 
-
-def _check_shape(tensors: Mapping[str, Floats], name: str, shape: tuple[int, ...]) -> None:
-    if tensors[name].shape != shape:
-        raise KeyError(f"{name} has shape {tensors[name].shape}")
+    def _check_shape(self, name: str, *shape: int) -> None:
+        if self._tensors[name].shape != shape:
+            raise ValueError(f"{name} has shape {self._tensors[name].shape}")
