@@ -4,17 +4,15 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from llguidance import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
 from agents.common.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
+from agents.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
 from agents.llm.tokenizer import ChatTokenizer
-
-if TYPE_CHECKING:
-    from llguidance import LLTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
@@ -30,27 +28,12 @@ class GrammarError(ValueError):
     """llguidance cannot use a grammar; the message is llguidance's."""
 
 
-def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens: list[int]) -> "LLTokenizer":
-    """The tokenizer that all grammars of a model share; building it takes a second.
-    Raises EngineUnavailableError: llguidance is not installed.
-    """
-    try:
-        from llguidance import LLTokenizer
-    except ImportError as error:
-        raise EngineUnavailableError(
-            f"a request has a grammar, which needs llguidance ({error}): pip install llguidance==1.9.1"
-        ) from error
-    return LLTokenizer(tokenizer.backend.to_str(), n_vocab=vocabulary_size, eos_token=end_tokens)
-
-
 class GrammarMatcher:
     """The position of one generation in its Lark grammar.
     Raises GrammarError: the grammar is invalid, or a token does not match it.
     """
 
-    def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
-        from llguidance import LLMatcher
-
+    def __init__(self, guide: LLTokenizer, grammar: str) -> None:
         # The prefix marks Lark text; without it llguidance reads a JSON grammar.
         self._matcher = LLMatcher(guide, LLMatcher.grammar_from_lark(grammar), log_level=0)
         self._raise_if_broken()
@@ -176,8 +159,7 @@ class BatchDecoder:
         texts = [row.prompt[prefix:] for row in rows]
         width = max(map(len, texts))
         width += -width % self._model.multiple
-        tokens = _left_padded(texts, width)
-        mask = _left_padded([[1] * len(text) for text in texts], width)
+        tokens, mask = _left_padded(texts, width)
         mask = np.hstack([np.ones((len(rows), prefix), np.int64), mask])
         logits, cache = self._read(tokens, mask, cache, deadline)
         if logits is not None:
@@ -205,7 +187,7 @@ class BatchDecoder:
         and the cache.
         """
         (rows, width), before = tokens.shape, mask.shape[1] - tokens.shape[1]
-        positions = (mask.cumsum(1) - 1)[:, before:].clip(min=0)
+        positions = _positions(mask)[:, before:]
         logits, start = None, 0
         while start < width:
             if deadline.expired:
@@ -238,17 +220,10 @@ class BatchDecoder:
             if all(row.finish_reason for row in rows) or deadline.expired:
                 return
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
-            logits, cache, mask = self._read_more(unread, mask, cache)
-
-    def _read_more(
-        self, texts: Sequence[Sequence[int]], mask: Integers, cache: Cache
-    ) -> tuple[Logits, Cache, Integers]:
-        """Read a few more tokens of each row, in one step; returns all their logits, the cache and the mask."""
-        width = max(map(len, texts))
-        mask = np.hstack([mask, _left_padded([[1] * len(text) for text in texts], width)])
-        positions = (mask.cumsum(1) - 1)[:, -width:].clip(min=0)
-        logits, cache = self._model.step(_left_padded(texts, width), mask, positions, cache, width)
-        return logits, cache, mask
+            tokens, new = _left_padded(unread, max(map(len, unread)))
+            mask = np.hstack([mask, new])
+            positions = _positions(mask)[:, -tokens.shape[1] :]
+            logits, cache = self._model.step(tokens, mask, positions, cache, tokens.shape[1])
 
     def _newest_and_guess(self, row: Row, rows: int) -> list[int]:
         """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
@@ -332,5 +307,14 @@ class BatchDecoder:
         )
 
 
-def _left_padded(sequences: Sequence[Sequence[int]], width: int) -> Integers:
-    return np.array([[0] * (width - len(sequence)) + list(sequence) for sequence in sequences], np.int64)
+def _left_padded(texts: Sequence[Sequence[int]], width: int) -> tuple[Integers, Integers]:
+    """The texts' tokens as one batch, and its mask: 0 for padding."""
+    tokens, mask = np.zeros((2, len(texts), width), np.int64)
+    for row, text in enumerate(texts):
+        tokens[row, width - len(text) :], mask[row, width - len(text) :] = text, 1
+    return tokens, mask
+
+
+def _positions(mask: Integers) -> Integers:
+    """The place of each token in its text."""
+    return (mask.cumsum(1) - 1).clip(min=0)

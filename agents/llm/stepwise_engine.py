@@ -6,16 +6,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from llguidance import LLTokenizer
 
 from agents.common.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel, grammar_tokenizer
+from agents.llm.base import Generation, GenerationRequest, LanguageModelDiedError
+from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
 from agents.settings import OpenvinoEngine, TransformersEngine
-
-if TYPE_CHECKING:
-    from llguidance import LLTokenizer
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
@@ -60,7 +59,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         for place, request, prompt in requests:
             try:
                 rows.append(self._row(place, request, prompt))
-            except (GrammarError, EngineUnavailableError) as error:
+            except GrammarError as error:
                 results[place] = Generation.failed(str(error))
         for batch in self._micro_batches(rows):
             if deadline.expired:
@@ -92,10 +91,12 @@ class StepwiseEngine(LocalEngine[Engine]):
         return min(limit, own)
 
     @cached_property
-    def _guide(self) -> "LLTokenizer":
+    def _guide(self) -> LLTokenizer:
+        """The tokenizer that all grammars share; building it takes a second."""
         if self._model is None:
             raise RuntimeError("the model was closed")
-        return grammar_tokenizer(self._tokenizer, self._model.vocabulary, sorted(self._end_tokens))
+        ends = sorted(self._end_tokens)
+        return LLTokenizer(self._tokenizer.backend.to_str(), n_vocab=self._model.vocabulary, eos_token=ends)
 
     # --- running -----------------------------------------------------------------------------------------------------
 
