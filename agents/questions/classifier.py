@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from agents.questions.calibration import Logs, MixingWeights, log_softmax, mixed
 from agents.questions.network import BertEncoder, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
-from agents.settings import SettingsError
+from agents.settings import SettingsError, StrictModel
 from models.manifest import WeightsMissingError, cache_folder, locate
 
 CONFIG_FILE = "config.json"
@@ -26,11 +26,7 @@ HEAD, UPDATE, NGRAMS = "0.head.", "0.encoder.", "ngrams."
 """Prefixes of tensor names in the weights file."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FieldConfig(_Frozen):
+class FieldConfig(StrictModel):
     """One field: its classes in the order of the heads' rows, and the weight of each part."""
 
     labels: Annotated[tuple[str, ...], Field(min_length=2)]
@@ -38,7 +34,7 @@ class FieldConfig(_Frozen):
     ngram_weight: Annotated[float, Field(ge=0)] = 0.0
 
 
-class ClassifierConfig(_Frozen):
+class ClassifierConfig(StrictModel):
     """The contents of `config.json`. `base` is the encoder's name in the manifest, None for n-grams only."""
 
     format: Literal[1]
