@@ -70,8 +70,8 @@ def read_domain_with_certainty(reply: str) -> Route:
 
 def _certainty(text: str, pace: int) -> float:
     """The first number of per cent, else the last number before the pace; ``95%``, ``95`` and ``0.95`` are the same."""
-    percentages = [float(found[1]) / 100 for found in _NUMBER.finditer(text) if found[2]]
-    numbers = [float(found[1]) for found in _NUMBER.finditer(text, 0, pace)]
+    percentages = [float(match[1]) / 100 for match in _NUMBER.finditer(text) if match[2]]
+    numbers = [float(match[1]) for match in _NUMBER.finditer(text, 0, pace)]
     if not percentages and not numbers:
         return 0.0
     certainty = percentages[0] if percentages else numbers[-1] if numbers[-1] <= 1 else numbers[-1] / 100

@@ -19,7 +19,7 @@ def tiny(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of classifiers; a tiny BERT is in the place of every encoder that they name."""
     for module in (classifier, encoder_router):
         monkeypatch.setattr(module, "locate", lambda name: bert)
-    monkeypatch.setattr(classifier, "SHIPPED", tmp_path)
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
     return tmp_path
 
 

@@ -26,7 +26,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)  # it would stay so in this process
     for module in (classifier, encoder_router):
         monkeypatch.setattr(module, "locate", lambda name: bert)
-    monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "routers")
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "routers"))
     build_classifier(tmp_path / "routers" / "tiny")
 
 
