@@ -1,10 +1,11 @@
 """Decodes one batch of prompts step by step and checks the clock after each step."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer
@@ -88,19 +89,21 @@ Cache = Any
 """Keys and values of the tokens so far; the type is the engine's, None before the first step."""
 
 
-class StepModel(Protocol):
+class StepModel(ABC):
     """A model that reads tokens step by step. The decoder passes its cache back unchanged."""
 
     vocabulary: int
     """Number of logits."""
     prefill_tokens: int
     """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
-    multiple: int
-    """Prompts are padded to a multiple of this, because known shapes run faster; else 1."""
+    multiple = 1
+    """Prompts are padded to a multiple of this, where known shapes run faster."""
 
     def adapter(self, name: str | None) -> AbstractContextManager[None]:
-        """Apply an adapter, or none, while the block runs."""
+        """Apply an adapter, or none, while the block runs; here: there are none."""
+        return nullcontext()
 
+    @abstractmethod
     def step(
         self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache, kept: int = 1
     ) -> tuple[Logits, Cache]:
@@ -110,13 +113,15 @@ class StepModel(Protocol):
         x kept x vocabulary) and the cache.
         """
 
+    @abstractmethod
     def keep(self, cache: Cache) -> tuple[Cache, int]:
         """A copy of the cache of one row that later steps leave alone, and its size in bytes."""
 
+    @abstractmethod
     def spread(self, kept: Cache, rows: int) -> Cache:
         """A cache for a batch, each of whose rows goes on from a kept one."""
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give the memory of a step that failed back."""
 
 
