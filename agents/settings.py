@@ -47,7 +47,7 @@ class LocalEngineSettings(StrictModel):
 
 
 class OpenvinoEngine(LocalEngineSettings):
-    """OpenVINO in this process: int8 weights on a CPU, without adapters."""
+    """OpenVINO in this process: int8 weights on a CPU."""
 
     engine: Literal["openvino"]
     batch_size: PositiveInt = 4

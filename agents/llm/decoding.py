@@ -1,22 +1,21 @@
 """Decodes one batch of prompts step by step and checks the clock after each step."""
 
 import math
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
+from llguidance import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
 from agents.common.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
+from agents.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
 from agents.llm.tokenizer import ChatTokenizer
-
-if TYPE_CHECKING:
-    from llguidance import LLTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
@@ -37,27 +36,12 @@ class GrammarError(ValueError):
     """llguidance cannot use a grammar; the message is llguidance's."""
 
 
-def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens: list[int]) -> "LLTokenizer":
-    """The tokenizer that all grammars of a model share; building it takes a second.
-    Raises EngineUnavailableError: llguidance is not installed.
-    """
-    try:
-        from llguidance import LLTokenizer
-    except ImportError as error:
-        raise EngineUnavailableError(
-            f"a request has a grammar, which needs llguidance ({error}): pip install llguidance==1.9.1"
-        ) from error
-    return LLTokenizer(tokenizer.backend.to_str(), n_vocab=vocabulary_size, eos_token=end_tokens)
-
-
 class GrammarMatcher:
     """The position of one generation in its Lark grammar.
     Raises GrammarError: the grammar is invalid, or a token does not match it.
     """
 
-    def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
-        from llguidance import LLMatcher
-
+    def __init__(self, guide: LLTokenizer, grammar: str) -> None:
         # The prefix marks Lark text; without it llguidance reads a JSON grammar.
         self._matcher = LLMatcher(guide, LLMatcher.grammar_from_lark(grammar), log_level=0)
         self._raise_if_broken()
@@ -110,19 +94,21 @@ Cache = Any
 """Keys and values of the tokens so far; the type is the engine's, None before the first step."""
 
 
-class StepModel(Protocol):
+class StepModel(ABC):
     """A model that reads tokens step by step. The decoder passes its cache back unchanged."""
 
     vocabulary: int
     """Number of logits."""
     prefill_tokens: int
     """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
-    multiple: int
-    """Prompts are padded to a multiple of this, because known shapes run faster; else 1."""
+    multiple = 1
+    """Prompts are padded to a multiple of this, where known shapes run faster."""
 
     def adapter(self, name: str | None) -> AbstractContextManager[None]:
-        """Apply an adapter, or none, while the block runs."""
+        """Apply an adapter, or none, while the block runs; here: there are none."""
+        return nullcontext()
 
+    @abstractmethod
     def step(
         self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache, kept: int = 1
     ) -> tuple[Logits, Cache]:
@@ -132,13 +118,15 @@ class StepModel(Protocol):
         x kept x vocabulary) and the cache.
         """
 
+    @abstractmethod
     def keep(self, cache: Cache) -> tuple[Cache, int]:
         """A copy of the cache of one row that later steps leave alone, and its size in bytes."""
 
+    @abstractmethod
     def spread(self, kept: Sequence[Cache], width: int) -> Cache:
         """A cache of `width` tokens for a batch; each row goes on from a kept one or None, padded on the left."""
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give the memory of a step that failed back."""
 
 
@@ -181,10 +169,8 @@ class BatchDecoder:
         cache = self._model.spread(kept, width) if width else None
         texts = [row.prompt[len(begin) :] for row, begin in zip(rows, begins, strict=True)]
         longest = max(map(len, texts))
-        longest += -longest % self._model.multiple
-        tokens = _left_padded(texts, longest)
-        real = [[[1] * len(part) for part in parts] for parts in (begins, texts)]
-        mask = np.hstack([_left_padded(ones, size) for ones, size in zip(real, (width, longest), strict=True)])
+        tokens, new = _left_padded(texts, longest + -longest % self._model.multiple)
+        mask = np.hstack([_left_padded(begins, width)[1], new])
         logits, cache = self._read(tokens, mask, cache, deadline)
         if logits is not None:
             self._decode(rows, logits, cache, mask, deadline)
@@ -235,7 +221,7 @@ class BatchDecoder:
         and the cache.
         """
         (rows, width), before = tokens.shape, mask.shape[1] - tokens.shape[1]
-        positions = (mask.cumsum(1) - 1)[:, before:].clip(min=0)
+        positions = _positions(mask)[:, before:]
         logits, start = None, 0
         while start < width:
             if deadline.expired:
@@ -268,17 +254,10 @@ class BatchDecoder:
             if all(row.finish_reason for row in rows) or deadline.expired:
                 return
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
-            logits, cache, mask = self._read_more(unread, mask, cache)
-
-    def _read_more(
-        self, texts: Sequence[Sequence[int]], mask: Integers, cache: Cache
-    ) -> tuple[Logits, Cache, Integers]:
-        """Read a few more tokens of each row, in one step; returns all their logits, the cache and the mask."""
-        width = max(map(len, texts))
-        mask = np.hstack([mask, _left_padded([[1] * len(text) for text in texts], width)])
-        positions = (mask.cumsum(1) - 1)[:, -width:].clip(min=0)
-        logits, cache = self._model.step(_left_padded(texts, width), mask, positions, cache, width)
-        return logits, cache, mask
+            tokens, new = _left_padded(unread, max(map(len, unread)))
+            mask = np.hstack([mask, new])
+            positions = _positions(mask)[:, -tokens.shape[1] :]
+            logits, cache = self._model.step(tokens, mask, positions, cache, tokens.shape[1])
 
     def _newest_and_guess(self, row: Row, rows: int) -> list[int]:
         """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
@@ -362,5 +341,14 @@ class BatchDecoder:
         )
 
 
-def _left_padded(sequences: Sequence[Sequence[int]], width: int) -> Integers:
-    return np.array([[0] * (width - len(sequence)) + list(sequence) for sequence in sequences], np.int64)
+def _left_padded(texts: Sequence[Sequence[int]], width: int) -> tuple[Integers, Integers]:
+    """The texts' tokens as one batch, and its mask: 0 for padding."""
+    tokens, mask = np.zeros((2, len(texts), width), np.int64)
+    for row, text in enumerate(texts):
+        tokens[row, width - len(text) :], mask[row, width - len(text) :] = text, 1
+    return tokens, mask
+
+
+def _positions(mask: Integers) -> Integers:
+    """The place of each token in its text."""
+    return (mask.cumsum(1) - 1).clip(min=0)

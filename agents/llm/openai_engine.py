@@ -1,6 +1,7 @@
 """Any OpenAI-compatible server, such as one vLLM per GPU or several machines behind one address."""
 
 import asyncio
+import json
 import logging
 import math
 import os
@@ -34,9 +35,6 @@ _RETRIES = 2
 _CONNECT_SECONDS = 5.0
 _WARM_UP_SECONDS = 20.0
 _NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
-
-Outcomes = dict[int, Generation | openai.APIConnectionError]
-"""By the request's position; a request that missed the deadline has none."""
 
 
 class OpenAILanguageModel:
@@ -96,34 +94,35 @@ class OpenAILanguageModel:
         """
         refusals = [refuse_unknown_adapter(request, self._settings.adapters) for request in requests]
         sent = {place: requests[place] for place, refusal in enumerate(refusals) if refusal is None}
-        outcomes: Outcomes = {}
+        generations: dict[int, Generation] = {}
+        lost: list[str] = []
         if sent and not deadline.expired:
             with suppress(TimeoutError):
-                _in_own_loop(self._answer_all(sent, deadline, outcomes), deadline)
-        lost = [outcome for outcome in outcomes.values() if isinstance(outcome, openai.APIConnectionError)]
-        why = f"no language model server at {self._base_url}: {lost[0].__cause__ or lost[0]}" if lost else ""
+                _in_own_loop(self._answer_all(sent, deadline, generations, lost), deadline)
         if lost and len(lost) == len(sent):
-            raise LanguageModelDiedError(why)
-        generations = {
-            place: outcome if isinstance(outcome, Generation) else Generation.failed(why)
-            for place, outcome in outcomes.items()
-        }
+            raise LanguageModelDiedError(lost[0])
         return [refusal or generations.get(place, Generation.out_of_time()) for place, refusal in enumerate(refusals)]
 
     # --- one request -------------------------------------------------------------------------------------------------
 
     async def _answer_all(
-        self, requests: Mapping[int, GenerationRequest], deadline: Deadline, outcomes: Outcomes
+        self,
+        requests: Mapping[int, GenerationRequest],
+        deadline: Deadline,
+        generations: dict[int, Generation],
+        lost: list[str],
     ) -> None:
+        """Fill `generations` by position, but for requests that miss the deadline; `lost`: why no server was found."""
         gate = asyncio.Semaphore(self._settings.concurrency)
         async with self._client(deadline) as client:
 
             async def answer(place: int, request: GenerationRequest) -> None:
                 async with gate:
                     try:
-                        outcomes[place] = await self._answer(client, request)
+                        generations[place] = await self._answer(client, request)
                     except openai.APIConnectionError as error:
-                        outcomes[place] = error
+                        lost.append(f"no language model server at {self._base_url}: {error.__cause__ or error}")
+                        generations[place] = Generation.failed(lost[-1])
 
             await asyncio.gather(*(answer(place, request) for place, request in requests.items()))
 
@@ -190,9 +189,8 @@ class OpenAILanguageModel:
 
 async def _posted(client: openai.AsyncOpenAI, body: dict[str, Any]) -> str:
     """The text of the reply. Raises openai.APIConnectionError or openai.APIStatusError after the last attempt."""
-    if "prompt" in body:
-        return str((await client.completions.with_raw_response.create(**body)).text)
-    return str((await client.chat.completions.with_raw_response.create(**body)).text)
+    endpoint: Any = client.completions if "prompt" in body else client.chat.completions
+    return str((await endpoint.with_raw_response.create(**body)).text)
 
 
 def _safe(text: str) -> str:
@@ -216,23 +214,15 @@ def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
         thread.shutdown(wait=False)
 
 
-class _Model(BaseModel):
-    id: str
-
-
-class _Listing(BaseModel):
-    data: list[_Model] = []
-
-
 def _only_model(listing: str, address: str) -> str:
     try:
-        names = [model.id for model in _Listing.model_validate_json(listing).data]
-    except ValidationError:
+        names = [str(model["id"]) for model in json.loads(listing)["data"]]
+    except (ValueError, KeyError, TypeError):
         names = []
     if len(names) == 1:
         return names[0]
-    found = f"offers {', '.join(names[:20])}" if names else "does not say which models it has"
-    raise EngineUnavailableError(f"the server at {address} {found}: name one, with {MODEL_VARIABLE}=NAME")
+    offer = f"offers {', '.join(names[:20])}" if names else "does not say which models it has"
+    raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
 
 
 class _Token(BaseModel):

@@ -19,7 +19,6 @@ from agents.settings import ScriptedEngine
 _TOKEN = re.compile(r"\S+")
 _SEED = 20240805
 _HANG_OVERRUN_SECONDS = 0.5
-_POLL_SECONDS = 0.02
 _LOG_PROBABILITY = -0.1
 
 _GARBAGE = (
@@ -94,19 +93,29 @@ class ScriptedLanguageModel:
             self._dead = True
             raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
         if fault == "hang":
-            time.sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)
-        elif _work(max(0.5, 10 * seconds) if fault == "slow" else seconds, deadline):
-            return self._said(request, fault)
-        return Generation.out_of_time()
+            seconds = deadline.remaining + _HANG_OVERRUN_SECONDS
+        elif fault == "slow":
+            seconds = max(0.5, 10 * seconds)
+        in_time = seconds <= deadline.remaining
+        time.sleep(seconds if in_time or fault == "hang" else deadline.remaining)
+        return self._generation(request, fault) if in_time else Generation.out_of_time()
 
-    def _said(self, request: GenerationRequest, fault: str | None) -> Generation | None:
+    def _generation(self, request: GenerationRequest, fault: str | None) -> Generation | None:
+        reason: FinishReason = "length"
         if fault == "short_list":
             return None
         if fault == "error":
             return Generation.failed("the scripted engine fails on purpose")
         if fault == "garbage":
-            return self._speak(request, self._garbage(), cut=False)
-        return self._speak(request, "" if fault == "empty" else self._reply(request))
+            text = self._garbage()
+        else:
+            reply = end_before_stop("" if fault == "empty" else self._reply(request), request.stop)
+            text = self.truncate(reply, request.max_tokens)
+            reason = "stop" if text == reply else "length"
+        tokens = self.count_tokens(text)
+        turns = [message.content for message in request.messages] + [request.prompt or ""]
+        prompt_tokens = sum(map(self.count_tokens, turns))
+        return Generation(text, _LOG_PROBABILITY if tokens else None, prompt_tokens, tokens, reason)
 
     def _reply(self, request: GenerationRequest) -> str:
         users = [turn.content for turn in request.messages if turn.role == "user"]
@@ -118,22 +127,3 @@ class ScriptedLanguageModel:
         chance = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
         noise = "".join(chr(chance.randrange(1, 0xD800)) for _ in range(40))
         return chance.choice((*_GARBAGE, noise))
-
-    def _speak(self, request: GenerationRequest, reply: str, *, cut: bool = True) -> Generation:
-        stopped = end_before_stop(reply, request.stop) if cut else reply
-        text = self.truncate(stopped, request.max_tokens) if cut else reply
-        tokens = self.count_tokens(text)
-        reason: FinishReason = "stop" if cut and text == stopped else "length"
-        asked = [message.content for message in request.messages] + [request.prompt or ""]
-        prompt_tokens = sum(map(self.count_tokens, asked))
-        return Generation(text, _LOG_PROBABILITY if tokens else None, prompt_tokens, tokens, reason)
-
-
-def _work(seconds: float, deadline: Deadline) -> bool:
-    """Spend `seconds`; False if the deadline came first."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        if deadline.expired:
-            return False
-        time.sleep(min(left, _POLL_SECONDS))
-    return True

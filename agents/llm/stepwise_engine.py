@@ -1,28 +1,20 @@
 """What in-process engines that run a model step by step share: `transformers` and `openvino`."""
 
 import gc
-import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from llguidance import LLTokenizer
 
 from agents.common.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import (
-    BatchDecoder,
-    GrammarError,
-    GrammarMatcher,
-    Row,
-    StepModel,
-    grammar_tokenizer,
-)
+from agents.llm.base import Generation, GenerationRequest, LanguageModelDiedError
+from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
+from agents.llm.tokenizer import read_config
 from agents.settings import OpenvinoEngine, TransformersEngine
-
-if TYPE_CHECKING:
-    from llguidance import LLTokenizer
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
@@ -66,7 +58,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         for place, request, prompt in requests:
             try:
                 rows.append(self._row(place, request, prompt))
-            except (GrammarError, EngineUnavailableError) as error:
+            except GrammarError as error:
                 results[place] = Generation.failed(str(error))
         for batch in self._micro_batches(rows):
             if deadline.expired:
@@ -79,14 +71,14 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _load(self) -> StepModel:
         """The model with its adapters. Raises EngineUnavailableError: a package or the device is missing."""
 
-    def _config(self, name: str) -> dict[str, Any]:
-        path = model_folder(self._settings.model) / name
-        config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
-        return config
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        folder = model_folder(self._settings.model)
+        return read_config(folder, "config.json") | read_config(folder, "generation_config.json")
 
     @cached_property
     def _end_tokens(self) -> frozenset[int]:
-        configured = (self._config("config.json") | self._config("generation_config.json")).get("eos_token_id")
+        configured = self._config.get("eos_token_id")
         tokens: list[int | None] = configured if isinstance(configured, list) else [configured]
         known = [*tokens, self._tokenizer.end_token]
         return frozenset(token for token in known if token is not None)
@@ -94,14 +86,15 @@ class StepwiseEngine(LocalEngine[Engine]):
     @cached_property
     def _window(self) -> int:
         limit = self._settings.max_model_tokens
-        own: int = self._config("config.json").get("max_position_embeddings") or limit
-        return min(limit, own)
+        return min(limit, self._config.get("max_position_embeddings") or limit)
 
     @cached_property
-    def _guide(self) -> "LLTokenizer":
+    def _guide(self) -> LLTokenizer:
+        """The tokenizer that all grammars share; building it takes a second."""
         if self._model is None:
             raise RuntimeError("the model was closed")
-        return grammar_tokenizer(self._tokenizer, self._model.vocabulary, sorted(self._end_tokens))
+        ends = sorted(self._end_tokens)
+        return LLTokenizer(self._tokenizer.backend.to_str(), n_vocab=self._model.vocabulary, eos_token=ends)
 
     # --- running -----------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,13 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def read_config(folder: Path, name: str) -> dict[str, Any]:
+    """A JSON file of a model's folder; empty if there is none."""
+    path = folder / name
+    config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
+    return config
+
+
 class ChatTokenizer:
     """The tokenizer in a model's folder, loaded on first use, without transformers.
 
@@ -64,9 +71,7 @@ class ChatTokenizer:
 
     @cached_property
     def _config(self) -> dict[str, Any]:
-        path = self._folder / "tokenizer_config.json"
-        config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
-        return config
+        return read_config(self._folder, "tokenizer_config.json")
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:

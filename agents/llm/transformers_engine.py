@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
 from agents.llm.base import EngineUnavailableError, LanguageModelDiedError
-from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits
+from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from agents.llm.local_engine import adapter_folder, model_folder
 from agents.llm.stepwise_engine import StepwiseEngine
 from agents.llm.tokenizer import quiet_transformers
@@ -35,10 +35,8 @@ class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
         return TransformersModel(self._settings)
 
 
-class TransformersModel:
-    """See `agents.llm.decoding.StepModel`."""
-
-    multiple = 1
+class TransformersModel(StepModel):
+    """A causal language model of transformers."""
 
     def __init__(self, settings: TransformersEngine) -> None:
         self._adapters = settings.adapters

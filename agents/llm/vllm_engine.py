@@ -32,6 +32,8 @@ _ENVIRONMENT = {
 
 _TOKENS_PER_STEP = 2048
 """Prompt and answer tokens of all requests in one step; bounds the overrun of the deadline."""
+_SAME_NAMES = {"dtype", "quantization", "tensor_parallel_size", "gpu_memory_utilization", "enforce_eager"}
+"""Settings that vLLM has under the same names."""
 
 
 class VllmLanguageModel(LocalEngine[VllmEngine]):
@@ -111,14 +113,10 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
 
         settings = self._settings
         arguments: dict[str, Any] = {
+            **settings.model_dump(include=_SAME_NAMES),
             "model": str(model_folder(settings.model)),
-            "dtype": settings.dtype,
-            "quantization": settings.quantization,
-            "tensor_parallel_size": settings.tensor_parallel_size,
-            "gpu_memory_utilization": settings.gpu_memory_utilization,
             "max_model_len": settings.max_model_tokens,
             "max_num_batched_tokens": _TOKENS_PER_STEP,
-            "enforce_eager": settings.enforce_eager,
             "enable_prefix_caching": True,
             # Reads Lark grammars directly; vLLM's other backend converts them, older versions not always correctly.
             "structured_outputs_config": {"backend": "guidance"},

@@ -9,8 +9,6 @@ from agents.llm import LanguageModel
 from agents.questions.base import DOMAINS as DOMAINS
 from agents.questions.base import FIELD_CLASSES as FIELD_CLASSES
 from agents.questions.base import QuestionRouter as QuestionRouter
-from agents.questions.classifier import Classifier as Classifier
-from agents.questions.classifier import locate_classifier as locate_classifier
 from agents.questions.encoder_router import EncoderQuestionRouter
 from agents.questions.prompt_router import PromptQuestionRouter
 from agents.settings import EncoderRouter, PromptRouter, SettingsError

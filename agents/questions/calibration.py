@@ -57,8 +57,8 @@ def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArr
 
     start = np.full(len(present), 1.0 / len(present))
     bounds = [(0.0, 20.0)] * len(present)
-    found = iter(minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B").x)
-    return MixingWeights(*(float(next(found)) if part is not None else 0.0 for part in (encoder, ngrams)))
+    weights = iter(minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B").x)
+    return MixingWeights(*(float(next(weights)) if part is not None else 0.0 for part in (encoder, ngrams)))
 
 
 def expected_calibration_error(
@@ -72,4 +72,4 @@ def expected_calibration_error(
     top = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == classes
     bin_of = np.clip(np.ceil(top * bins).astype(np.int64) - 1, 0, bins - 1)
-    return float(sum(abs((top - right)[bin_of == one].sum()) for one in range(bins)) / max(1, len(classes)))
+    return float(sum(abs((top - right)[bin_of == number].sum()) for number in range(bins)) / max(1, len(classes)))

@@ -5,6 +5,7 @@ examples. No vocabulary is stored: an n-gram is only a hash bucket, so a trained
 its training questions.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -80,19 +81,16 @@ def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.fl
 
 def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows:
     """One row per text: for each block and bucket (1 + ln(count)) times rarity, each block scaled to unit length."""
-    rows, columns, values = [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
     for row, text in enumerate(texts):
         for block in BLOCKS:
             counts = bucket_counts(text, block, len(rarity))
-            hit = np.fromiter(counts, dtype=np.int64, count=len(counts))
-            weights = (1.0 + np.log(np.fromiter(counts.values(), dtype=np.float64, count=len(counts)))) * rarity[hit]
-            rows.append(np.full(len(hit), row, dtype=np.int64))
-            columns.append(hit)
-            values.append((weights / max(float(np.linalg.norm(weights)), 1e-12)).astype(np.float32))
-    empty = [np.zeros(0, dtype=np.int64)]  # without texts, return no rows
-    return SparseRows(
-        np.concatenate(rows or empty),
-        np.concatenate(columns or empty),
-        np.concatenate(values or [np.zeros(0, dtype=np.float32)]),
-        (len(texts), len(rarity)),
-    )
+            weights = [(1.0 + math.log(count)) * float(rarity[bucket]) for bucket, count in counts.items()]
+            length = max(math.hypot(*weights), 1e-12)
+            rows += [row] * len(counts)
+            columns += counts
+            values += [weight / length for weight in weights]
+    shape = (len(texts), len(rarity))
+    return SparseRows(np.array(rows, np.int64), np.array(columns, np.int64), np.array(values, np.float32), shape)

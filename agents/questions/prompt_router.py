@@ -5,9 +5,7 @@ The wording is ours; what is asked and what is allowed as an answer are those of
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from string import Template
-from typing import Any
+from typing import NamedTuple
 
 from agents.common.contracts import Query, Route
 from agents.common.deadline import Deadline
@@ -33,42 +31,38 @@ _PACES = {
 _DYNAMISM = re.compile(r"(?<!\bnot )(?<!\bnon-)\b(?:static|stable|never|slow|fast|real[ -]?time)")
 
 
-@dataclass(frozen=True, slots=True)
-class RoutingPrompt:
-    """A system turn, a user turn with the place `$query`, and the reader of the replies.
+class RoutingPrompt(NamedTuple):
+    """A system turn, the beginning and the end of the user turn around the question, and the reader of the replies.
 
     `read` gives the fields of a route; it leaves out what the reply does not say in a way that can be understood.
     """
 
     system: str
     user: str
-    read: Callable[[str], dict[str, Any]]
-
-    def messages(self, query: str) -> tuple[Message, ...]:
-        """The turns for one question."""
-        return (Message("system", self.system), Message("user", Template(self.user).substitute(query=query)))
+    end: str
+    read: Callable[[str], Route]
 
 
-def read_domain_word(reply: str) -> dict[str, Any]:
+def read_domain_word(reply: str) -> Route:
     """The domain whose name comes first in the reply."""
-    found = _DOMAIN.search(reply.lower())
-    return {} if found is None else {"domain": {"label": _NAMES[found[1]]}}
+    name = _DOMAIN.search(reply.lower())
+    return {"domain": {"label": _NAMES[name[1]]}} if name else {}
 
 
-def read_domain_with_certainty(reply: str) -> dict[str, Any]:
+def read_domain_with_certainty(reply: str) -> Route:
     """Domain, certainty and dynamism from a reply like ``movie, 95%, static``, its parts in this order.
 
     The certainty is what the model says, not a calibrated probability: it stands beside the label as `certainty`, and
     no `probabilities` are claimed. A reply without a readable certainty from 0 to 100 has certainty 0.
     """
-    route = read_domain_word(reply)
-    if not route:
-        return {}
     text = reply.lower()
     domain = _DOMAIN.search(text)
-    after = text[domain.end() :] if domain else ""
+    if domain is None:
+        return {}
+    after = text[domain.end() :]
     pace = _DYNAMISM.search(after)
-    route["domain"]["certainty"] = _certainty(after, pace.start() if pace else len(after))
+    certainty = _certainty(after, pace.start() if pace else len(after))
+    route: Route = {"domain": {"label": _NAMES[domain[1]], "certainty": certainty}}
     if pace:
         route["static_or_dynamic"] = {"label": next(name for word, name in _PACES.items() if pace[0].startswith(word))}
     return route
@@ -76,8 +70,8 @@ def read_domain_with_certainty(reply: str) -> dict[str, Any]:
 
 def _certainty(text: str, pace: int) -> float:
     """The first number of per cent, else the last number before the pace; ``95%``, ``95`` and ``0.95`` are the same."""
-    percentages = [float(found[1]) / 100 for found in _NUMBER.finditer(text) if found[2]]
-    numbers = [float(found[1]) for found in _NUMBER.finditer(text, 0, pace)]
+    percentages = [float(match[1]) / 100 for match in _NUMBER.finditer(text) if match[2]]
+    numbers = [float(match[1]) for match in _NUMBER.finditer(text, 0, pace)]
     if not percentages and not numbers:
         return 0.0
     certainty = percentages[0] if percentages else numbers[-1] if numbers[-1] <= 1 else numbers[-1] / 100
@@ -89,8 +83,9 @@ ROUTING_PROMPTS: Mapping[str, RoutingPrompt] = {
         system="You sort questions into the fields movie, sports, finance and music. You never answer them.",
         user=(
             "Which field is the question about? Reply with exactly one word: movie, sports, finance or music. "
-            "Reply other if it is none of these.\nQuestion: $query\nField:"
+            "Reply other if it is none of these."
         ),
+        end="Field:",
         read=read_domain_word,
     ),
     "domain_with_certainty": RoutingPrompt(
@@ -101,8 +96,9 @@ ROUTING_PROMPTS: Mapping[str, RoutingPrompt] = {
             "2. how certain you are of the field, from 0% to 100%;\n"
             "3. how fast its answer changes: static (never), slow-changing (over years), fast-changing (within weeks) "
             "or real-time (within a day).\n"
-            "Example of a reply: music, 95%, static\nQuestion: $query\nReply:"
+            "Example of a reply: music, 95%, static"
         ),
+        end="Reply:",
         read=read_domain_with_certainty,
     ),
 }
@@ -119,9 +115,10 @@ class PromptQuestionRouter(QuestionRouter):
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query. A failed or unreadable reply gives an empty one."""
+        system, user, end, _ = self._prompt
         requests = [
             GenerationRequest(
-                messages=self._prompt.messages(query.text),
+                messages=(Message("system", system), Message("user", f"{user}\nQuestion: {query.text}\n{end}")),
                 adapter=self._settings.adapter,
                 max_tokens=self._settings.max_new_tokens,
                 stop=("\n",),

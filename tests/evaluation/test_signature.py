@@ -71,7 +71,8 @@ def adapter(folder: Path, weights: bytes) -> str:
 def test_adapters_by_the_hash_of_their_files(tmp_path: Path) -> None:
     def signed(weights: bytes) -> str | None:
         location = adapter(tmp_path / "writer", weights)
-        changes = [f"language_model.adapters={{kg_writer='{location}', kg_answerer='no/such/folder'}}"]
+        adapters = f"{{kg_writer='{location}', kg_answerer='no/such/folder'}}"
+        changes = [f"language_model={{engine='transformers', model='m', adapters={adapters}}}"]
         return adapters_signature(load_settings("cpu", changes))
 
     first = signed(b"weights")

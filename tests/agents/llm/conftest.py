@@ -110,7 +110,7 @@ def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
-    """Each engine in turn, with the adapters "first" and "second"."""
+    """Each engine in turn, with the adapters "first" and "second"; `openvino` has none."""
     with ExitStack() as resources:
         model = load_language_model(_settings_of(request.param, request, resources))
         resources.callback(model.close)

@@ -8,7 +8,7 @@ import pytest
 
 from agents.llm import EngineUnavailableError, load_language_model, local_engine
 from agents.llm.local_engine import adapter_folder, check_folders, model_folder
-from agents.settings import LanguageModelSettings, OpenAIEngine, TransformersEngine, VllmEngine
+from agents.settings import LanguageModelSettings, OpenAIEngine, OpenvinoEngine, TransformersEngine, VllmEngine
 from models.manifest import WeightsMissingError
 
 KNOWN = "smollm2-135m-instruct"
@@ -74,6 +74,7 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
     [
         (OpenAIEngine(engine="openai", model="m"), "openai", "requirements-cpu.txt"),
         (TransformersEngine(engine="transformers", model="m"), "torch", "requirements-train.txt"),
+        (OpenvinoEngine(engine="openvino", model="m"), "llguidance", "requirements-cpu.txt"),
         (VllmEngine(engine="vllm", model="m"), "vllm", "requirements-vllm-cpu.txt"),
     ],
 )

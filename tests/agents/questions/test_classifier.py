@@ -51,7 +51,7 @@ def test_weights_that_do_not_fit_are_refused(bert: Path, tmp_path: Path) -> None
     tensors = load_file(path)
     save_file(tensors | {"0.head.domain.weight": np.zeros((4, 32), dtype=np.float16)}, path)
     with pytest.raises(SettingsError, match="do not fit"):
-        Classifier(tmp_path, encoder_folder=bert).warm_up()
+        Classifier(tmp_path, encoder_folder=bert)
     save_file({name: array for name, array in tensors.items() if "ngrams.domain.weight" not in name}, path)
     with pytest.raises(SettingsError, match="do not fit"):
-        Classifier(tmp_path, encoder_folder=bert).warm_up()
+        Classifier(tmp_path, encoder_folder=bert)

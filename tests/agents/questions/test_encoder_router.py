@@ -7,24 +7,31 @@ import pytest
 
 from agents.common.contracts import label, probability
 from agents.common.deadline import Deadline
-from agents.questions import FIELD_CLASSES, QuestionRouter, open_router
-from agents.questions.classifier import Classifier
+from agents.questions import FIELD_CLASSES, QuestionRouter, classifier, encoder_router, open_router
 from agents.questions.encoder_router import EncoderQuestionRouter
 from agents.settings import EncoderRouter, SettingsError
 from models.manifest import WeightsMissingError
 from tests.agents.questions.tiny_bert import build_classifier, queries
 
-SETTINGS = EncoderRouter(engine="encoder", classifiers=("a", "b"), batch_size=3)
+
+@pytest.fixture
+def tiny(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of classifiers; a tiny BERT is in the place of every encoder that they name."""
+    for module in (classifier, encoder_router):
+        monkeypatch.setattr(module, "locate", lambda name: bert)
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
+    return tmp_path
 
 
-def classifier(folder: Path, bert: Path, *fields: str) -> Classifier:
-    return Classifier(build_classifier(folder, fields), encoder_folder=bert)
+def routed(folder: Path, *fields: str) -> EncoderQuestionRouter:
+    """By a classifier for each field."""
+    names = tuple(f"{number}" for number, field in enumerate(fields) if build_classifier(folder / f"{number}", [field]))
+    return EncoderQuestionRouter(EncoderRouter(engine="encoder", classifiers=names, batch_size=3))
 
 
-def test_classifiers_with_a_field_each_make_one_route(bert: Path, tmp_path: Path) -> None:
+def test_classifiers_with_a_field_each_make_one_route(tiny: Path) -> None:
     """As NEC's three do."""
-    parts = [classifier(tmp_path / field, bert, field) for field in FIELD_CLASSES]
-    router = EncoderQuestionRouter(SETTINGS, parts)
+    router = routed(tiny, *FIELD_CLASSES)
     router.check_weights()
     router.warm_up()
     asked = queries("who sang the song ?", "what is the share price of acme ?", "who ?", "did acme score ?")
@@ -38,15 +45,13 @@ def test_classifiers_with_a_field_each_make_one_route(bert: Path, tmp_path: Path
     router.close()
 
 
-def test_a_field_from_two_classifiers_is_refused(bert: Path, tmp_path: Path) -> None:
-    parts = [classifier(tmp_path / "a", bert, "domain"), classifier(tmp_path / "b", bert, "domain")]
+def test_a_field_from_two_classifiers_is_refused(tiny: Path) -> None:
     with pytest.raises(SettingsError, match="domain: several classifiers"):
-        EncoderQuestionRouter(SETTINGS, parts).check_weights()
+        routed(tiny, "domain", "domain").check_weights()
 
 
-def test_after_the_deadline_a_route_is_empty(bert: Path, tmp_path: Path) -> None:
-    router = EncoderQuestionRouter(SETTINGS, [classifier(tmp_path, bert, "domain")])
-    routes = router.route(queries("who founded acme ?"), Deadline(0))
+def test_after_the_deadline_a_route_is_empty(tiny: Path) -> None:
+    routes = routed(tiny, "domain").route(queries("who founded acme ?"), Deadline(0))
     assert routes == [{}]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.common.contracts import label
-from agents.questions import classifier
+from agents.questions import classifier, encoder_router
 from agents.settings import PRESETS
 from crag.questions import BATCH_SIZE, main
 from tests.agents.questions.tiny_bert import build_bert, build_classifier
@@ -24,8 +24,9 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A classifier `tiny`, and a tiny BERT in the place of the encoder that it names."""
     bert = build_bert(tmp_path / "bert")
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)  # it would stay so in this process
-    monkeypatch.setattr(classifier, "locate", lambda name: bert)
-    monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "routers")
+    for module in (classifier, encoder_router):
+        monkeypatch.setattr(module, "locate", lambda name: bert)
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "routers"))
     build_classifier(tmp_path / "routers" / "tiny")
 
 
