@@ -17,7 +17,8 @@ from agents.questions.calibration import Logs, MixingWeights, log_softmax, mixed
 from agents.questions.network import BertEncoder, Floats, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError
-from models.manifest import WeightsMissingError, cache_folder, locate
+from models.manifest import WeightsMissingError, locate
+from models.needed import needed_folder
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
@@ -58,16 +59,10 @@ def locate_classifier(name: str) -> Path:
     """The folder of classifier `name`: in `models/routers`, or in the cache of fetched models.
     Raises WeightsMissingError: the folder or a file is missing; the message names the command that trains it.
     """
-    places = (SHIPPED / name, cache_folder() / name)
-    folder = next((place for place in places if place.is_dir()), places[0])
-    target = folder if folder.is_dir() else places[1]
-    for file in (CONFIG_FILE, WEIGHTS_FILE):
-        if not (folder / file).is_file():
-            raise WeightsMissingError(
-                f"classifier {name}: {folder / file} is missing. Train it with: "
-                f"python -m training.router --config {name} --out {target}"
-            )
-    return folder
+    folder = needed_folder("router.classifiers", "classifier", name)
+    if folder.problem:
+        raise WeightsMissingError(folder.problem)
+    return folder.path
 
 
 def read_config(folder: Path) -> ClassifierConfig:

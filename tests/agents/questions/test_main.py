@@ -25,7 +25,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bert = build_bert(tmp_path / "bert")
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)  # it would stay so in this process
     monkeypatch.setattr(classifier, "locate", lambda name: bert)
-    monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "routers")
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "routers"))
     build_classifier(tmp_path / "routers" / "tiny")
 
 
