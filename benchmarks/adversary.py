@@ -9,7 +9,6 @@ the right one of another question of the same kind. "model alone" are the drafts
 An interrupted run continues with the same command.
 """
 
-import argparse
 import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import read_jsonl, write_rows
 from benchmarks.common import UNHURRIED_SECONDS, Row, table
-from crag.command import end_with, exit_code, parser_of, whole
+from crag.command import command, end_with, parser_of, whole
 from crag.evaluate import main as evaluate
 from evaluation.datasets import DEFAULT_DATASET, read_rows
 from evaluation.judge import Claim, Judge, Verdict, judge_claims, make_judge
@@ -29,6 +28,7 @@ ATTACKS = ("poisoned", "injected")
 _SITE = "https://attack.example"
 
 
+@command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Attack and print; exit code 2 if a file or the preset cannot be used."""
     parser = parser_of("benchmarks.adversary", __doc__)
@@ -36,10 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="default: %(default)s")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="only the first N questions that have an answer")
     parser.add_argument("--output", type=Path, default=Path("results/adversary"), metavar="DIR", help="of the runs")
-    return exit_code(lambda: _attack(parser.parse_args(arguments)))
-
-
-def _attack(options: argparse.Namespace) -> int:
+    options = parser.parse_args(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
     rows = [row for row in read_rows(options.dataset) if row["answer"].lower() != INVALID_QUESTION][: options.limit]
     wrong = wrong_answers([row["answer"] for row in rows])

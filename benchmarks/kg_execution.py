@@ -36,7 +36,7 @@ from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
 from benchmarks.common import SHARED, by_label, existing, table
-from crag.command import end_with, exit_code, in_batches, parser_of, server
+from crag.command import command, end_with, in_batches, parser_of, server
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from mock_api import GraphError, serve
@@ -163,22 +163,19 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
     return [record.data for record in records if record.data["verified"]]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print agreement by domain and by last step. Exit code: 0 done, 2 a file cannot be used."""
-    parser = parser_of("benchmarks.kg_execution", __doc__)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    add_graph_arguments(parser)
-    options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options), GraphError)
-
-
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `graph_server`."""
     parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
     parser.add_argument("--kg-url", type=server, help="ask this server instead")
 
 
-def _run(options: argparse.Namespace) -> None:
+@command(GraphError)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print agreement by domain and by last step. Exit code: 0 done, 2 a file cannot be used."""
+    parser = parser_of("benchmarks.kg_execution", __doc__)
+    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    add_graph_arguments(parser)
+    options = parser.parse_args(arguments)
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)

@@ -46,7 +46,7 @@ from benchmarks.kg_execution import (
     run_rows,
     values_agree,
 )
-from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
+from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError
 from evaluation.metrics import wilson_interval
 from mock_api import GraphError
@@ -60,7 +60,8 @@ Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(GraphError, LanguageModelDiedError)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
     parser = parser_of("benchmarks.kg_writing", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
@@ -75,10 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.fold and not options.pairs:
         parser.error("--fold needs --pairs, which has the entities of each question")
-    return exit_code(lambda: _run(options), GraphError, LanguageModelDiedError)
-
-
-def _run(options: argparse.Namespace) -> None:
     settings = load_settings(options.preset, options.set)
     engine, graph = settings.language_model, settings.knowledge_graph
     writing = graph.writer if graph else KgWriterSettings()

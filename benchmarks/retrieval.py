@@ -13,7 +13,6 @@ Both sides get the same pages, the same dense encoder, the same process, one thr
 extraction workers, one question at a time. `--pages N` adds pages of other questions until each has N.
 """
 
-import argparse
 import os
 import re
 import shutil
@@ -41,7 +40,7 @@ from agents.web.extract.page_text import page_text
 from agents.web.path import build_context
 from agents.web.ranking import STOPWORDS, terms
 from benchmarks.common import SHARED, existing, table
-from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
+from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
 from evaluation.datasets import DatasetError, read_rows
 
 BUDGETS = (400, 600, 1000, 2000)
@@ -196,7 +195,8 @@ def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> lis
 # --- the command line -------------------------------------------------------------------------------------------------
 
 
-def main() -> int:
+@command()
+def main() -> None:
     """The command. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("benchmarks.retrieval", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", help="default: the three kinds of ../shared/data")
@@ -205,12 +205,8 @@ def main() -> int:
     add_preset_arguments(parser)
     options = parser.parse_args()
     if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
-        command = [sys.executable, "-m", "benchmarks.retrieval", *sys.argv[1:]]
-        os.execve(sys.executable, command, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
-    return exit_code(lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> None:
+        again = [sys.executable, "-m", "benchmarks.retrieval", *sys.argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
     settings = load_settings(options.preset, options.set)
     given = {path.name: path for path in options.dataset} if options.dataset else DATASETS
     rows: list[list[object]] = []

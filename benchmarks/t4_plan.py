@@ -22,7 +22,7 @@ from agents.settings import Settings, load_settings
 from agents.web import WebPath
 from benchmarks.common import table
 from benchmarks.retrieval import questions, unhurried, with_pages
-from crag.command import add_preset_arguments, end_with, exit_code, in_batches, parser_of, whole
+from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
 from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
@@ -139,6 +139,7 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> int:
     return int(bool(made.problems) or max(totals) > budget)
 
 
+@command()
 def main() -> int:
     """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
     parser = parser_of("benchmarks.t4_plan", __doc__)
@@ -146,7 +147,7 @@ def main() -> int:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
     options = parser.parse_args()
-    return exit_code(lambda: report(load_settings(options.preset, options.set), options.dataset, options.limit))
+    return report(load_settings(options.preset, options.set), options.dataset, options.limit)
 
 
 if __name__ == "__main__":

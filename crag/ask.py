@@ -1,6 +1,5 @@
 """`crag ask QUESTION`: one question, one answer, from HTML files, a knowledge graph, or both; `--why` shows the way."""
 
-import argparse
 import json
 import os
 import sys
@@ -18,7 +17,7 @@ from urllib3.exceptions import HTTPError
 from agents.common.contracts import Passage, Trace
 from agents.common.files import DatasetError
 from agents.settings import load_settings
-from crag.command import add_graph_arguments, add_preset_arguments, exit_code, parser_of
+from crag.command import add_graph_arguments, add_preset_arguments, command, parser_of, say
 from evaluation.batches import GRAPH_VARIABLE
 from evaluation.graph_server import mock_graph
 
@@ -33,7 +32,8 @@ TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 """Of `query_time` in CRAG: Pacific time."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the answer; exit code: 0 done, 2 it could not be asked."""
     parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
     parser.add_argument("question")
@@ -47,29 +47,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
-    with ExitStack() as beside:
-        return exit_code(lambda: _ask(options, beside))
-
-
-def _ask(options: argparse.Namespace, beside: ExitStack) -> None:
     settings = load_settings(options.preset, options.set)
     pages = [*map(page_of, options.pages), *(fetched_pages(options.url_file) if options.url_file else ())]
-    _say(f"loading the models of preset {settings.name} ...")
+    say(f"loading the models of preset {settings.name} ...")
     from agents.crag_agent import CragAgent
 
     has_graph = options.kg_url or os.environ.get(GRAPH_VARIABLE)
-    if options.mock_kg is not None or not (pages or has_graph):
-        if options.mock_kg is None:
-            _say("no page and no graph is given: asking the small graph that is shipped")
-        options.kg_url = beside.enter_context(mock_graph(options.mock_kg or ""))
-    if options.kg_url:
-        os.environ[GRAPH_VARIABLE] = options.kg_url
-    agent = CragAgent.from_settings(settings)
-    beside.callback(agent.close)
-    agent.warm_up()
     asked_at = options.time or datetime.now(ZoneInfo("America/Los_Angeles")).strftime(TIME_FORMAT)
     batch = {"interaction_id": ["asked"], "query": [options.question], "search_results": [pages]}
-    (answer,), (trace,) = agent.answer_batch({**batch, "query_time": [asked_at]})
+    with ExitStack() as beside:
+        if options.mock_kg is not None or not (pages or has_graph):
+            if options.mock_kg is None:
+                say("no page and no graph is given: asking the small graph that is shipped")
+            options.kg_url = beside.enter_context(mock_graph(options.mock_kg or ""))
+        if options.kg_url:
+            os.environ[GRAPH_VARIABLE] = options.kg_url
+        agent = CragAgent.from_settings(settings)
+        beside.callback(agent.close)
+        agent.warm_up()
+        (answer,), (trace,) = agent.answer_batch({**batch, "query_time": [asked_at]})
     if options.json:
         sys.stdout.write(json.dumps(trace.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n")
     else:
@@ -99,7 +95,7 @@ def fetched_pages(path: Path) -> Iterator[Mapping[str, Any]]:
                 reply.raise_for_status()
                 html = reply.raw.read(LARGEST_PAGE, decode_content=True)
         except (requests.RequestException, HTTPError) as error:
-            _say(f"left out: {address}: {type(error).__name__}")
+            say(f"left out: {address}: {type(error).__name__}")
         else:
             yield _search_result(html, address, address)
 
@@ -116,11 +112,6 @@ def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
         "page_result": html.decode("utf-8", "replace"),
         "page_last_modified": "",
     }
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 def explained(trace: Trace) -> str:

@@ -19,47 +19,46 @@ from agents.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
-    Settings,
-    SettingsError,
     available_presets,
-    load_settings,
     parse_override,
     quoted_override,
     usual_preset,
 )
 from evaluation.datasets import Split
-from models.manifest import UnknownModelError, WeightsMissingError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
 """The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
-FAULTS: tuple[type[Exception], ...] = (UserError, UnknownModelError, WeightsMissingError, OSError)
-"""What the person at the keyboard can mend; the message says how."""
 
 
-def exit_code(work: Callable[[], int | None], *more: type[Exception]) -> int:
-    """Run a command's work and return its exit code. `FAULTS` and `more` become one line and `EXIT_UNUSABLE`."""
-    try:
-        return work() or 0
-    except (*FAULTS, *more) as error:
-        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
-        return EXIT_UNUSABLE
-
-
-def command(*more: type[Exception]) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
-    """Make a function a command: it returns an exit code, as from `exit_code` with `more`."""
+def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
+    """Make a function a command, which returns an exit code. What the person at the keyboard can mend (a `UserError`,
+    an `OSError`, one of `more`) becomes one line on standard error and `code`.
+    """
+    faults: tuple[type[Exception], ...] = (UserError, OSError, *more)
 
     def decorated(main: Callable[P, int | None]) -> Callable[P, int]:
         @wraps(main)
         def reporting(*arguments: P.args, **named: P.kwargs) -> int:
-            return exit_code(lambda: main(*arguments, **named), *more)
+            try:
+                return main(*arguments, **named) or 0
+            except faults as error:
+                text = str(error)
+                if isinstance(error, OSError) and error.filename:
+                    text = f"{error.filename}: {error.strerror}"
+                sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
+                return code
 
         return reporting
 
     return decorated
+
+
+def say(text: str) -> None:
+    """A line for the person at the keyboard, on standard error."""
+    sys.stderr.write(f"{text}\n")
 
 
 def end_with(main: Callable[[], int]) -> NoReturn:
@@ -95,17 +94,12 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
-        type=override,
+        type=form(override),
         action="append",
         default=[],
         help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
         "is TOML, none removes the key; can be repeated",
     )
-
-
-def chosen_settings(options: argparse.Namespace) -> Settings:
-    """The preset with the changes of `overrides_of`; raises `SettingsError`."""
-    return load_settings(options.preset, overrides_of(options))
 
 
 def overrides_of(options: argparse.Namespace) -> list[str]:
@@ -183,11 +177,8 @@ def override(text: str) -> str:
     """``KEY=VALUE`` as a TOML line; a bare word needs no quotes."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
-        raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
-    try:
-        parse_override(f"{key}={value}")
-    except SettingsError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise ValueError(f"must be KEY=VALUE in one line, found {text!r}")
+    parse_override(f"{key}={value}")
     return quoted_override(f"{key}={value}")
 
 

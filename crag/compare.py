@@ -1,23 +1,23 @@
 """`crag compare`, `python -m evaluation.compare RUN_A RUN_B`: compares two runs, with paired intervals and p-values."""
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 
-from agents.common.files import check_target, write_json
-from crag.command import exit_code, parser_of
+from agents.common.files import DatasetError, check_target, write_json
+from crag.command import command, parser_of
 from evaluation.batches import SLICE_FIELDS, golds_of
 from evaluation.compare import Comparison, Difference, RunPair, compare_runs, verdicts_title
 from evaluation.metrics import FEWEST, Metrics, fields_of
 from evaluation.report.page import write_comparison
 from evaluation.results import interval_text
-from evaluation.store import SavedRun, StoreError
+from evaluation.store import SavedRun
 
 _WIDTH = 110
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Compare two runs. Exit code: 0 done, 2 not comparable."""
     parser = parser_of(
         "python -m evaluation.compare",
@@ -34,16 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--html", metavar="FILE.html", type=Path, help=html)
     parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _compare(options))
-
-
-def _compare(options: argparse.Namespace) -> None:
     first, second = SavedRun.read(options.first), SavedRun.read(options.second)
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
     for field in options.by or ():
         if field not in comparison.slices:
             known = ", ".join(fields_of(list(first.records.values())))
-            raise StoreError(f"--by {field}: no common question has that field; fields with one value: {known}")
+            raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {known}")
     for path in filter(None, (options.out, options.html)):
         check_target(path)
     print("\n".join(_lines(comparison)))

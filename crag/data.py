@@ -13,15 +13,16 @@ import tarfile
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
 import requests
 from tqdm import tqdm
 
 from agents.common.files import DatasetError, whole_file
-from crag.command import exit_code, parser_of
+from crag.command import command, parser_of
 from evaluation.datasets import joined_files
-from models.sources import sha256_of
+from models.manifest import PinnedFile
+from models.sources import is_whole, sha256_of
 
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
@@ -37,14 +38,8 @@ _POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>\d+)"
 _BLOCK = 1 << 20
 
 
-class Pointer(NamedTuple):
-    """What Git LFS says of a file."""
-
-    sha256: str
-    size: int
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """List or fetch; exit code: 0 done, 2 not reachable, damaged, or not writable."""
     description = f"The public CRAG questions of {HOME}."
     parser = parser_of("crag data", description, "Exit code: 0 done; 2 not reachable, damaged, or not writable.")
@@ -53,14 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
     fetching.add_argument("what", choices=("crag",))
     fetching.add_argument("--task", type=int, choices=tuple(FILES), default=1, help="default: 1, the file of 1 and 2")
-    for command in (listing, fetching):
-        command.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
+    for action in (listing, fetching):
+        action.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _list(options.to) if options.command == "list" else _fetch(options.task, options.to))
-
-
-def _fetch(task: int, folder: Path) -> None:
-    parts = [fetch(name, folder) for name in FILES[task]]
+    folder = options.to
+    if options.command == "list":
+        _list(folder)
+        return
+    parts = [fetch(name, folder) for name in FILES[options.task]]
     questions = parts[0]
     if ARCHIVE in questions.name:
         questions = folder / f"{questions.name.partition(ARCHIVE)[0]}.jsonl.bz2"
@@ -91,7 +86,7 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
 def fetch(name: str, folder: Path) -> Path:
     """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
     path, pointer = folder / name, _pointer(name)
-    if path.is_file() and path.stat().st_size == pointer.size and sha256_of(path) == pointer.sha256:
+    if is_whole(path, pointer):
         sys.stdout.write(f"{path}: already here and verified\n")
         return path
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,12 +112,13 @@ def _list(folder: Path) -> None:
     sys.stdout.write(f"from {HOME}\n")
 
 
-def _pointer(name: str) -> Pointer:
+def _pointer(name: str) -> PinnedFile:
+    """What Git LFS says of a file."""
     reply = _get(f"{POINTERS}/{name}")
     found = _POINTER.search(reply.text[:1000])
     if found is None:
         raise DatasetError(f"{POINTERS}/{name} is no Git LFS pointer any more; look at {HOME}")
-    return Pointer(found["sha256"], int(found["size"]))
+    return PinnedFile(path=name, sha256=found["sha256"], size=int(found["size"]))
 
 
 def _download(address: str, part: Path, size: int) -> None:

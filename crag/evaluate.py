@@ -18,15 +18,17 @@ from agents.answering import trim_to_tokens
 from agents.common.files import DatasetError
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 from crag.command import (
+    EXIT_INTERRUPTED,
     add_graph_arguments,
     add_preset_arguments,
     add_split_argument,
-    exit_code,
+    command,
     folder,
     form,
     number,
     overrides_of,
     parser_of,
+    say,
     whole,
 )
 from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
@@ -37,15 +39,16 @@ from evaluation.ray_workers import LOCAL, RayWorkers
 from evaluation.report.page import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
-from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, trim_name, versions
+from evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
 from evaluation.store import RunStore
 from evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
 
-EXIT_FAILED_BATCHES, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
+EXIT_FAILED_BATCHES, EXIT_TERMINATED = 1, 143
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
 
+@command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the evaluation; returns the exit code.
 
@@ -57,9 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
-            return exit_code(lambda: _evaluate(options, output, words))
+            return _evaluate(options, output, words)
     except KeyboardInterrupt as interrupt:
-        _say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
+        say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
 
 
@@ -67,7 +70,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
     if options.mock_kg is None and address and (why := silent_graph(address)):
-        _say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
+        say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
     try:
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
@@ -81,7 +84,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     try:
         sys.stdout.write(f"report     {write_report(output)}\n")
     except DatasetError as error:
-        _say(f"no report: {error}")
+        say(f"no report: {error}")
     return _warn_of_lost_submission(results)
 
 
@@ -93,12 +96,12 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
     if options.ray:
         share = (options.workers, options.worker_cpus, options.worker_gpus)
         worker = RayWorkers(spec, options.ray, *share, options.mock_kg)
-    store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
+    store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
     if not options.quiet:
         named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
-        _say(f"loading {named} ...")
+        say(f"loading {named} ...")
     if options.in_process:
-        _say("the agent runs in this process: its time limit is not enforced")
+        say("the agent runs in this process: its time limit is not enforced")
     try:
         return Evaluation(
             dataset=options.dataset,
@@ -119,7 +122,7 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
     finally:
         store.close()
         if cost := cost_line(judge):
-            _say(cost)
+            say(cost)
 
 
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
@@ -183,15 +186,11 @@ def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
         return 0
     bar = "!" * 88
     last = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
-    _say(
+    say(
         f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
         f"  See the fields timed_out and error in predictions.jsonl.{last}\n{bar}"
     )
     return EXIT_FAILED_BATCHES
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -1,6 +1,5 @@
 """`crag judge`, `python -m evaluation.judge`: judges a file's predictions and compares them with existing verdicts."""
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 from agents.answering import trim_to_tokens
 from agents.common.files import DatasetError, Record, check_target, write_rows
-from crag.command import exit_code, parser_of
+from crag.command import command, parser_of
 from evaluation.datasets import alternative_answers, read_records
 from evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
 from evaluation.metrics import agreement, cohens_kappa, fields_of
@@ -25,7 +24,8 @@ class JudgedPair(NamedTuple):
     group: str
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
     parser = parser_of(
         "python -m evaluation.judge",
@@ -43,10 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help=whole)
     add_judge_arguments(parser)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _judge(options))
-
-
-def _judge(options: argparse.Namespace) -> None:
     records = list(read_records(options.source))
     claims = [claim_of(record) for record in records]
     references = [_reference(record, options.against) for record in records]

@@ -21,13 +21,14 @@ from agents.kg.results import Status
 from agents.kg.schema import Domain
 from agents.kg.writing import CallRequest, CallWriter, Written
 from agents.llm import load_language_model
-from agents.settings import KG_VARIABLE, KgWriterSettings
-from crag.command import add_preset_arguments, chosen_settings, exit_code, in_batches, number, parser_of, server, whole
+from agents.settings import KG_VARIABLE, KgWriterSettings, load_settings
+from crag.command import add_preset_arguments, command, in_batches, number, overrides_of, parser_of, server, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
 _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
 
 
+@command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Exit code of `run`: 0 every statement was run, whatever it found; 1 invalid; 3 no graph."""
     parser = parser_of("python -m agents.kg", __doc__)
@@ -47,11 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept.add_argument("--overwrite", action="store_true", help="replace --out")
     add_preset_arguments(write)
     options = parser.parse_args(arguments)
-    if options.command == "write":
-        return exit_code(lambda: _write(options))
-    if not options.kg_url:
-        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
-    return exit_code(lambda: _run(options))
+    if options.command == "run":
+        if not options.kg_url:
+            parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
+        return _run(options)
+    _write(options)
+    return 0
 
 
 def _moment(text: str) -> datetime:
@@ -84,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> None:
-    settings = chosen_settings(options)
+    settings = load_settings(options.preset, overrides_of(options))
     if options.out.exists() and not (options.resume or options.overwrite):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
     records = list(read_records(options.source, options.limit))

@@ -3,16 +3,16 @@
 python -m agents.public_data build --oscars CSV --films CSV ... --out DIR   a folder for public_data.tables of a preset
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.public_data import TableError, build_companies, build_films, build_grammys, build_oscars
-from crag.command import exit_code, parser_of
+from crag.command import command, parser_of
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit code is 0 only if it succeeded."""
     parser = parser_of("python -m agents.public_data", __doc__)
     build = parser.add_subparsers(required=True).add_parser("build", help="create a folder of tables")
@@ -25,10 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
     given("--out", type=Path, required=True, metavar="DIR")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _build(options))
-
-
-def _build(options: argparse.Namespace) -> None:
     built = {
         "oscars": options.oscars and build_oscars(options.oscars, options.out),
         "grammys": options.grammys and build_grammys(options.grammys, options.out),

@@ -3,7 +3,6 @@
 python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,14 +20,15 @@ from agents.common.queries import parse_row
 from agents.llm import load_language_model
 from agents.questions import QuestionRouter, open_router
 from agents.settings import SettingsError, load_settings
-from crag.command import add_preset_arguments, exit_code, parser_of, whole
+from crag.command import add_preset_arguments, command, parser_of, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
 BATCH_SIZE = 16
 SECONDS_PER_BATCH = 600.0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; the exit code is 0 only if every row was processed."""
     parser = parser_of("python -m agents.questions", __doc__)
     classify = parser.add_subparsers(required=True).add_parser("classify", help="add a route to every row of a file")
@@ -38,10 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given("--limit", type=whole(1), help="maximum number of rows")
     add_preset_arguments(classify, "cpu")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _classify(options))
-
-
-def _classify(options: argparse.Namespace) -> None:
     records, settings = read_records(options.source, options.limit), load_settings(options.preset, options.set)
     if settings.router is None:
         raise SettingsError(f"preset {settings.name} has no router")

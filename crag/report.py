@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.command import exit_code, parser_of
+from crag.command import command, parser_of
 from evaluation.report.page import write_report
 from evaluation.store import REPORT
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the report and print its path; exit code: 0 done, 2 no finished run, or the file cannot be written."""
     parser = parser_of(
         "python -m evaluation.report",
@@ -18,4 +19,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
     parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: print(write_report(options.folder, options.out)))
+    print(write_report(options.folder, options.out))

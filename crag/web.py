@@ -18,11 +18,12 @@ from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.llm import load_language_model
 from agents.settings import Settings, load_settings
 from agents.web import WebPath, page_text
-from crag.command import add_preset_arguments, exit_code, in_batches, parser_of, whole
+from crag.command import add_preset_arguments, command, in_batches, parser_of, whole
 from evaluation.datasets import read_rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; the exit code is 0 only if it succeeded."""
     parser = parser_of("python -m agents.web", __doc__)
     commands = parser.add_subparsers(required=True)
@@ -34,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     context.add_argument("--limit", type=whole(1), help="maximum number of questions")
     context.set_defaults(work=_context)
-    for command in (extract, context):
-        add_preset_arguments(command)
+    for each in (extract, context):
+        add_preset_arguments(each)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: options.work(options, load_settings(options.preset, options.set)))
+    options.work(options, load_settings(options.preset, options.set))
 
 
 def _extract(options: argparse.Namespace, settings: Settings) -> None:

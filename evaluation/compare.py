@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.common.files import DatasetError
 from evaluation.batches import SLICE_FIELDS, RowKey
 from evaluation.judge import Verdict
 from evaluation.metrics import VALUE, Interval, Metrics, by_label, measure, percentile_interval, resampled_counts
-from evaluation.store import SavedRun, StoreError, differing
+from evaluation.store import SavedRun, differing
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {
     "score": {verdict: round(value) for verdict, value in VALUE.items()},
@@ -105,7 +106,7 @@ class Comparison:
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
-    Raises StoreError: there are no common questions, or one of the `fields` has several values in a row.
+    Raises DatasetError: there are no common questions, or one of the `fields` has several values in a row.
     """
     pairs = [
         RunPair(key, record, second.records[key])
@@ -113,13 +114,13 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
         if key in second.records and second.records[key]["query"] == record["query"]
     ]
     if not pairs:
-        raise StoreError(
+        raise DatasetError(
             f"{first.folder} ({len(first.records)} questions) and {second.folder} ({len(second.records)} questions) "
             "have no question in common: 0 of equal id and text"
         )
     for field, pair in product(fields, pairs):
         if isinstance(pair.first.get(field), list | dict):
-            raise StoreError(
+            raise DatasetError(
                 f"--by {field}: expected a field with one value, but {pair.key.interaction_id} has several"
             )
     flips: dict[VerdictPair, list[RunPair]] = {}

@@ -19,14 +19,10 @@ PROBE = "/open/search_entity_by_name"
 PROBE_SECONDS = 5.0
 
 
-class GraphServerError(UserError, RuntimeError):
-    """The server did not start; the message ends with its output."""
-
-
 @contextmanager
 def mock_graph(data: str | Path = "") -> Iterator[str]:
     """The address of `python -m mock_api` with the graph of a folder; without one: the shipped graph.
-    Raises GraphServerError: it exited at once.
+    Raises UserError: it exited at once; the message ends with its output.
     """
     folder = ["--data", str(data)] if data else []
     command = [sys.executable, "-m", "mock_api", "--port", "0", "--stop-with-stdin", *folder]
@@ -42,7 +38,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
             if not (address := re.search(r"https?://\S+", line)):
                 errors.seek(0)
                 last = " ".join(errors.read().split("\n")[-4:]).strip()
-                raise GraphServerError(f"the mock knowledge graph did not start: {last}")
+                raise UserError(f"the mock knowledge graph did not start: {last}")
             yield address.group()
         finally:
             process.terminate()

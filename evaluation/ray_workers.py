@@ -30,10 +30,6 @@ CONNECT_SECONDS = 10.0
 OBJECT_STORE_BYTES = 100_000_000
 
 
-class RayUnavailableError(UserError, RuntimeError):
-    """No cluster, or none that can run a worker; the message says what to do."""
-
-
 @dataclass
 class RayWorkers(Worker):
     """Agents on the cluster at `address` (``HOST:PORT``, ``auto`` or `LOCAL`).
@@ -57,14 +53,14 @@ class RayWorkers(Worker):
 
     def start(self) -> None:
         """Connect to the cluster and begin to build the agents.
-        Raises RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
+        Raises UserError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
         self._ray, needs = _connected(self.address), {"CPU": self.cpus, "GPU": self.gpus}
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         fitting = sum(all(has.get(name, 0) >= number for name, number in needs.items()) for has in machines)
         if not fitting:
             listed = " and ".join(f"{number:g} {name}" for name, number in needs.items())
-            raise RayUnavailableError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
+            raise UserError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
         for _ in range(self.workers or fitting):
             self._add_worker()
 
@@ -72,7 +68,7 @@ class RayWorkers(Worker):
         remote = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)(_Worker)
         ours = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
         worker = remote.remote(self.spec, self.mock_kg, Path.cwd(), ours)
-        self._running[worker.start.remote()] = worker, ()
+        self._running[worker.build.remote()] = worker, ()
 
     def wait_until_ready(self) -> int:
         """Wait until the first agent is built; returns its batch size."""
@@ -112,7 +108,7 @@ class RayWorkers(Worker):
             self._losses += 1
             if self._losses > LOSSES:
                 reason = " ".join(str(error).split())
-                raise RayUnavailableError(f"{self._losses} workers were lost in a row: {reason}") from None
+                raise UserError(f"{self._losses} workers were lost in a row: {reason}") from None
             self._add_worker()
             return questions, None
         self._idle.append(worker)
@@ -129,7 +125,7 @@ class RayWorkers(Worker):
             return
         if in_order:
             with suppress(self._ray.exceptions.RayError):
-                self._ray.get([worker.stop.remote() for worker in self._idle], timeout=2 * CLOSE_SECONDS)
+                self._ray.get([worker.close.remote() for worker in self._idle], timeout=2 * CLOSE_SECONDS)
         ray, self._ray, self._running, self._idle = self._ray, None, {}, []
         ray.shutdown()  # kills what still runs
 
@@ -140,7 +136,7 @@ def _connected(address: str) -> Any:  # noqa: ANN401 - Ray has no types
     try:
         import ray
     except ImportError:
-        raise RayUnavailableError("--ray needs Ray: pip install -r requirements-ray.txt") from None
+        raise UserError("--ray needs Ray: pip install -r requirements-ray.txt") from None
     own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES} if address == LOCAL else {}
     terminated = signal.getsignal(signal.SIGTERM)
     try:
@@ -150,39 +146,33 @@ def _connected(address: str) -> Any:  # noqa: ANN401 - Ray has no types
         with warnings.catch_warnings(action="ignore"):  # about a default of its next version
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **own)
     except (OSError, RuntimeError, ValueError) as error:
-        raise RayUnavailableError(
-            f"--ray {address}: no cluster to connect to: {' '.join(str(error).split())}"
-        ) from None
+        raise UserError(f"--ray {address}: no cluster to connect to: {' '.join(str(error).split())}") from None
     with suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, terminated)  # Ray takes it for itself
     return ray
 
 
-class _Worker:
-    """An agent in a process of Ray's, as it would run where the driver is: same folder, same variables."""
+class _Worker(ProcessWorker):
+    """An agent beside a process of Ray's, as it would run where the driver is: same folder, same variables."""
 
     def __init__(self, spec: AgentSpec, mock_kg: str | None, cwd: Path, environment: Mapping[str, str]) -> None:
+        super().__init__(spec)
         os.chdir(cwd)
         sys.path.append(str(cwd))  # as local_evaluation.py does
         os.environ.update(environment)
-        self._spec, self._mock_kg, self._beside = spec, mock_kg, ExitStack()
+        self._mock_kg, self._beside = mock_kg, ExitStack()
 
-    def start(self) -> tuple[int, dict[str, str], str]:
+    def build(self) -> tuple[int, dict[str, str], str]:
         """Its batch size, versions and machine."""
-        spec = self._spec
         try:
             if self._mock_kg is not None:
                 address = self._beside.enter_context(mock_graph(self._mock_kg))
-                spec = replace(spec, environment={**spec.environment, GRAPH_VARIABLE: address})
-            self._agent = ProcessWorker(spec)
-            return self._agent.wait_until_ready(), versions(), socket.gethostname()
+                self._spec = replace(self._spec, environment={**self._spec.environment, GRAPH_VARIABLE: address})
+            return self.wait_until_ready(), versions(), socket.gethostname()
         except UserError as error:
             error.add_note(f"on {socket.gethostname()}")
             raise
 
-    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
-        return self._agent.answer(batch, limit)
-
-    def stop(self) -> None:
-        self._agent.stop(in_order=True)
+    def close(self) -> None:
+        self.stop(in_order=True)
         self._beside.close()

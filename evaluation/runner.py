@@ -26,7 +26,7 @@ from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, 
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.results import COUNTS, judged_firings, summarise
-from evaluation.store import RESULTS, RunStore, StoreError
+from evaluation.store import RESULTS, RunStore
 from evaluation.worker import BatchResult, Worker
 
 COUNTED_SIZE = 1 << 30
@@ -59,9 +59,8 @@ class Evaluation:
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
-        Raises DatasetError: the file has no questions or an invalid row; what was finished before is kept;
-        AgentStartError: the agent cannot be built; StoreError: the run to resume has another batch size, or cannot
-        continue to `limit`.
+        Raises DatasetError: the file has no questions or an invalid row (what was finished before is kept), or the run
+        to resume has another batch size or cannot continue to `limit`; AgentStartError: the agent cannot be built.
         """
         records = self.store.records
         try:
@@ -98,7 +97,7 @@ class Evaluation:
         own, before = self.worker.wait_until_ready(), self.store.run.batch_size
         size = self.batch_size or own
         if before not in (None, size):
-            raise StoreError(
+            raise DatasetError(
                 f"{self.store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
                 "can depend on batch mates, so the two are not mixed"
             )
@@ -113,7 +112,7 @@ class Evaluation:
             self._read += len(batch)
             answered = sum(question.key in self.store.records for question in batch)
             if 0 < answered < len(batch):
-                raise StoreError(
+                raise DatasetError(
                     f"{self.store.folder}: the run to resume ended within a batch (--limit "
                     f"{batch[0].batch * size + answered}, batches of {size}); answers can depend on batch mates, so "
                     "its rest is not asked alone: give the same --limit, or another folder"
@@ -121,7 +120,7 @@ class Evaluation:
             if not answered:
                 yield batch
         if self._read < len(self.store.records):
-            raise StoreError(
+            raise DatasetError(
                 f"{self.store.folder}: the run to resume has {len(self.store.records)} questions, more than --limit "
                 f"{self.limit}: it cannot be cut"
             )

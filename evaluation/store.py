@@ -8,7 +8,6 @@
 ``report.html``       results and traces for people, written last (`evaluation.report`)
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -19,9 +18,10 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PositiveInt, ValidationError
 
-from agents.common.files import DatasetError, Record, append_rows, lock_folder, read_growing, write_json, write_rows
+from agents.common.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
+from evaluation.signature import identity_of
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
@@ -45,10 +45,6 @@ class _PredictionRow(_TraceRow):
     batch_size: PositiveInt
 
 
-class StoreError(DatasetError):
-    """A run's folder is unusable; the message says why and what to do."""
-
-
 class RunFile(BaseModel):
     """run.json. `identity` must be equal whenever a run is resumed; `signature` also has the versions."""
 
@@ -63,11 +59,11 @@ class RunFile(BaseModel):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the file of a folder; raises StoreError: the file is missing or unreadable."""
+        """Read the file of a folder; raises DatasetError: the file is missing or unreadable."""
         try:
             return cls.model_validate_json((folder / RUN).read_bytes())
         except (OSError, ValidationError):
-            raise StoreError(
+            raise DatasetError(
                 f"{folder / RUN}: missing or unreadable, so the run of the answers beside it is unknown"
             ) from None
 
@@ -82,48 +78,40 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
-def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[Record]:
-    """The rows of a file; raises StoreError for one that is not of this kind."""
+def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[dict[str, Any]]:
+    """The rows of a file; raises DatasetError for one that is not of this kind."""
     try:
         for row in read_growing(path):
             kind.model_validate(row.data)
-            yield row
+            yield row.data
     except ValidationError as error:
         fault = error.errors()[0]
-        raise StoreError(f'{row.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
-    except DatasetError as error:
-        raise StoreError(str(error)) from None
+        raise DatasetError(f'{row.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
 
 
-def _whole_batches(path: Path) -> list[Record]:
+def _whole_batches(path: Path) -> list[dict[str, Any]]:
     """The rows of all complete batches in a file of predictions.
 
     A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.
     """
     rows = list(_rows(path, _PredictionRow))
     whole = 0
-    while whole < len(rows) and whole + rows[whole].data["batch_size"] <= len(rows):
-        whole += rows[whole].data["batch_size"]
+    while whole < len(rows) and whole + rows[whole]["batch_size"] <= len(rows):
+        whole += rows[whole]["batch_size"]
     return rows[:whole]
 
 
 class RunStore:
     """The open folder of one run. `records` are the finished questions, `run` is the contents of run.json.
 
-    The folder is created if absent. `identity` must be equal whenever the run is resumed, `signature` also has the
-    versions. `resume` continues the run in the folder, `overwrite` deletes it.
-    Raises StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run,
-    or it cannot be written; UserError: another evaluator is writing there.
+    The folder is created if absent. The signature without the versions must be equal whenever the run is resumed.
+    `resume` continues the run in the folder, `overwrite` deletes it.
+    Raises DatasetError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another
+    run, or it cannot be written; UserError: another evaluator is writing there.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        identity: Mapping[str, Any],
-        signature: Mapping[str, Any],
-        *,
-        resume: bool = False,
-        overwrite: bool = False,
+        self, folder: Path, signature: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False
     ) -> None:
         self.folder = folder
         self._is_new = not folder.exists()
@@ -132,9 +120,9 @@ class RunStore:
         try:
             self._lock.enter_context(lock_folder(folder))
         except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
+            raise DatasetError(f"{folder}: cannot be written: {error.strerror}") from None
         try:
-            fresh = RunFile(identity=dict(identity), signature=dict(signature))
+            fresh = RunFile(identity=identity_of(signature), signature=dict(signature))
             self.run = self._take_over(fresh, resume=resume, overwrite=overwrite)
             self.update()
         except BaseException:
@@ -177,21 +165,21 @@ class RunStore:
             delete_run(self.folder)
             return fresh
         if not resume:
-            raise StoreError(
+            raise DatasetError(
                 f"{self.folder} already holds answers: --resume continues the run, --overwrite deletes them, "
                 "--output names another folder"
             )
-        run = RunFile.read(self.folder)
-        if names := differing(run.identity, fresh.identity):
-            listed = "; ".join(f"{name} was {run.identity.get(name)}, now {fresh.identity.get(name)}" for name in names)
-            raise StoreError(f"{self.folder} holds another run and cannot be resumed with this one: {listed}")
-        rows = _whole_batches(predictions)
-        os.truncate(predictions, rows[-1].end if rows else 0)
-        self.records = {row_key(row.data): row.data for row in rows}
+        saved = SavedRun.read(self.folder)
+        was, now = saved.run.identity, fresh.identity
+        if names := differing(was, now):
+            listed = "; ".join(f"{name} was {was.get(name)}, now {now.get(name)}" for name in names)
+            raise DatasetError(f"{self.folder} holds another run and cannot be resumed with this one: {listed}")
         if traces.is_file():
-            write_rows(traces, (row.data for row in _rows(traces, _TraceRow) if row_key(row.data) in self.records))
+            write_rows(traces, saved.traces.values())
+        write_rows(predictions, saved.records.values())
+        self.records = dict(saved.records)
         delete_run(self.folder, (REPORT, RESULTS))
-        return run.model_copy(update={"signature": fresh.signature, "questions": None})
+        return saved.run.model_copy(update={"signature": fresh.signature, "questions": None})
 
 
 def delete_run(folder: Path, names: Sequence[str] = (REPORT, RESULTS, PREDICTIONS, TRACES, RUN)) -> None:
@@ -213,16 +201,16 @@ class SavedRun:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read a folder; raises StoreError: the folder is not of a run, or one of its files is unusable."""
+        """Read a folder; raises DatasetError: the folder is not of a run, or one of its files is unusable."""
         if not folder.is_dir():
-            raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
-        rows = [row.data for row in _whole_batches(folder / PREDICTIONS)]
-        return cls(folder, RunFile.read(folder), {row_key(row): row for row in rows})
+            raise DatasetError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
+        records = {row_key(row): row for row in _whole_batches(folder / PREDICTIONS)}
+        return cls(folder, RunFile.read(folder), records)
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
         """The trace of each question, if any; of two the last, as the first was cut off from its prediction.
-        Raises StoreError: a line of traces.jsonl is not a trace.
+        Raises DatasetError: a line of traces.jsonl is not a trace.
         """
-        rows = {row_key(row.data): row.data for row in _rows(self.folder / TRACES, _TraceRow)}
+        rows = {row_key(row): row for row in _rows(self.folder / TRACES, _TraceRow)}
         return {key: row for key, row in rows.items() if key in self.records}

@@ -24,7 +24,6 @@ from tqdm import tqdm
 
 from agents.common.files import UserError
 from evaluation.batches import MAX_BATCH_SIZE, STARTUP_SECONDS, Question, evaluator_batch
-from models.manifest import UnknownModelError, WeightsMissingError
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +119,7 @@ class InProcessWorker(Worker):
             built = _named(path)()
             absent = [name for name in METHODS if not callable(getattr(built, name, None))]
             size = None if absent else built.get_batch_size()
-        except (UserError, UnknownModelError, WeightsMissingError) as error:  # of our own agent: the message helps
+        except UserError as error:  # of our own agent: the message helps
             raise AgentStartError(str(error)) from None
         except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
             raise AgentStartError(f"agent {path} could not be built:\n{traceback.format_exc()}") from error

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from crag.command import command, end_with, parser_of
 from models import sources
 from models.manifest import (
     RECORD_NAME,
@@ -223,10 +224,9 @@ def _print_list() -> None:
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
 
 
+@command(ValueError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line of `python -m models.fetch`; returns the exit code."""
-    from crag.command import exit_code, parser_of
-
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     parser = parser_of("python -m models.fetch", __doc__)
@@ -245,23 +245,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not options.names:
         parser.error("name at least one preset or model, or use --list")
-    return exit_code(lambda: _run(options.names, options.to, options.verify, options.float16), ValueError)
-
-
-def _run(names: Sequence[str], root: Path, only_verify: bool, float16: bool) -> int:
-    wanted, folders = resolve(names)
+    root, (wanted, folders) = options.to, resolve(options.names)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
     failed = []
-    if only_verify:
+    if options.verify:
         for name in (*wanted.models, *(name for name in wanted.optional if (root / name).is_dir())):
             problem = verification_problem(load_manifest().model(name), root / name)
             failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
     else:
-        failed = _fetch_all(wanted, root, float16)
+        failed = _fetch_all(wanted, root, options.float16)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
-    return 1 if failed or (only_verify and untrained) else 0
+    return 1 if failed or (options.verify and untrained) else 0
 
 
 def _fetch_all(wanted: Group, root: Path, float16: bool) -> list[str]:
@@ -298,6 +294,4 @@ def fetch_lock() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    from crag.command import end_with
-
     end_with(main)

@@ -50,10 +50,6 @@ _SIZES = {
 _ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
 
 
-class UnsupportedGgufError(ValueError):
-    """The GGUF file describes an architecture, tokenizer or tensor that this converter does not know."""
-
-
 class _GgufFile:
     """A GGUF file's metadata, and its tensors by name, still quantised and memory-mapped."""
 
@@ -65,7 +61,7 @@ class _GgufFile:
         self.tensors: dict[str, ReaderTensor] = {tensor.name: tensor for tensor in reader.tensors}
         self.architecture = str(self.metadata.get("general.architecture"))
         if self.architecture not in _ARCHITECTURES:
-            raise UnsupportedGgufError(f"architecture {self.architecture!r}; known: {', '.join(_ARCHITECTURES)}")
+            raise ValueError(f"architecture {self.architecture!r}; known: {', '.join(_ARCHITECTURES)}")
 
     def setting(self, key: str, default: float | None = None) -> float:
         """An architecture's own value, such as `block_count`; KeyError if it is absent and has no default."""
@@ -116,7 +112,7 @@ def _huggingface_name(name: str) -> str:
             return f"{_FIXED_TENSORS[kind]}.weight"
         case ["blk", layer, kind, part] if kind in _LAYER_TENSORS:
             return f"model.layers.{layer}.{_LAYER_TENSORS[kind]}.{part}"
-    raise UnsupportedGgufError(f"tensor {name!r}")
+    raise ValueError(f"tensor {name!r}")
 
 
 def _converted_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
@@ -191,7 +187,7 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     elif kind == ("gpt2", "smollm"):
         split = pre_tokenizers.Digits(individual_digits=True)
     else:
-        raise UnsupportedGgufError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
+        raise ValueError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
@@ -216,7 +212,7 @@ def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
 
 
 def convert(gguf_path: Path, folder: Path) -> None:
-    """Write config, tokenizer and weights (float16, int8) of a file to `folder`; raises `UnsupportedGgufError`."""
+    """Write config, tokenizer and weights (float16, int8) of a file to `folder`. Raises ValueError: of another kind."""
     tensors = dict(_converted_tensors(_described(gguf_path, folder)))
     save_tensors(folder / "model.safetensors", tensors, {"format": "pt"})
     write_int8(folder, tensors.items())

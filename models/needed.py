@@ -153,7 +153,7 @@ def needed_weights(
         if kind in {"adapter", "model"} and name in known:
             models.setdefault(name, key)
             continue
-        folders.append(_folder(key, kind, name, repository, cache or cache_folder()))
+        folders.append(needed_folder(key, kind, name, repository, cache))
         if (base := base_of(folders[-1], repository)) in known:
             models.setdefault(base, f"{key}, base model")
     optional: dict[str, str] = {}
@@ -181,10 +181,13 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
         yield "answering.confidence.model", "calibration", str(confidence.get("model"))
 
 
-def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
+def needed_folder(
+    key: str, kind: Kind, name: str, repository: Path = REPOSITORY, cache: Path | None = None
+) -> NeededFolder:
+    """A part that the preset names `name` at `key`."""
     places: tuple[Path, ...] = (repository / name,)
     if kind == "classifier":
-        places = (repository / ROUTERS / name, cache / name)
+        places = (repository / ROUTERS / name, (cache or cache_folder()) / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
     elif kind == "calibration":
         is_file = name.endswith(".json")

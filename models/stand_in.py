@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.files import UserError
+from crag.command import command, end_with, parser_of
 from models import fetch
 from models.manifest import STAND_IN, Shape, cache_folder, is_stand_in, load_manifest
 from models.needed import (
@@ -55,16 +56,12 @@ _ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
 
-class StandInError(UserError, RuntimeError):
-    """A folder could not be made; the message names it and the remedy."""
-
-
 def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> dict[str, bool]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
     used. Only stand-ins in `to` are replaced. Returns the folders' names -> whether each is a stand-in. Raises
-    `StandInError` or `FetchError`.
+    `UserError`: why a folder cannot be made, and the remedy.
     """
     maker = _Maker(preset, to, repository)
     needed = needed_weights(preset, repository=repository)
@@ -93,7 +90,7 @@ class _Maker:
             self.made[name] = False
             return
         if entry.shape is None:
-            raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
+            raise UserError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
         with self._stand_in(name) as folder:
             write_network(entry.shape, fetch.fetch_model(entry.tokenizer or WORDS, cache_folder()), folder)
             if name == (self.preset.get("dense_encoder") or {}).get("model"):
@@ -105,7 +102,7 @@ class _Maker:
         base = base_of(needed, self.repository) or (str(engine.get("model")) if needed.kind == "adapter" else None)
         if base is None or not self.made.get(base):
             if needed.problem:
-                raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
+                raise UserError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
         with self._stand_in(needed.places[0].relative_to(self.repository).as_posix()) as folder:
             if needed.kind == "adapter":
@@ -131,7 +128,7 @@ class _Maker:
 
         folder = self.to / name
         if folder.exists() and any(folder.iterdir()) and not is_stand_in(folder):
-            raise StandInError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
+            raise UserError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
@@ -240,26 +237,19 @@ def write_sentence_transformer(folder: Path) -> None:
     SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@command(ValueError, code=1)
+def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; returns the exit code."""
-    from crag.command import exit_code, parser_of
-
     parser = parser_of("python -m models.stand_in", __doc__)
     parser.add_argument("preset", metavar="PRESET", help=f"{', '.join(available_presets())}, or a preset's file")
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder for the models, one folder each")
     options = parser.parse_args(arguments)
-    return 1 if exit_code(lambda: _run(options.preset, options.to), ValueError) else 0
-
-
-def _run(name: str, to: Path) -> None:
-    preset = read_preset(name)
+    preset = read_preset(options.preset)
     if preset is None:
-        raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    for made, is_random in make_stand_ins(preset, to).items():
-        print(f"{made}: {'stand-in' if is_random else 'real'}")
+        raise UserError(f"no preset {options.preset!r}; shipped presets: {', '.join(available_presets())}")
+    for name, is_random in make_stand_ins(preset, options.to).items():
+        print(f"{name}: {'stand-in' if is_random else 'real'}")
 
 
 if __name__ == "__main__":
-    from crag.command import end_with
-
     end_with(main)

@@ -18,11 +18,11 @@ from typing import Any
 
 from agents.common.files import UserError
 from agents.settings import Settings, VllmEngine, load_settings
-from crag.command import end_with, exit_code, parser_of
+from crag.command import command, end_with, parser_of
 from evaluation.preflight.subject import NotApplicableError, Subject, some
 from evaluation.preflight.world import empty_world, refused, run_python
 from models.manifest import cache_folder
-from models.stand_in import StandInError, make_stand_ins
+from models.stand_in import make_stand_ins
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
@@ -119,14 +119,14 @@ def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Ma
         raise UserError(f"{preset} {' '.join(options)} ended with exit code {done.returncode}:\n{tail}")
 
 
-def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
+@command(NotApplicableError, subprocess.TimeoutExpired)
+def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> None:
     """Command line; exit code 0: the preset is wired well, 2: it is not, and why."""
     parser = parser_of("python -m scripts.smoke", __doc__)
     parser.add_argument("--preset", default="scripted", help="default: %(default)s, a fake model")
     parser.add_argument("--stand-ins", action="store_true", help="small random models replace the preset's")
     options = parser.parse_args(arguments)
-    faults = (StandInError, NotApplicableError, subprocess.TimeoutExpired)
-    return exit_code(lambda: smoke(repository, options.preset, stand_ins=options.stand_ins), *faults)
+    smoke(repository, options.preset, stand_ins=options.stand_ins)
 
 
 if __name__ == "__main__":

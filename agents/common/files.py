@@ -23,11 +23,10 @@ class DatasetError(UserError, ValueError):
 
 
 class Record(NamedTuple):
-    """One JSON object of a file, its place for messages (``FILE, line 3``), and where its line ends, if bytes count."""
+    """One JSON object of a file, and its place for messages (``FILE, line 3``)."""
 
     place: str
     data: dict[str, Any]
-    end: int = 0
 
 
 @contextmanager
@@ -153,13 +152,12 @@ def read_growing(path: Path) -> Iterator[Record]:
     """
     if not path.is_file():
         return
-    end = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n"):
                 return
-            place, end = f"{path}, line {number}", end + len(line)
-            yield Record(place, parse_object(place, line), end)
+            place = f"{path}, line {number}"
+            yield Record(place, parse_object(place, line))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from agents.questions.network import BertEncoder, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError, StrictModel
 from models.manifest import WeightsMissingError, locate
-from models.needed import REPOSITORY, ROUTERS, needed_weights
+from models.needed import REPOSITORY, ROUTERS, needed_folder
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
@@ -54,7 +54,7 @@ def locate_classifier(name: str) -> Path:
     """The folder of classifier `name`: in `models/routers`, or in the cache of fetched models.
     Raises WeightsMissingError: the folder or a file is missing; the message names the command that trains it.
     """
-    (folder,) = needed_weights({"router": {"classifiers": [name]}}).folders
+    folder = needed_folder("router.classifiers", "classifier", name)
     if folder.problem:
         raise WeightsMissingError(folder.problem)
     return folder.path

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.common.contracts import INVALID_QUESTION
+from agents.common.files import DatasetError
 from agents.settings import SettingsError, load_settings
 from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title, wilson_interval
 from evaluation.results import count_lost
 from evaluation.signature import settings_hash
-from evaluation.store import RESULTS, SavedRun, StoreError, row_key
+from evaluation.store import RESULTS, SavedRun, row_key
 
 RELIABILITY_BINS = 10
 THRESHOLDS = tuple(step / 50 for step in range(51))
@@ -121,17 +122,19 @@ class FinishedRun:
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read the folder of a finished run; raises StoreError: the run is unfinished, or a file is unreadable."""
+    """Read the folder of a finished run; raises DatasetError: the run is unfinished, or a file is unreadable."""
     saved, path = SavedRun.read(folder), folder / RESULTS
     if not path.is_file():
-        raise StoreError(f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume")
+        raise DatasetError(f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume")
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
         missing = [name for name in _HEADLINE if name not in results]
     except (OSError, ValueError, TypeError) as error:
-        raise StoreError(f"{path}: {error}") from None
+        raise DatasetError(f"{path}: {error}") from None
     if missing:
-        raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
+        raise DatasetError(
+            f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again"
+        )
     return FinishedRun(saved, results)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 
-from agents.common.files import check_target, write_whole
+from agents.common.files import DatasetError, check_target, write_whole
 from evaluation.batches import golds_of
 from evaluation.compare import Comparison, verdicts_title
 from evaluation.judge import Verdict
@@ -25,7 +25,7 @@ from evaluation.report import measured
 from evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
 from evaluation.results import lost_line, out_of_time_line, tokens_line
 from evaluation.signature import signature_line
-from evaluation.store import REPORT, SavedRun, StoreError
+from evaluation.store import REPORT, SavedRun
 
 SHARED_SCRIPTS = ("elements.js", "page.js", "trace.js")
 """In order of dependency; each page has one more."""
@@ -57,7 +57,7 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
 
 
 def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
-    """Write the page of two runs side by side; returns its path; raises StoreError."""
+    """Write the page of two runs side by side; returns its path; raises DatasetError."""
     return _written(path, _comparison, comparison, first, second)
 
 
@@ -65,11 +65,11 @@ def _written(path: Path, made: Callable[..., str], *parts: object) -> Path:
     try:
         page = made(*parts)
     except REPORT_FAULTS as error:
-        raise StoreError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
+        raise DatasetError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
     try:
         write_whole(path, page.encode("utf-8", errors="replace"))
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+        raise DatasetError(f"{path}: cannot be written: {error.strerror}") from None
     return path
 
 

@@ -34,8 +34,7 @@ def write_run(
     folder: Path, records: Sequence[dict[str, Any]], signature: Mapping[str, Any] | None = None, **run: Any
 ) -> Path:
     """A folder as local_evaluation.py leaves it, for rows in batches of one; the folder."""
-    kept = {"preset": "x@1", "judge": "rules@1", **(signature or {})}
-    store = RunStore(folder, {name: value for name, value in kept.items() if name != "python"}, kept)
+    store = RunStore(folder, {"preset": "x@1", "judge": "rules@1", **(signature or {})})
     store.update(batch_size=1)
     for row in records:
         store.append([row], [])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import requests
 
-from evaluation.graph_server import GraphServerError, mock_graph
+from agents.common.files import UserError
+from evaluation.graph_server import mock_graph
 from tests.mock_api.small_graph import write_graph
 from tests.test_local_evaluation import results_of, rows_of, run
 
@@ -27,7 +28,7 @@ def test_official_files_that_nobody_imported_are_reported_with_the_command(tmp_p
     (tmp_path / "music").mkdir()
     (tmp_path / "music/grammy_df.pickle").touch()
     command = f"python -m mock_api.tables import {tmp_path} --out DIR"
-    with pytest.raises(GraphServerError, match=re.escape(command)), mock_graph(tmp_path):
+    with pytest.raises(UserError, match=re.escape(command)), mock_graph(tmp_path):
         pass
 
 

@@ -19,7 +19,8 @@ from unittest import mock
 import pytest
 
 from agents.common import files
-from crag.evaluate import EXIT_INTERRUPTED, EXIT_TERMINATED, main
+from crag.command import EXIT_INTERRUPTED
+from crag.evaluate import EXIT_TERMINATED, main
 from evaluation import runner, store
 from evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone

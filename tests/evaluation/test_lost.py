@@ -22,7 +22,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     """Of the scripted preset with these faults, in a process of its own, on two questions."""
     environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
     worker = ProcessWorker(AgentSpec(environment=environment))
-    store = RunStore(folder, {}, {})
+    store = RunStore(folder, {})
     try:
         results = Evaluation(
             dataset=SAMPLE, store=store, worker=worker, judge=RulesJudge(), trim=str, limit=2, show_progress=False

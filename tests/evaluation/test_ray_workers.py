@@ -13,7 +13,8 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from crag.evaluate import EXIT_INTERRUPTED, main
+from crag.command import EXIT_INTERRUPTED
+from crag.evaluate import main
 from evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times

@@ -12,7 +12,7 @@ from agents.common.files import write_rows
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from evaluation.runner import Evaluation, origin_of
-from evaluation.store import RunStore, StoreError
+from evaluation.store import RunStore
 from evaluation.worker import AgentSpec, InProcessWorker
 
 FAKES = "tests.evaluation.fake_agents"
@@ -37,7 +37,7 @@ def run(
     trim: Callable[[str], str] = str,
     **options: Any,
 ) -> dict[str, Any]:
-    store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
+    store = RunStore(folder / "out", {"preset": "x"}, resume=resume)
     worker = InProcessWorker(AgentSpec(f"{FAKES}:{agent}"))
     options |= {"judge": RulesJudge(), "trim": trim, "show_progress": False}
     try:
@@ -80,7 +80,7 @@ def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: 
 def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[str, Any], refusal: str) -> None:
     data = questions(tmp_path, *"abcdef")
     run(tmp_path, data, limit=before)
-    with pytest.raises(StoreError, match=refusal):
+    with pytest.raises(DatasetError, match=refusal):
         run(tmp_path, data, resume=True, **now)
     assert run(tmp_path, data, resume=True, limit=before)["n"] == before
 

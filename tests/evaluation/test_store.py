@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import UserError
-from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun, StoreError
+from agents.common.files import DatasetError, UserError
+from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun
 from tests.evaluation.run_folders import record
 
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}
@@ -18,7 +18,7 @@ def place(number: int) -> dict[str, Any]:
 
 
 def opened(folder: Path, identity: dict[str, str] = IDENTITY, **how: bool) -> RunStore:
-    return RunStore(folder, identity, {**identity, "python": "3"}, **how)
+    return RunStore(folder, {**identity, "python": "3"}, **how)
 
 
 def filled(folder: Path) -> bytes:
@@ -72,9 +72,9 @@ def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | No
         (tmp_path / RUN).unlink()
     else:
         (tmp_path / RUN).write_text(content, encoding="utf-8")
-    with pytest.raises(StoreError, match=r"run\.json: missing or unreadable"):
+    with pytest.raises(DatasetError, match=r"run\.json: missing or unreadable"):
         opened(tmp_path, resume=True)
-    with pytest.raises(StoreError, match=r"run\.json: missing or unreadable"):
+    with pytest.raises(DatasetError, match=r"run\.json: missing or unreadable"):
         SavedRun.read(tmp_path)
 
 
@@ -100,9 +100,9 @@ def test_a_finished_run_is_in_the_order_of_the_questions(tmp_path: Path) -> None
 
 
 def test_folders_that_are_no_run() -> None:
-    with pytest.raises(StoreError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
+    with pytest.raises(DatasetError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
         SavedRun.read(Path("/proc/none/run"))
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(DatasetError, match="cannot be written"):
         opened(Path("/proc/none/run"))
 
 
@@ -122,6 +122,6 @@ def test_a_bad_row_is_named_and_the_file_kept(tmp_path: Path, name: str, line: s
     path.write_text(f"{line}\n{{}}\n", encoding="utf-8")
     before = path.read_bytes()
     for read in (lambda: SavedRun.read(tmp_path).traces, lambda: opened(tmp_path, resume=True)):
-        with pytest.raises(StoreError, match=rf"{name}, {place_of_fault}"):
+        with pytest.raises(DatasetError, match=rf"{name}, {place_of_fault}"):
             read()
     assert path.read_bytes() == before

@@ -58,7 +58,7 @@ def test_a_torn_last_line_is_left_out_and_mended(tmp_path: Path, torn: bytes) ->
     append_rows(path, [{"a": 1}])
     with path.open("ab") as stream:
         stream.write(torn)
-    assert [(row.data, row.end) for row in read_growing(path)] == [({"a": 1}, 9)]
+    assert [row.data for row in read_growing(path)] == [{"a": 1}]
     append_rows(path, [{"a": 3}])
     assert [row.data for row in read_growing(path)] == [{"a": 1}, {"a": 3}]
 

@@ -122,7 +122,7 @@ def write_run(
     signature: Mapping[str, Any] = SIGNATURE,
 ) -> Path:
     """The folder of a finished run, written as the evaluator writes it."""
-    store = RunStore(folder, signature, signature)
+    store = RunStore(folder, signature)
     store.update(batch_size=2)
     store.append(records, traces)
     write_json(folder / RESULTS, summarise(records, store.run.measured, signature))

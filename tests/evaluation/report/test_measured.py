@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents.common.files import DatasetError
 from agents.settings import load_settings
 from evaluation.report.measured import (
     WHOLE_BATCH,
@@ -15,7 +16,6 @@ from evaluation.report.measured import (
     stage_budgets,
 )
 from evaluation.signature import settings_hash
-from evaluation.store import StoreError
 from tests.evaluation.report.example import FIRING, record, trace, write_run
 
 
@@ -28,7 +28,7 @@ def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str
     (tmp_path / "results.json").unlink()
     if results is not None:
         (tmp_path / "results.json").write_text(results, encoding="utf-8")
-    with pytest.raises(StoreError, match=fault):
+    with pytest.raises(DatasetError, match=fault):
         read_run(tmp_path)
 
 
