@@ -509,9 +509,6 @@ class KgWriterSettings(StrictModel):
     """Name in `language_model.adapters` (db3's tuned API generator)."""
     examples: Annotated[int, Field(ge=0, le=40)] = 6
     """Examples shown per question."""
-    shared_examples: Annotated[int, Field(ge=0, le=100)] = 0
-    """Examples of the domain in front of them, the same for all questions and spread over the bank: an engine reads
-    them once."""
     selection: Literal["similar", "fixed"] = "similar"
     """``similar``: the nearest of the bank; ``fixed``: the same for every question (db3)."""
     fixed_examples: str = "agents/kg/writing/fixed"

@@ -34,7 +34,7 @@ from agents.kg.language import Program, render
 from agents.kg.schema import Domain
 from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.llm.trainable import adapter_folder
+from agents.llm.local_engine import adapter_folder
 from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
 from agents.web.ranking import in_turns
 from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table

@@ -41,9 +41,7 @@ def open_knowledge_graph(
     settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None
 ) -> KnowledgeGraph:
     """The knowledge graph for the preset's settings, or none if the evaluator's environment variable is not set.
-
-    Raises:
-        SettingsError: the variable is not an http address.
+    Raises SettingsError: the variable is not an http address.
     """
     address = os.environ.get(KG_VARIABLE, "").strip()
     if settings is None or not address:

@@ -84,9 +84,7 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
     """The ticker of a company and the endpoint's data for it.
 
     Tries, in order: a nickname; the text as a ticker, since most questions name one; the search by name.
-
-    Raises:
-        NotFoundError: the company is unknown, or the endpoint has no data for it.
+    Raises NotFoundError: the company is unknown, or the endpoint has no data for it.
     """
     in_brackets = _TICKER_BEHIND.search(name)
     bare = in_brackets.group(1) if in_brackets else _ASIDE.sub("", name.strip())

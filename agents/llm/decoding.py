@@ -2,11 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,6 @@ FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 PREFILL_TOKENS_ON_CPU = 512
 """`StepModel.prefill_tokens` of a CPU: three seconds with a 0.5B model on two cores."""
-KIND_TOKENS = 16
-"""Prompts that begin with the same tokens, so many, are made by one template."""
-MOST_KINDS = 64
-FEWEST_SHARED = 48
-"""Tokens that prompts must share for their keys and values to be kept."""
-MOST_KEPT_BYTES = 400 << 20
-"""Of keys and values of beginnings that prompts share: about 7,000 tokens of a 1.5B model."""
 GUESSED_TOKENS = 8
 """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
 
@@ -118,14 +109,6 @@ class StepModel(ABC):
         x kept x vocabulary) and the cache.
         """
 
-    @abstractmethod
-    def keep(self, cache: Cache) -> tuple[Cache, int]:
-        """A copy of the cache of one row that later steps leave alone, and its size in bytes."""
-
-    @abstractmethod
-    def spread(self, kept: Sequence[Cache], width: int) -> Cache:
-        """A cache of `width` tokens for a batch; each row goes on from a kept one or None, padded on the left."""
-
     def release(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give the memory of a step that failed back."""
 
@@ -154,81 +137,28 @@ class BatchDecoder:
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
-        self._kept: dict[tuple[str | None, tuple[int, ...]], tuple[Cache, int]] = {}
-        self._first: dict[tuple[str | None, tuple[int, ...]], tuple[int, ...]] = {}
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        begins = self._beginnings(rows)
-        width = max(map(len, begins))
-        kept = [self._keep(row.request.adapter, begin, deadline) for row, begin in zip(rows, begins, strict=True)]
-        if deadline.expired:
-            return [self._generation(row) for row in rows]
-        cache = self._model.spread(kept, width) if width else None
-        texts = [row.prompt[len(begin) :] for row, begin in zip(rows, begins, strict=True)]
-        longest = max(map(len, texts))
-        tokens, new = _left_padded(texts, longest + -longest % self._model.multiple)
-        mask = np.hstack([_left_padded(begins, width)[1], new])
-        logits, cache = self._read(tokens, mask, cache, deadline)
+        width = max(len(row.prompt) for row in rows)
+        tokens, mask = _left_padded([row.prompt for row in rows], width + -width % self._model.multiple)
+        logits, cache = self._read(tokens, mask, deadline)
         if logits is not None:
             self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
-    def _beginnings(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
-        """For each row the tokens with which the prompts of its kind begin, here and in the batch before."""
-        kinds: dict[tuple[str | None, tuple[int, ...]], list[tuple[int, ...]]] = defaultdict(list)
-        for row in rows:
-            kinds[row.request.adapter, tuple(row.prompt[:KIND_TOKENS])].append(tuple(row.prompt[:-1]))
-        begins = {kind: self._beginning(kind, prompts) for kind, prompts in kinds.items()}
-        return [begins[row.request.adapter, tuple(row.prompt[:KIND_TOKENS])] for row in rows]
-
-    def _beginning(self, kind: tuple[str | None, tuple[int, ...]], prompts: list[tuple[int, ...]]) -> tuple[int, ...]:
-        """The tokens with which all these prompts begin, and the first one of their kind, if they are many.
-
-        Nearly as many are enough if they are kept already: questions may begin alike by chance.
-        """
-        if len(self._first) > MOST_KINDS:
-            self._first.clear()
-        first = self._first.setdefault(kind, prompts[-1])
-        alike = takewhile(lambda tokens: len(set(tokens)) == 1, zip(first, *prompts, strict=False))
-        common = () if len(prompts) == 1 and first is prompts[0] else tuple(tokens[0] for tokens in alike)
-        kept = [tokens for owner, tokens in self._kept if owner == kind[0] and common[: len(tokens)] == tokens]
-        longest = max(kept, key=len, default=())
-        if len(longest) > 0.8 * len(common):
-            return longest
-        return common if len(common) >= FEWEST_SHARED else ()
-
-    def _keep(self, adapter: str | None, beginning: tuple[int, ...], deadline: Deadline) -> Cache:
-        """What the model keeps of these tokens, read now if they are new; None if there are none or time ran out."""
-        if not beginning:
-            return None
-        key = (adapter, beginning)
-        if key not in self._kept:
-            tokens = np.array([beginning], np.int64)
-            logits, cache = self._read(tokens, np.ones_like(tokens), None, deadline)
-            if logits is None:
-                return None
-            self._kept[key] = self._model.keep(cache)
-            while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > MOST_KEPT_BYTES:
-                del self._kept[next(iter(self._kept))]
-        self._kept[key] = self._kept.pop(key)  # the last one used is the last one to go
-        return self._kept[key][0]
-
-    def _read(self, tokens: Integers, mask: Integers, cache: Cache, deadline: Deadline) -> tuple[Logits | None, Cache]:
-        """Read the prompts' tokens after those in the cache; returns the next token's logits (None if time ran out)
-        and the cache.
-        """
-        (rows, width), before = tokens.shape, mask.shape[1] - tokens.shape[1]
-        positions = _positions(mask)[:, before:]
-        logits, start = None, 0
+    def _read(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
+        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
+        rows, width = tokens.shape
+        positions, logits, cache, start = _positions(mask), None, None, 0
         while start < width:
             if deadline.expired:
                 return None, None
             end = min(width, start + max(1, self._step_tokens(deadline) // rows))
             part, left = tokens[:, start:end], deadline.remaining
-            logits, cache = self._model.step(part, mask[:, : before + end], positions[:, start:end], cache)
+            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
             self._seconds_per_token = (left - deadline.remaining) / part.size
             start = end
         return logits, cache

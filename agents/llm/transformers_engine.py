@@ -1,12 +1,12 @@
 """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
 
 from agents.llm.base import EngineUnavailableError, LanguageModelDiedError
 from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
@@ -61,8 +61,8 @@ class TransformersModel(StepModel):
             yield
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: DynamicCache | None, kept: int = 1
-    ) -> tuple[Logits, DynamicCache]:
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, kept: int = 1
+    ) -> tuple[Logits, Cache]:
         """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
         ids, seen, places = (torch.from_numpy(array).to(self._device) for array in (tokens, mask, positions))
         try:
@@ -81,22 +81,6 @@ class TransformersModel(StepModel):
         except torch.AcceleratorError as error:
             raise LanguageModelDiedError(f"the GPU fails: {error}") from error
         return np.asarray(logits), output.past_key_values
-
-    def keep(self, cache: DynamicCache) -> tuple[list[torch.Tensor], int]:
-        """See `StepModel.keep`: keys and values of each layer, (2 x heads x tokens x head size)."""
-        kept = [torch.cat([layer.keys, layer.values]) for layer in cache.layers]
-        return kept, sum(layer.nbytes for layer in kept)
-
-    def spread(self, kept: Sequence[list[torch.Tensor] | None], width: int) -> DynamicCache:
-        """See `StepModel.spread`."""
-        cache, like = DynamicCache(), next(row for row in kept if row)
-        for number, layer in enumerate(like):
-            states = layer.new_zeros(2, len(kept), layer.shape[1], width, layer.shape[3])
-            for place, row in enumerate(kept):
-                if row:
-                    states[:, place, :, width - row[number].shape[2] :] = row[number]
-            cache.update(states[0], states[1], number)
-        return cache
 
     def release(self) -> None:
         """See `StepModel.release`."""

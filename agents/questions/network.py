@@ -67,9 +67,7 @@ class BertEncoder:
 
     In the update ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank) are a low-rank change; their product
     is added to the layer's weight (LoRA, Hu et al. 2021; the scale is already in b). Other names replace a parameter.
-
-    Raises:
-        KeyError: the encoder has no such parameter. ValueError: a shape does not fit.
+    Raises KeyError: the encoder has no such parameter. ValueError: a shape does not fit.
     """
 
     def __init__(self, folder: Path, update: Tensors) -> None:

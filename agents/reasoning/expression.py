@@ -59,9 +59,7 @@ _SPLIT_MEASURES = frozenset({"length", "weight", "time", "calendar"})
 
 def evaluate(text: str, today: dt.date | None = None) -> Value:
     """The value of a formula; `today` is the meaning of that word.
-
-    Raises:
-        ExpressionError: the text is not a formula, or has no value.
+    Raises ExpressionError: the text is not a formula, or has no value.
     """
     if len(text) > MOST_CHARACTERS:
         raise ExpressionError(f"a formula has at most {MOST_CHARACTERS:,} characters")

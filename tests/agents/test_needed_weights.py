@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.llm.trainable import adapter_folder, model_folder
+from agents.llm.local_engine import adapter_folder, model_folder
 from agents.questions import open_router
 from agents.settings import (
     TRIM_TOKENIZER,

@@ -13,7 +13,7 @@ import pytest
 from agents.crag_agent import CragAgent
 from agents.kg.schema import Domain
 from agents.llm import GenerationRequest, Message
-from agents.llm.trainable import ChatTokenizer
+from agents.llm.tokenizer import ChatTokenizer
 from agents.settings import available_presets, load_settings
 from mock_api import serve
 from tests.agents.llm.tiny_models import build_tiny_llama

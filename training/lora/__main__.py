@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.files import lock_folder
-from agents.llm.trainable import model_folder
+from agents.llm.local_engine import model_folder
 from crag.command import add_split_argument, command, end_with, form, parser_of, whole
 from evaluation.datasets import DatasetError
 from training.files import RunCard, read_examples

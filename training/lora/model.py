@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 from agents.common.files import write_whole
 from agents.common.text import encodable
 from agents.llm import EngineUnavailableError
-from agents.llm.trainable import ChatTokenizer, PromptError, quiet_transformers
+from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from training.files import TrainingExample

@@ -19,7 +19,7 @@ from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer
 
 from agents.common.files import UserError, write_rows
-from agents.llm.trainable import quiet_transformers
+from agents.llm.tokenizer import quiet_transformers
 from training.files import CARD_FILE, TrainingExample
 from training.lora import LoraTraining
 from training.lora.model import (

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from agents.questions.trainable import Pooling
+from agents.questions.network import Pooling
 from agents.settings import StrictModel
 from training.files import Configuration
 

@@ -7,7 +7,7 @@ The folder written holds `config.json` and `weights.safetensors`, which `agents.
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.questions.trainable import SHIPPED
+from agents.questions.classifier import SHIPPED
 from agents.settings import SettingsError
 from crag.command import add_split_argument, command, end_with, parser_of
 from models.manifest import cache_folder, locate

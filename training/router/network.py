@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import Linear, Module, functional
 from transformers import AutoModel
 
-from agents.llm.trainable import quiet_transformers
-from agents.questions.trainable import Pooling
+from agents.llm.tokenizer import quiet_transformers
+from agents.questions.network import Pooling
 
 
 class QuestionNetwork:

@@ -27,21 +27,17 @@ from transformers import get_linear_schedule_with_warmup
 
 from agents.common.files import UserError, write_whole
 from agents.questions import FIELD_CLASSES
-from agents.questions.trainable import (
-    CONFIG_FILE,
-    WEIGHTS_FILE,
-    ClassifierConfig,
-    FieldConfig,
+from agents.questions.calibration import (
     Logs,
     MixingWeights,
-    QuestionTokenizer,
-    bucket_rarity,
     expected_calibration_error,
     fit_mixing_weights,
-    hashed_rows,
     log_softmax,
     mixed,
 )
+from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
+from agents.questions.network import QuestionTokenizer
+from agents.questions.ngrams import bucket_rarity, hashed_rows
 from evaluation.datasets import DatasetError, Split, read_records
 from training.router import EncoderTraining, NgramTraining, RouterTraining
 from training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers

@@ -24,9 +24,7 @@ def parse(text: str, domain: Domain) -> Program:
 
     Accepts unambiguous slips of models (docs/kg_language.md). Texts that ask the same give equal programs. An empty
     text and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
-
-    Raises:
-        KgQueryError: the text is not a program. No text raises another error.
+    Raises KgQueryError: the text is not a program. No text raises another error.
     """
     # Check the characters first: encoding megabytes only to measure them is slow.
     if len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES:

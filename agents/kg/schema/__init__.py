@@ -158,9 +158,7 @@ class Schema:
 @functools.cache
 def load_schema(domain: Domain | str) -> Schema:
     """The schema of a domain.
-
-    Raises:
-        ValueError: the domain is unknown.
+    Raises ValueError: the domain is unknown.
     """
     domain = Domain(domain)
     data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))

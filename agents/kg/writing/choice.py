@@ -34,15 +34,11 @@ _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
 class Neighbourhood(NamedTuple):
-    """A question's domain and examples, the most similar last; `similarity` (at most 1) is None for fixed ones.
-
-    `shared` are examples that stand in front for every question of the domain.
-    """
+    """A question's domain and examples, the most similar last; `similarity` (at most 1) is None for fixed ones."""
 
     domain: Domain
     examples: tuple[Example, ...]
     similarity: float | None = None
-    shared: tuple[Example, ...] = ()
 
 
 class ExampleIndex:
@@ -52,47 +48,24 @@ class ExampleIndex:
         self._bank = bank
         self._form = QuestionForm(bank)
         self._questions = [example.question for example in bank]
-        self._forms = [self._form.of_example(example) for example in bank]
-        self._dense = dense
-        self._words = WordVectors([*self._questions, *self._forms])
+        self._forms = [self._form.of(_without_names(example)) for example in bank]
+        words, self._dense = WordVectors([*self._questions, *self._forms]), dense
+        self._encode = words.encode if dense is None else lambda texts: dense.encode_passages(texts)[0]
 
     @functools.cached_property
     def vectors(self) -> Vectors:
         """The bank, encoded on first use; loads the encoder."""
         if self._dense is None:
-            return self._joined(*map(self._words.encode, (self._questions, self._forms)))
+            return _joined(self._encode(self._questions), self._encode(self._forms))
         self._dense.warm_up()
-        return self._joined(*(kept_vectors(self._dense, texts) for texts in (self._questions, self._forms)))
-
-    def spread(self, domain: Domain, count: int) -> tuple[Example, ...]:
-        """Examples of a domain to which its others are near: each next one adds most to the sum of the similarities of
-        all to their nearest chosen one (the greedy choice for facility location, Nemhauser et al. 1978).
-        """
-        places = [place for place, example in enumerate(self._bank) if example.domain is domain]
-        similarity = self.vectors[places] @ self.vectors[places].T
-        nearest, chosen = np.zeros(len(places)), list[int]()
-        for _ in range(min(count, len(places))):
-            gains = np.maximum(similarity - nearest, 0).sum(axis=1)
-            gains[chosen] = -1
-            chosen.append(int(gains.argmax()))
-            nearest = np.maximum(nearest, similarity[chosen[-1]])
-        return tuple(self._bank[places[place]] for place in chosen)
-
-    def _encode(self, questions: Sequence[str]) -> Vectors:
-        """Vectors of questions; they are compared with questions, so none gets the query instruction."""
-        encode = self._words.encode if self._dense is None else lambda texts: self._dense.encode_passages(texts)[0]
-        return self._joined(encode(questions), encode([self._form.of(question) for question in questions]))
-
-    @staticmethod
-    def _joined(whole: Vectors, form: Vectors) -> Vectors:
-        """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
-        return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
+        return _joined(kept_vectors(self._dense, self._questions), kept_vectors(self._dense, self._forms))
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
-        vectors = self._encode(questions)
+        # Questions are compared with questions, so none gets the query instruction.
+        vectors = _joined(self._encode(questions), self._encode([self._form.of(question) for question in questions]))
         near = []
         for similarity, given in zip(vectors @ self.vectors.T, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
@@ -107,6 +80,11 @@ class ExampleIndex:
         for place in nearest:
             votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity.max()))
         return max(votes, key=lambda domain: votes[domain])
+
+
+def _joined(whole: Vectors, form: Vectors) -> Vectors:
+    """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
+    return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
 
 
 class WordVectors:
@@ -133,10 +111,6 @@ class QuestionForm:
     def __init__(self, examples: Iterable[Example]) -> None:
         counts = Counter(word for each in examples for word in set(_words(_without_names(each))))
         self._vocabulary = frozenset(word for word, count in counts.items() if count > 1)
-
-    def of_example(self, example: Example) -> str:
-        """The form of a bank question, whose names are known from its calls."""
-        return self.of(_without_names(example))
 
     def of(self, question: str) -> str:
         """The form of a question: recurring words stay, each run of other words becomes one mark."""
@@ -172,7 +146,6 @@ class ExampleChoice:
         self._index = ExampleIndex(load_bank(), dense)
         self._count = settings.examples
         self._fixed = load_folder(_ROOT / settings.fixed_examples) if settings.selection == "fixed" else None
-        self._shared = functools.cache(lambda domain: self._index.spread(domain, settings.shared_examples))
 
     def warm_up(self) -> None:
         """Load the encoder and encode the bank."""
@@ -190,12 +163,9 @@ class ExampleChoice:
         chosen = []
         for question, near in zip(questions, near_by, strict=True):
             shown = near.examples if self._fixed is None else self._fixed[near.domain]
-            examples, shared = (
-                tuple(example for example in some if own or example.question != question)
-                for some in (shown, self._shared(near.domain))
-            )
+            examples = tuple(example for example in shown if own or example.question != question)
             if self._fixed is None:  # the most similar one is the last
-                chosen.append(near._replace(examples=examples[max(0, len(examples) - self._count) :], shared=shared))
+                chosen.append(near._replace(examples=examples[max(0, len(examples) - self._count) :]))
             else:
-                chosen.append(Neighbourhood(near.domain, examples[: self._count], None, shared))
+                chosen.append(Neighbourhood(near.domain, examples[: self._count]))
         return chosen

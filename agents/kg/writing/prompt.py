@@ -72,20 +72,13 @@ TYPE_WORDS = {
 
 
 def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str) -> GenerationRequest:
-    """The prompt after which the program follows, in the form of the settings: for training and use alike.
-
-    What all questions of a domain share stands first, and an engine may keep it.
-    """
-    always, pairs = (
-        "\n\n".join(_pair(each.question, each.calls) for each in some) for some in (near.shared, near.examples)
-    )
+    """The prompt after which the program follows, in the form of the settings: for training and use alike."""
+    pairs = "\n\n".join(_pair(example.question, example.calls) for example in near.examples)
     schema = schema_text(near.domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
-        head = "".join(f"{part}\n\n" for part in (*((rules, schema) if schema else ()), always) if part)
-        rest = "\n\n".join(part for part in (pairs, _pair(question, "")) if part)
-        return GenerationRequest(prompt=head + rest)
-    pairs = "\n\n".join(filter(None, (always, pairs)))
+        head = f"{rules}\n\n{schema}" if schema else ""
+        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
     parts = [
         _CHAT_TASK.format(meaning=load_schema(near.domain).meaning),
         *([schema, rules] if schema else []),

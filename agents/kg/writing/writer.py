@@ -76,9 +76,7 @@ class CallWriter:
 
     def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
-
-        Raises:
-            LanguageModelDiedError: the engine is gone.
+        Raises LanguageModelDiedError: the engine is gone.
         """
         texts, domains = [each.text for each in questions], [each.domain for each in questions]
         shown = self._choice.choose(texts, domains)

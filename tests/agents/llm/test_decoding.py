@@ -52,13 +52,6 @@ class Alphabet:
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
-    def keep(self, cache: int) -> tuple[tuple[int, list[int]], int]:
-        return (cache, self.cached[0]), 300 << 20
-
-    def spread(self, kept: Sequence[tuple[int, list[int]] | None], width: int) -> int:
-        self.cached = [[0] * (width - len(row[1])) + row[1] if row else [0] * width for row in kept]
-        return width
-
     def read(self) -> list[str]:
         """What the model knows of each text."""
         return [
@@ -85,27 +78,6 @@ def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int 
     model.prefill_tokens = prefill_tokens
     parts: Any = (model, Letters(), frozenset([END]))
     return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
-
-
-def test_a_beginning_that_prompts_share_is_read_once_and_the_oldest_is_forgotten() -> None:
-    model, first, other = Alphabet(), "abc" * 20, "fgh" * 20
-    parts: Any = (model, Letters(), frozenset([END]))
-    decoder = BatchDecoder(*parts)
-
-    def first_step(expected: dict[str, str]) -> int:
-        """How many tokens the first step reads while these prompts are answered."""
-        model.shapes.clear()
-        answers = decoder.run([row(prompt) for prompt in expected], Deadline(1000))
-        assert [(each.text, each.prompt_tokens) for each in answers] == [
-            (text, len(prompt)) for prompt, text in expected.items()
-        ]
-        return model.widths[0]
-
-    assert first_step({first + "p": "qrs"}) == 61, "nothing to share yet"
-    assert first_step({first + "hi": "jkl", first + "q": "rst"}) == 60
-    for expected in (3, 60):  # 300 MiB of another beginning leave no room for this one
-        assert first_step({first + "xyw": "xyz", first + "bcd": "efg"}) == expected
-        assert first_step({other + "g": "hij", other + "i": "jkl"}) == 60
 
 
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)

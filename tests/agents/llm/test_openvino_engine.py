@@ -69,25 +69,6 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
     np.testing.assert_allclose(padded[:1, -1], alone, atol=0.02, rtol=0.02)
 
 
-def test_what_is_kept_of_a_beginning_continues_as_if_it_were_read_again(
-    pair: tuple[OpenvinoModel, TransformersModel],
-) -> None:
-    tokens = np.array(PROMPTS)
-    tokens[:, :4] = tokens[0, :4]
-    mask, positions = np.ones_like(tokens), np.tile(np.arange(6), (3, 1))
-    for model in list[Any](pair):
-        whole = model.step(tokens, mask, positions, None)[0]
-        kept, size = model.keep(model.step(tokens[:1, :4], mask[:1, :4], positions[:1, :4], None)[1])
-        assert size > 0
-        rest = model.step(tokens[:2, 4:], mask[:2], positions[:2, 4:], model.spread([kept, kept], 4))[0]
-        np.testing.assert_allclose(rest, whole[:2], atol=0.02, rtol=0.02)
-        mixed, padded = model.spread([None, kept], 5), np.array([[0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 1, 1, 1, 1]])
-        first, second = model.step(tokens[:2, 4:], padded, (padded.cumsum(1) - 1)[:, 5:].clip(min=0), mixed)[0]
-        np.testing.assert_allclose(second, whole[1], atol=0.02, rtol=0.02)
-        alone = model.step(tokens[:1, 4:], mask[:1, 4:], positions[:1, :2], None)[0][0]
-        np.testing.assert_allclose(first, alone, atol=0.02, rtol=0.02)
-
-
 @pytest.mark.models
 def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
     tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
