@@ -63,7 +63,7 @@ ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 _DEFAULT_KEYS = {"summary", "value"}
 
 
-class Plan(NamedTuple):
+class Growth(NamedTuple):
     """How a list grows: to `examples` from `start`, by at most `added` in a round of `asked` questions."""
 
     examples: int
@@ -144,7 +144,7 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
 
 
 def grow(
-    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], plan: Plan, trial: ExampleTrial
+    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], plan: Growth, trial: ExampleTrial
 ) -> tuple[list[Example], list[dict[str, int]]]:
     """The examples of one domain, in the order of their addition, and the counts of each round."""
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
@@ -200,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_graph_argument(parser)
     source = "source of added examples (%(default)s)"
     parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
-    for name, default in Plan._field_defaults.items():
+    for name, default in Growth._field_defaults.items():
         parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
     work = REPOSITORY / "results/training/choose_examples"
     parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
@@ -212,7 +212,7 @@ def _choose(options: argparse.Namespace) -> None:
     card = RunCard(options.out)
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Plan(writer.examples, options.start, options.added, options.asked, options.rounds)
+    plan = Growth(writer.examples, options.start, options.added, options.asked, options.rounds)
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
     chosen = {

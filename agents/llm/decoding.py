@@ -63,7 +63,7 @@ class GrammarMatcher:
 
 
 @dataclass(slots=True)
-class Row:
+class Slot:
     """One prompt of a batch and its text so far, at most `limit` tokens."""
 
     request: GenerationRequest
@@ -140,7 +140,7 @@ class BatchDecoder:
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = np.random.default_rng(0)
 
-    def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
+    def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
         width = max(len(row.prompt) for row in rows)
         tokens, mask = _left_padded([row.prompt for row in rows], width + -width % self._model.multiple)
@@ -168,7 +168,7 @@ class BatchDecoder:
         fitting = deadline.remaining / 2 / self._seconds_per_token if self._seconds_per_token else math.inf
         return int(min(self._model.prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
-    def _decode(self, rows: Sequence[Row], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline) -> None:
+    def _decode(self, rows: Sequence[Slot], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline) -> None:
         """Choose tokens until every row ends or time runs out.
 
         The model reads a row's newest token together with a guess of the next ones: they often stand in the prompt
@@ -189,7 +189,7 @@ class BatchDecoder:
             positions = _positions(mask)[:, -tokens.shape[1] :]
             logits, cache = self._model.step(tokens, mask, positions, cache, tokens.shape[1])
 
-    def _newest_and_guess(self, row: Row, rows: int) -> list[int]:
+    def _newest_and_guess(self, row: Slot, rows: int) -> list[int]:
         """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
         if row.finish_reason:
             return []
@@ -197,7 +197,7 @@ class BatchDecoder:
         guess = seen_after([*row.prompt, *row.tokens], most) if most else []
         return [row.tokens[-1], *(row.matcher.valid(guess) if row.matcher else guess)]
 
-    def _choose(self, row: Row, logits: Logits, guess: Sequence[int]) -> int:
+    def _choose(self, row: Slot, logits: Logits, guess: Sequence[int]) -> int:
         """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
@@ -211,7 +211,7 @@ class BatchDecoder:
             token = self._next(row, after[right])
         return right
 
-    def _next(self, row: Row, logits: Logits) -> int | None:
+    def _next(self, row: Slot, logits: Logits) -> int | None:
         """Choose and record the next token of a row; None if its grammar broke."""
         try:
             allowed = row.matcher.allowed() if row.matcher else None
@@ -244,7 +244,7 @@ class BatchDecoder:
         probabilities[probabilities.cumsum() - probabilities >= request.top_p] = 0
         return int(self._chance.choice(order, p=probabilities / probabilities.sum()))
 
-    def _finish_reason(self, row: Row) -> FinishReason | None:
+    def _finish_reason(self, row: Slot) -> FinishReason | None:
         if row.tokens[-1] in self._end_tokens:
             return "stop"
         if row.request.stop:
@@ -257,7 +257,7 @@ class BatchDecoder:
             return "length"
         return None
 
-    def _generation(self, row: Row) -> Generation:
+    def _generation(self, row: Slot) -> Generation:
         if row.error is not None:
             return Generation.failed(row.error)
         count = len(row.tokens)

@@ -11,7 +11,7 @@ from llguidance import LLTokenizer
 
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Row, StepModel
+from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Slot, StepModel
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
 from agents.llm.tokenizer import read_config
 from agents.settings import OpenvinoEngine, TransformersEngine
@@ -41,7 +41,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             return
         self.check_weights()
         model = self._model = self._load()
-        rehearsal = Row(GenerationRequest(prompt="warm-up"), [0] * _WARM_UP_PROMPT_TOKENS, 2)
+        rehearsal = Slot(GenerationRequest(prompt="warm-up"), [0] * _WARM_UP_PROMPT_TOKENS, 2)
         decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
         decoder.run([rehearsal], Deadline(60))
         self._decoder = decoder
@@ -54,7 +54,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             model.release()
 
     def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
-        rows: list[Row] = []
+        rows: list[Slot] = []
         for place, request, prompt in requests:
             try:
                 rows.append(self._row(place, request, prompt))
@@ -98,19 +98,19 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Row:
+    def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Slot:
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
         matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
-        return Row(request, prompt, limit, matcher, place)
+        return Slot(request, prompt, limit, matcher, place)
 
-    def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
+    def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
         """Each has one adapter and prompts of similar length; the shortest first, as they are the fastest."""
         ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
         groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
-    def _run(self, batch: list[Row], results: dict[int, Generation], deadline: Deadline) -> None:
+    def _run(self, batch: list[Slot], results: dict[int, Generation], deadline: Deadline) -> None:
         """Run one micro-batch; if it fails as a whole, try each request alone."""
         try:
             generations = self._decode(batch, deadline)
@@ -131,7 +131,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             if not deadline.expired:
                 self._run([self._row(row.place, row.request, row.prompt)], results, deadline)
 
-    def _decode(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
+    def _decode(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         if self._decoder is None or self._model is None:
             raise RuntimeError("the model was closed while it was generating")
         with self._model.adapter(rows[0].request.adapter):

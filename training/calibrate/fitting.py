@@ -138,7 +138,7 @@ class NothingLearnedError(UserError, ValueError):
     """Nothing can be learned from the answers; the message says why."""
 
 
-class Row(NamedTuple):
+class Item(NamedTuple):
     """Features and what is to be learned from them. Rows of a group are held out together."""
 
     features: Mapping[str, float]
@@ -168,7 +168,7 @@ class Calibration(NamedTuple):
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
     """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps."""
-    rows = [Row(one.features, one.right, question.group) for question in questions for one in question.candidates]
+    rows = [Item(one.features, one.right, question.group) for question in questions for one in question.candidates]
     kinds = [kind_of(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
@@ -203,7 +203,7 @@ def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple
     `NothingLearnedError` if there are too few, or if it gains nothing.
     """
     routed = [place for place, question in enumerate(questions) if question.features is not None]
-    rows = [Row(questions[place].features or {}, questions[place].invalid, questions[place].group) for place in routed]
+    rows = [Item(questions[place].features or {}, questions[place].invalid, questions[place].group) for place in routed]
     _check(rows, LEAST_INVALID, "with a false premise", "without, among questions with a route")
     fitted = fit(rows, folds, seed)
     doubts = dict(zip(routed, fitted.held_out, strict=True))
@@ -214,7 +214,7 @@ def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple
     return fitted, doubtful
 
 
-def fit(rows: Sequence[Row], folds: int, seed: int) -> Fitted:
+def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
     """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
     _check(rows, LEAST_QUESTIONS)
     held_out = np.full(len(rows), np.nan)
@@ -224,7 +224,7 @@ def fit(rows: Sequence[Row], folds: int, seed: int) -> Fitted:
     return Fitted(*_fitted(rows, seed), held_out.tolist())
 
 
-def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
+def _fitted(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     """The model of these rows and its C.
 
     Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
@@ -249,7 +249,7 @@ def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
     return LogisticModel(bias=float(fitted.intercept_[0]), features=features), search.best_params_["C"]
 
 
-def _splits(rows: Sequence[Row], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
+def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
     """Places of training and test rows; groups stay whole, classes are spread evenly.
 
     If a class has fewer groups than folds, there are fewer folds.
@@ -258,12 +258,12 @@ def _splits(rows: Sequence[Row], folds: int, seed: int) -> list[tuple[Positions,
     return list(splitter.split(rows, [row.right for row in rows], [row.group for row in rows]))
 
 
-def _fewest(rows: Sequence[Row]) -> int:
+def _fewest(rows: Sequence[Item]) -> int:
     """The number of groups with a right row, or with a wrong one, whichever is smaller."""
     return min(len({row.group for row in rows if row.right is right}) for right in (True, False))
 
 
-def _check(rows: Sequence[Row], least: int, right: str = "right", wrong: str = "wrong") -> None:
+def _check(rows: Sequence[Item], least: int, right: str = "right", wrong: str = "wrong") -> None:
     if _fewest(rows) < least:
         yes = sum(row.right for row in rows)
         counts = f"{yes} {right} and {len(rows) - yes} {wrong}"

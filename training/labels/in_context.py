@@ -45,7 +45,7 @@ _GENERIC = frozenset(
 NEEDED, NEEDED_FOR_NUMBER, NEEDED_FOR_OPTION, NEEDED_FOR_YES_OR_NO = 0.2, 0.5, 0.6, 0.8
 
 
-class Passage(NamedTuple):
+class Reference(NamedTuple):
     """A passage of the context: its title, and all of it."""
 
     title: str
@@ -58,13 +58,13 @@ class Passage(NamedTuple):
         return [f"{self.title}\n{' '.join(sentences[max(0, n - 1) : n + 2])}" for n in range(len(sentences))]
 
 
-def passages(context: str) -> list[Passage]:
+def passages(context: str) -> list[Reference]:
     """The passages between `<doc>` marks; without marks, the whole context as one."""
     found = []
     for match in _DOC.finditer(context):
         title = found_title["title"] if (found_title := _TITLE.search(match["marks"])) else ""
-        found.append(Passage(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
-    return found or [Passage("", _MARKUP.sub(" ", context))]
+        found.append(Reference(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
+    return found or [Reference("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
@@ -84,7 +84,7 @@ class RulesContextCheck:
         return judgements
 
 
-def _look(claim: ReadClaim, there: Sequence[Passage]) -> tuple[bool, str]:
+def _look(claim: ReadClaim, there: Sequence[Reference]) -> tuple[bool, str]:
     """Whether the passages hold the right answer, and why."""
     asked = [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
     if _YES_NO.match(normalise(claim.gold)):
@@ -101,7 +101,7 @@ def _look(claim: ReadClaim, there: Sequence[Passage]) -> tuple[bool, str]:
     return max(shares) >= needed, f"the answer occurs beside {max(shares):.0%} of the question's content words"
 
 
-def _holding(claim: ReadClaim, there: Sequence[Passage], offered: bool) -> Iterator[str]:
+def _holding(claim: ReadClaim, there: Sequence[Reference], offered: bool) -> Iterator[str]:
     """The texts that hold the answer by the judge's rules; a number also needs the years of the question."""
     years = [number for number in read_numbers(claim.query) if number.year_like] if claim.gold_numbers else []
     for passage in there:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Integers, Row
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Integers, Slot
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -69,12 +69,12 @@ class Letters:
         return "".join(LETTERS[token] for token in tokens if token != END)
 
 
-def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Row:
+def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Slot:
     request = GenerationRequest(prompt=prompt, **more)
-    return Row(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
+    return Slot(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
 
 
-def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
+def run(model: Alphabet, *rows: Slot, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
     model.prefill_tokens = prefill_tokens
     parts: Any = (model, Letters(), frozenset([END]))
     return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))

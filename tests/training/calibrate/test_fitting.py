@@ -7,13 +7,13 @@ import pytest
 
 from tests.training.calibrate.synthetic import asked, true_probability
 from training.calibrate import AskedQuestion
-from training.calibrate.fitting import Calibration, NothingLearnedError, Row, calibrate, figures, fit, rewards
+from training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
 
 FOLDS = 4
 
 
-def rows_of(questions: list[AskedQuestion]) -> list[Row]:
-    return [Row(one.features, one.right, q.group) for q in questions for one in q.candidates]
+def rows_of(questions: list[AskedQuestion]) -> list[Item]:
+    return [Item(one.features, one.right, q.group) for q in questions for one in q.candidates]
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_constants_are_dropped_noise_has_little_weight_and_an_unknown_value_coun
 def test_pure_noise_gives_the_base_rate() -> None:
     chance = np.random.default_rng(3)
     noise = [{f"noise {n}": float(chance.normal()) for n in range(25)} for _ in range(200)]
-    rows = [Row(features, bool(chance.random() < 0.25), str(place)) for place, features in enumerate(noise)]
+    rows = [Item(features, bool(chance.random() < 0.25), str(place)) for place, features in enumerate(noise)]
     found = fit(rows, FOLDS, seed=0).held_out
     assert max(found) < 0.5  # with so little to go by no answer is worth giving
     assert np.mean(found) == pytest.approx(np.mean([row.right for row in rows]), abs=0.03)
@@ -149,6 +149,8 @@ def test_pure_noise_gives_the_base_rate() -> None:
 def test_a_question_that_was_asked_twice_is_not_judged_by_a_model_that_saw_it() -> None:
     """Each question is a coin toss that falls the same way whenever it is asked: only cheating tells the outcome."""
     tosses = np.random.default_rng(4).random(60) < 0.5
-    rows = [Row({f"is question {q}": float(q == n) for q in range(60)}, bool(tosses[n]), str(n)) for n in range(60)] * 2
+    rows = [
+        Item({f"is question {q}": float(q == n) for q in range(60)}, bool(tosses[n]), str(n)) for n in range(60)
+    ] * 2
     found = np.array(fit(rows, folds=6, seed=0).held_out)
     assert np.abs(found - tosses.mean()).max() < 0.15
