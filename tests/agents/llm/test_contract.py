@@ -7,7 +7,6 @@ import pytest
 
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
-from agents.llm.openvino_engine import OpenvinoLanguageModel
 
 LONG = 60.0
 TEXT = "The film was first shown in 1994; it took 28 million dollars. Wer weiß? 東京 🙂 ok"
@@ -43,7 +42,7 @@ def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: La
 
 
 def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
-    if isinstance(engine, OpenvinoLanguageModel):
+    if type(engine).__name__ == "OpenvinoLanguageModel":
         pytest.skip("it applies no adapters")
     requests = [ask("How many dogs?", adapter=adapter) for adapter in ("first", None, "second", "first", None)]
     together = engine.generate(requests, Deadline(LONG))
