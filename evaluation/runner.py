@@ -193,8 +193,8 @@ def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
     """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
     if result.answers is None:
         return Lost.CLOCK if result.timed_out else Lost.FAULT
-    told = trace.get("lost")
-    return told if isinstance(told, str) and told in set(Lost) else None
+    cause = trace.get("lost")
+    return cause if isinstance(cause, str) and cause in set(Lost) else None
 
 
 def _counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:

@@ -23,7 +23,6 @@ TINY = ("--set", 'router.classifiers=["tiny"]')
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A classifier `tiny`, and a tiny BERT in the place of the encoder that it names."""
     bert = build_bert(tmp_path / "bert")
-    monkeypatch.setattr("torch.set_num_threads", lambda count: None)  # it would stay so in this process
     for module in (classifier, encoder_router):
         monkeypatch.setattr(module, "locate", lambda name: bert)
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "routers"))
