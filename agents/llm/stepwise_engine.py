@@ -18,7 +18,7 @@ from agents.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
-_WARM_UP_PROMPT_TOKENS = 128
+_WARM_UP_PROMPT_TOKENS = 32
 
 
 class StepwiseEngine(LocalEngine[Engine]):
