@@ -185,6 +185,7 @@ def _row(
         "timed_out": result.timed_out,
         "error": result.error,
         "lost": _lost(result, trace),
+        "evidence": evidence if isinstance(evidence := trace.get("evidence"), dict) else None,
         **{name: _counts(result, name, kinds) for name, kinds in COUNTS.items()},
     }
 
