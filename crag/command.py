@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from agents.common.files import UserError
+from agents.common.queries import parse_query_time
 from agents.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
@@ -25,6 +26,7 @@ from agents.settings import (
     usual_preset,
 )
 from evaluation.datasets import Split
+from evaluation.graph_server import silent_graph
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -180,6 +182,19 @@ def override(text: str) -> str:
         raise ValueError(f"must be KEY=VALUE in one line, found {text!r}")
     parse_override(f"{key}={value}")
     return quoted_override(f"{key}={value}")
+
+
+def moment(text: str) -> str:
+    """A time of asking in CRAG's form."""
+    if parse_query_time(text) is None:
+        raise ValueError(f'{text!r} is not like "03/05/2024, 23:18:31 PT"')
+    return text
+
+
+def warn_of_silent_graph(address: str) -> None:
+    """Say that a graph gives no results, before models are loaded for it."""
+    if why := silent_graph(address):
+        say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
 
 
 def folder(text: str) -> Path:

@@ -29,11 +29,12 @@ from crag.command import (
     overrides_of,
     parser_of,
     say,
+    warn_of_silent_graph,
     whole,
 )
 from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
-from evaluation.graph_server import mock_graph, silent_graph
+from evaluation.graph_server import mock_graph
 from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from evaluation.ray_workers import LOCAL, RayWorkers
 from evaluation.report.page import write_report
@@ -69,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
-    if options.mock_kg is None and address and (why := silent_graph(address)):
-        say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
+    if options.mock_kg is None and address:
+        warn_of_silent_graph(address)
     try:
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own

@@ -7,7 +7,8 @@ from agents.common.contracts import GRAPH, Decision, Evidence, Trace
 
 LEAST_SHARE = 0.5
 """Of the words that an answer adds to its question, a sentence with fewer is no evidence."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b[A-Z][a-z]\.)\s+(?=[^a-z\s])|\n+")
+"""Not after an initial or a title such as Dr."""
 
 
 def evidence_of(trace: Trace) -> Evidence | None:
