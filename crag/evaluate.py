@@ -169,7 +169,9 @@ def default_folder(options: argparse.Namespace) -> Path:
     stem = re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)
     named = [Path(options.preset or usual_preset()).stem]
     if options.agent != DEFAULT_AGENT:
-        named = [options.agent.replace(":", "."), *(named if options.preset else [])]
+        place, _, class_name = options.agent.rpartition(":")
+        module = Path(place).stem if place.endswith(".py") else place
+        named = [f"{module}.{class_name}", *(named if options.preset else [])]
     graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
     graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
     changes = [re.sub(r"[^\w.=,-]", "", line) for line in overrides_of(options)]  # without quotes and brackets
@@ -213,9 +215,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
     add_split_argument(what, Split.ANY)
-    what.add_argument(
-        "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
-    )
+    agent = "the agent's module, or its file, and class (default: %(default)s)"
+    what.add_argument("--agent", metavar="M:C|FILE.py:C", default=DEFAULT_AGENT, help=agent)
     add_graph_arguments(what)
     add_judge_arguments(parser.add_argument_group("who judges"))
 
