@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-from zoneinfo import ZoneInfo
 
 from agents.common.contracts import I_DONT_KNOW, Trace
 from agents.common.files import UserError
-from agents.common.queries import parse_query_time
+from agents.common.queries import parse_query_time, query_time_of
 from agents.settings import KG_VARIABLE, load_settings, usual_preset
 from crag.pages import OwnPage, read_pages, search_results
 
 if TYPE_CHECKING:
     from agents.crag_agent import CragAgent
-
-TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
-"""Of `query_time` in CRAG: Pacific time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +83,7 @@ class Asker:
         `at` is the time of asking, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
-        moment = at if isinstance(at, str) else (at or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles"))
-        asked_at = moment if isinstance(moment, str) else moment.strftime(TIME_FORMAT)
+        asked_at = at if isinstance(at, str) else query_time_of(at)
         if parse_query_time(asked_at) is None:
             raise UserError(f'the time {at!r} is not like "03/05/2024, 23:18:31 PT"')
         if not all(map(str.strip, questions)):
