@@ -5,6 +5,7 @@ A command is a module with `main(arguments) -> int`. A fault of its input is one
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -31,6 +32,12 @@ from evaluation.graph_server import silent_graph
 P = ParamSpec("P")
 T = TypeVar("T")
 N = TypeVar("N", int, float)
+COMMANDS = {
+    "local_evaluation.py": "evaluate",
+    "-m models.fetch": "models",
+    **{f"-m evaluation.{name}": name for name in ("judge", "compare", "report", "preflight")},
+}
+"""What Python is given in a clone -> the command of the installed program."""
 EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
 """The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
 
@@ -46,11 +53,13 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
         def reporting(*arguments: P.args, **named: P.kwargs) -> int:
             try:
                 return main(*arguments, **named) or 0
+            except BrokenPipeError:  # of `| head`: see `end_with`
+                raise
             except faults as error:
                 text = str(error)
                 if isinstance(error, OSError) and error.filename:
                     text = f"{error.filename}: {error.strerror}"
-                sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
+                sys.stderr.write("error: " + as_typed("; ".join([text, *getattr(error, "__notes__", ())])) + "\n")
                 return code
 
         return reporting
@@ -80,8 +89,19 @@ def end_with(main: Callable[[], int]) -> NoReturn:
 
 def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is shown verbatim."""
-    form = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(prog=command, description=description, epilog=epilog, formatter_class=form)
+    form, texts = argparse.RawDescriptionHelpFormatter, [text and as_typed(text) for text in (description, epilog)]
+    return argparse.ArgumentParser(as_typed(command), description=texts[0], epilog=texts[1], formatter_class=form)
+
+
+def as_typed(text: str) -> str:
+    """A message for a person who typed `crag`: it names the commands of that program, and what only a clone has."""
+    program = Path(sys.argv[0])
+    typed = "crag" if program.name == "crag" else "python -m crag" if program.match("crag/__main__.py") else ""
+    for command, name in COMMANDS.items() if typed else ():
+        text = text.replace(f"python {command}", f"{typed} {name}").replace(command, f"{typed} {name}")
+    if typed and not (Path(__file__).parents[1] / "requirements.txt").is_file():
+        text = re.sub(r"requirements[\w-]*\.txt|python -m training\.\w+", r"\g<0> (in a clone)", text)
+    return text
 
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:

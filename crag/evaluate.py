@@ -1,4 +1,4 @@
-"""`crag evaluate` and local_evaluation.py: run the agent over a question file as the real evaluator does.
+"""Run an agent over a question file as the real evaluator does.
 
 The answers are judged and the CRAG metrics printed. Finished batches are saved in DIR; --resume continues after an
 interruption.
@@ -22,6 +22,7 @@ from crag.command import (
     add_graph_arguments,
     add_preset_arguments,
     add_split_argument,
+    as_typed,
     command,
     folder,
     form,
@@ -76,7 +77,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
                 options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, origin_of(words))
+            results = _results(options, output, origin_of(words, as_typed("python local_evaluation.py")))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise

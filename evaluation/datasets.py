@@ -30,9 +30,13 @@ __all__ = [
 ]  # fmt: skip
 
 _SAMPLE = Path("data/sample/questions.jsonl")
-_INSTALLED_SAMPLE = Path(sysconfig.get_path("data"), "share/crag/sample/questions.jsonl")
-DEFAULT_DATASET = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_file() and not _SAMPLE.is_file() else _SAMPLE
-"""The shipped sample: of the repository where the user stands, else of the installed package."""
+_SAMPLES = (
+    _SAMPLE,
+    Path(__file__).parents[1] / _SAMPLE,
+    Path(sysconfig.get_path("data"), "share/crag", *_SAMPLE.parts[1:]),
+)
+DEFAULT_DATASET = next(filter(Path.is_file, _SAMPLES), _SAMPLE)
+"""The shipped sample: of the repository where the user stands, of this one, or of the installed package."""
 
 PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
 """The fields of a search result in the evaluator's batches."""

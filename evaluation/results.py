@@ -14,6 +14,8 @@ from evaluation.signature import signature_line
 
 COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
 """Generations that ran out of time: before their first token, and later. Tokens that were read and written."""
+COUNT_FIELDS = {"out_of_time": "out_of_time", "tokens": "batch_tokens"}
+"""The fields of a row of predictions.jsonl with the counts of its whole batch."""
 LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowledge graph that did not reply"}
 
 
@@ -65,7 +67,7 @@ def _told(error: str) -> str:
 
 
 def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
-    return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
+    return {kind: sum(batch.get(COUNT_FIELDS[name], {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
 
 
 def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
