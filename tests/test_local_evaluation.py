@@ -167,6 +167,17 @@ def test_a_python_without_the_packages_is_told_in_one_line() -> None:
     assert line.endswith("`make install` makes .venv: use .venv/bin/python")
 
 
+def test_the_sample_is_found_from_anywhere_and_rows_have_their_own_tokens(tmp_path: Path) -> None:
+    options = ["--preset", "scripted", "--limit", "3", "--output", str(tmp_path / "out"), "--quiet"]
+    command = [sys.executable, str(REPOSITORY / "local_evaluation.py"), *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "out")
+    assert len({row["tokens"]["prompt"] for row in rows}) > 1, "prompts differ in length"
+    total = {kind: sum(row["tokens"][kind] for row in rows) for kind in ("prompt", "completion")}
+    assert total == rows[0]["batch_tokens"] == results_of(tmp_path / "out")["tokens"]
+
+
 def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
