@@ -40,8 +40,9 @@ class Answer:
         closed = [gate.withheld for gate in trace.gates if gate.withheld not in {None, text}]
         withheld = closed[0] if closed and text == I_DONT_KNOW else None
         likely = [one.probability for one in trace.candidates if one.text == (withheld or text)]
-        source = evidence and ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url))))
-        return cls(text, evidence and evidence.sentence, source, likely[-1] if likely else None, withheld, trace)
+        sentence = evidence.sentence if evidence else None
+        source = ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url)))) if evidence else None
+        return cls(text, sentence, source, likely[-1] if likely else None, withheld, trace)
 
     def __str__(self) -> str:
         """The answer; below it what it rests on, or why there is none."""

@@ -53,9 +53,9 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
         def reporting(*arguments: P.args, **named: P.kwargs) -> int:
             try:
                 return main(*arguments, **named) or 0
-            except BrokenPipeError:  # of `| head`: see `end_with`
-                raise
             except faults as error:
+                if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
+                    raise
                 text = str(error)
                 if isinstance(error, OSError) and error.filename:
                     text = f"{error.filename}: {error.strerror}"
@@ -106,22 +106,11 @@ def as_typed(text: str) -> str:
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
     """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
-    parser.add_argument(
-        "--preset",
-        metavar="P",
-        default=default or usual_preset(),
-        help=f"a preset ({', '.join(available_presets())}) or a TOML file; default: ${PRESET_VARIABLE}, "
-        f"else {default or DEFAULT_PRESET}",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        type=form(override),
-        action="append",
-        default=[],
-        help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
-        "is TOML, none removes the key; can be repeated",
-    )
+    usual = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
+    named = f"a preset ({', '.join(available_presets())}) or a TOML file; {usual}"
+    parser.add_argument("--preset", metavar="P", default=default or usual_preset(), help=named)
+    key = "change a key of the preset, as in --set answering.audit=true; TOML, none removes the key; can be repeated"
+    parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=key)
 
 
 def overrides_of(options: argparse.Namespace) -> list[str]:
@@ -134,25 +123,14 @@ def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
     graph = parser.add_mutually_exclusive_group()
     graph.add_argument("--kg-url", metavar="URL", type=server, help="knowledge graph server of the agent")
-    graph.add_argument(
-        "--mock-kg",
-        metavar="DIR",
-        nargs="?",
-        const="",
-        help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
-    )
+    ours = "start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR"
+    graph.add_argument("--mock-kg", metavar="DIR", nargs="?", const="", help=ours)
 
 
 def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
-    parser.add_argument(
-        "--split",
-        type=form(Split.parse),
-        default=default,
-        metavar="N|any",
-        help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
-        "any: all rows, whatever the field says (default: %(default)s)",
-    )
+    rows = "read only rows of this `split`: 0 for training, 1 the public test set, any: all rows (default: %(default)s)"
+    parser.add_argument("--split", metavar="N|any", type=form(Split.parse), default=default, help=rows)
 
 
 def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:

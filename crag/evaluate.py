@@ -207,13 +207,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     what = parser.add_argument_group("what is run")
     add_preset_arguments(what)
     parser.set_defaults(preset=None)  # whether one was named counts with another agent
-    what.add_argument(
-        "--dataset",
-        metavar="FILE",
-        type=Path,
-        default=DEFAULT_DATASET,
-        help="questions: .jsonl, .jsonl.bz2, or the first part of a cut file (default: %(default)s)",
-    )
+    data = "questions: .jsonl, .csv, both also .bz2, or the first part of a cut file (default: %(default)s)"
+    what.add_argument("--dataset", metavar="FILE", type=Path, default=DEFAULT_DATASET, help=data)
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
     add_split_argument(what, Split.ANY)
     agent = "the agent's module, or its file, and class (default: %(default)s)"
@@ -223,13 +218,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     limits = parser.add_argument_group("limits")
     limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
-    limits.add_argument(
-        "--seconds-per-query",
-        metavar="S",
-        type=number(0.001),
-        default=SECONDS_PER_QUERY,
-        help="a batch of N questions gets N times this (default: %(default)g)",
-    )
+    share, usual = "a batch of N questions gets N times this (default: %(default)g)", SECONDS_PER_QUERY
+    limits.add_argument("--seconds-per-query", metavar="S", type=number(0.001), default=usual, help=share)
 
     files = parser.add_argument_group("files")
     files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
@@ -241,15 +231,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     cluster = parser.add_argument_group("where it runs")
     place = cluster.add_mutually_exclusive_group()
     place.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
-    place.add_argument(
-        "--ray",
-        metavar="HOST:PORT|auto",
-        nargs="?",
-        type=form(_cluster_address),
-        const=LOCAL,
-        help="agents as workers of this Ray cluster (auto: this machine's; nothing: one of our own, started and "
-        "stopped with the run); needs requirements-ray.txt",
-    )
+    ray = "agents as workers of this Ray cluster (auto: this machine's; nothing: one for this run alone)"
+    address = form(_cluster_address)
+    place.add_argument("--ray", metavar="HOST:PORT|auto", nargs="?", type=address, const=LOCAL, help=ray)
     cluster.add_argument("--workers", metavar="N", type=whole(1), help="how many (default: one for each machine)")
     for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
         help_text = f"{what_for} of a worker (default: %(default)g)"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,12 @@ READING_SECONDS = 60.0
 LARGEST_PAGE = LIMITS["page_result"]
 """Bytes; a larger page is left out, not cut."""
 READERS = 4
+PDF_READER = """import io, resource, sys
+from pypdf import PdfReader
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+pages = PdfReader(io.BytesIO(sys.stdin.buffer.read())).pages
+sys.stdout.buffer.write("\\n".join(page.extract_text() for page in pages)[:300_000].encode("utf-8", "replace"))"""
+"""Run in a process that is killed when it takes too long; the agent reads no more characters of a page."""
 _ADDRESS = ("http://", "https://")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})</title", re.IGNORECASE)
 _MARKUP = re.compile(r"<(?:!doctype|html|head|body|title|meta|div|p|h1|table|article)\b", re.IGNORECASE)
@@ -76,12 +82,10 @@ def search_results(question: str, pages: Sequence[OwnPage]) -> list[dict[str, st
 
 def _sources(place: str) -> Iterator[str]:
     path = Path(place).expanduser()
-    if place.startswith(_ADDRESS):
-        yield place
-    elif path.is_dir():
+    if path.is_dir():
         yield from (str(file) for file in sorted(path.rglob("[!.]*")) if file.is_file())
-    elif path.exists():
-        yield str(path)
+    elif path.exists() or place.startswith(_ADDRESS):
+        yield place if place.startswith(_ADDRESS) else str(path)
     else:
         raise DatasetError(f"--pages {place}: cannot be read: no such file, folder, or http address")
 
@@ -89,66 +93,53 @@ def _sources(place: str) -> Iterator[str]:
 def _page(place: str, say: Callable[[str], None]) -> OwnPage | None:
     shown = re.sub(r"//[^/@\s]+@", "//", place)  # traces and reports have no passwords
     try:
-        content = _fetched(place) if place.startswith(_ADDRESS) else _file(Path(place))
-        markup = _html(content)
-    except requests.HTTPError as error:
-        say(f"left out: {shown}: status {error.response.status_code}")
-    except (requests.RequestException, HTTPError) as error:
-        say(f"left out: {shown}: not reachable ({type(error).__name__})")
-    except (OSError, ValueError) as error:  # also of an address to which a server redirects
-        say(f"left out: {shown}: {getattr(error, 'strerror', None) or error}")
-    else:
-        title = _TITLE.search(markup[:100_000])
-        return OwnPage(shown, (title and " ".join(html.unescape(title[1]).split())) or Path(shown).stem, markup)
-    return None
+        markup = _html(_content(place))
+    except (OSError, HTTPError, ValueError) as error:  # also of an address to which a server redirects
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        is_web = isinstance(error, requests.RequestException | HTTPError)
+        why = f"status {status}" if status else type(error).__name__ if is_web else error
+        say(f"left out: {shown}: {why}")
+        return None
+    title = _TITLE.search(markup[:100_000])
+    return OwnPage(shown, (title and " ".join(html.unescape(title[1]).split())) or Path(shown).stem, markup)
 
 
-def _file(path: Path) -> bytes:
-    if not path.is_file():
-        raise ValueError("it is no file")  # a pipe would wait for ever
-    with path.open("rb") as stream:
-        return _within_limit(stream.read(LARGEST_PAGE + 1))
-
-
-def _fetched(address: str) -> bytes:
+def _content(place: str) -> bytes:
     deadline, content = Deadline(READING_SECONDS), b""
-    with requests.get(address, timeout=TIMEOUT, stream=True) as reply:
-        reply.raise_for_status()
-        while part := reply.raw.read1(1 << 20, decode_content=True):
-            content = _within_limit(content + part)
-            if deadline.expired:
-                raise ValueError(f"it took longer than {READING_SECONDS:g} s")
-    return content
-
-
-def _within_limit(content: bytes) -> bytes:
-    if len(content) > LARGEST_PAGE:
-        raise ValueError(f"it has more than {LARGEST_PAGE / 1e6:g} MB")
+    with ExitStack() as opened:
+        if place.startswith(_ADDRESS):
+            reply = opened.enter_context(requests.get(place, timeout=TIMEOUT, stream=True))
+            reply.raise_for_status()
+            read = partial(reply.raw.read1, decode_content=True)
+        elif Path(place).is_file():
+            read = opened.enter_context(Path(place).open("rb")).read1
+        else:
+            raise ValueError("it is no file")  # a pipe would wait for ever
+        while part := read(1 << 20):
+            content += part
+            if deadline.expired or len(content) > LARGEST_PAGE:
+                raise ValueError(f"it needs more than {READING_SECONDS:g} s or {LARGEST_PAGE / 1e6:g} MB")
     return content
 
 
 def _html(content: bytes) -> str:
     """The page's HTML; in that of a PDF or a plain text, each line is a paragraph."""
     if content.lstrip()[:5] == b"%PDF-":
-        content = _pdf_text(content)
+        command = [sys.executable, "-P", "-c", PDF_READER]
+        try:
+            done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=READING_SECONDS)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            raise ValueError(f"a PDF that takes more than {READING_SECONDS:g} s") from None
+        if done.returncode:
+            last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise ValueError(f"a PDF that cannot be read: {last[:200]}")
+        content = done.stdout
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = bytes_to_str(content, detect_encoding(content))
+        text = bytes_to_str(content, detect_encoding(content) or "latin-1")
     if "\0" in text[:4096]:
         raise ValueError("it is neither HTML nor plain text nor PDF")
     if _MARKUP.search(text[:4096]):
         return text
     return "".join(f"<p>{html.escape(line)}</p>\n" for line in text.splitlines() if line.strip())
-
-
-def _pdf_text(content: bytes) -> bytes:
-    command = [sys.executable, "-P", str(Path(__file__).with_name("pdf.py"))]
-    try:
-        done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=READING_SECONDS)  # noqa: S603
-    except subprocess.TimeoutExpired:
-        raise ValueError(f"it took longer than {READING_SECONDS:g} s") from None
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise ValueError(f"a PDF that cannot be read: {last[:200]}")
-    return done.stdout

@@ -34,16 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def row_of(folder: Path) -> list[str]:
     """The figures of a run in the order of `COLUMNS`; an unfinished one has no score, and a broken one says why."""
+    date, end, figures = "", "", [""] * (len(COLUMNS) - 3)
     try:
         saved = SavedRun.read(folder)
-        first = [str(folder), str(saved.run.measured.get("date", ""))]
-        last = signature_line(saved.run.signature)
-    except DatasetError as error:
-        return [str(folder), *[""] * (len(COLUMNS) - 2), str(error)]
-    try:
+        date, end = str(saved.run.measured.get("date", "")), signature_line(saved.run.signature)
+        figures[0] = str(len(saved.records))
         results = read_run(folder).results
-    except DatasetError:
-        return [*first, str(len(saved.records)), *[""] * (len(COLUMNS) - 4), last]
-    figures = [results["score"], *results["ci"], *(results[name] for name in COLUMNS[6:9])]
+    except DatasetError as error:
+        return [str(folder), date, *figures, end or str(error)]
+    shares = [results["score"], *results["ci"], *(results[name] for name in COLUMNS[6:9])]
     seconds = f"{results['seconds']['per_question']:.2f}"
-    return [*first, str(results["n"]), *(f"{figure:+.3f}" for figure in figures), seconds, last]
+    return [str(folder), date, str(results["n"]), *map("{:+.3f}".format, shares), seconds, end]
