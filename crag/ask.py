@@ -130,7 +130,7 @@ def explained(trace: Trace) -> str:
             for candidate in trace.candidates
         ],
         "withheld": [
-            (f"{_short(gate.withheld)!r}, because " if gate.withheld else "the pages were not asked: ") + gate.reason
+            (f"{_short(gate.withheld)!r}, because " if gate.withheld else "the model was not asked: ") + gate.reason
             for gate in trace.gates
         ],
         "events": [_short(event) for event in trace.events],

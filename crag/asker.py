@@ -38,7 +38,7 @@ class Answer:
         """The answer that a trace ends with."""
         text, evidence = trace.answer.text if trace.answer else I_DONT_KNOW, trace.evidence
         closed = [gate.withheld for gate in trace.gates if gate.withheld not in {None, text}]
-        withheld = closed[0] if closed and text == I_DONT_KNOW else None
+        withheld = closed[-1] if closed and text == I_DONT_KNOW else None
         likely = [one.probability for one in trace.candidates if one.text == (withheld or text)]
         sentence = evidence.sentence if evidence else None
         source = ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url)))) if evidence else None

@@ -100,8 +100,9 @@ def _page(place: str, say: Callable[[str], None]) -> OwnPage | None:
         why = f"status {status}" if status else type(error).__name__ if is_web else error
         say(f"left out: {shown}: {why}")
         return None
-    title = _TITLE.search(markup[:100_000])
-    return OwnPage(shown, (title and " ".join(html.unescape(title[1]).split())) or Path(shown).stem, markup)
+    found = _TITLE.search(markup[:100_000])
+    title = " ".join(html.unescape(found[1]).split()) if found else ""
+    return OwnPage(shown, title or (shown if "://" in shown else Path(shown).stem), markup)
 
 
 def _content(place: str) -> bytes:

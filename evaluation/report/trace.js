@@ -46,7 +46,7 @@ function summary(record, trace) {
     ["expected", written(record.answer) + (alternatives ? ` (also: ${alternatives})` : "")],
     ["judge", [badge(record.verdict), " ", written(record.reason)]],
     ["decision", [answer.decision, answer.source, answer.reason].filter(Boolean).map(written).join(" · ")],
-    ["evidence", evidence(record, objectOf(trace.evidence))],
+    ["evidence", evidence(trace)],
     ["labels", labels.filter(Boolean).join(" · ")],
     ["asked", [written(trace.query_time), `batch ${record.batch}`]
       .filter(Boolean).join(" · ")],
@@ -55,9 +55,10 @@ function summary(record, trace) {
   ]));
 }
 
-/** The sentence that holds the answer, with its page or call. An agent of another kind may leave none. */
-function evidence(record, { sentence, source, url }) {
-  if (!sentence) return objectOf(record).verdict === "missing" ? "" : "none found";
+/** The sentence that holds the answer, with its page or call. */
+function evidence(trace) {
+  const { sentence, source, url } = objectOf(trace.evidence);
+  if (!sentence) return "evidence" in trace && objectOf(trace.answer).decision !== "abstained" ? "none found" : "";
   return [element("q", {}, written(sentence)), " ", ...pageLink({ page_name: source, url })];
 }
 

@@ -131,7 +131,16 @@ def test_more_rows_come_as_one_scrolls(page: Page) -> None:
 def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
     text = page.open(0)
     told = ["answer 0", "gold 0", "number: both say 3", "answered · web · the model answered", 'get_number("0")']
-    told += ["It is gold 0.", "All numbers", "bm25 1.250", "cross encoder 3.500", "Generated 0", "event of 0", "0.750"]
+    told += [
+        "It is gold 0.",
+        "All numbers",
+        "bm25 1.250",
+        "cross encoder 3.500",
+        "Generated 0",
+        "Rest on 0.",
+        "event of 0",
+        "0.750",
+    ]
     assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
     assert "The prompt of 0" not in text, "folded away"
     next(summary for summary in page.all("summary") if summary.text == "Prompt").click()
