@@ -211,7 +211,8 @@ def _from_file(file: Path) -> ModuleType:
     folders = [file.parent, file.parents[1]]
     for folder, name in itertools.product(reversed(folders), OURS):
         own = folder / name
-        if (own.is_dir() or own.with_suffix(".py").is_file()) and own != Path(__file__).resolve().parents[1] / name:
+        has_code = any(own.glob("*.py")) or own.with_suffix(".py").is_file()
+        if has_code and own != Path(__file__).resolve().parents[1] / name:
             for known in [known for known in sys.modules if f"{known}.".startswith(f"{name}.")]:
                 del sys.modules[known]
             if own.is_dir() and not (own / "__init__.py").is_file():
