@@ -547,8 +547,13 @@ class KnowledgeGraphSettings(StrictModel):
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
     graph_only_domains: _Domains = ()
     """Domains whose questions are never answered from the web (the USTC team: sports and finance)."""
+    answer_not_found: bool = False
+    """Also ask the model where the graph has nothing, with what was asked: db3's tuned answerer knows from it when a
+    question is invalid (3.3)."""
     invalid_without_game: bool = False
-    """Answer "invalid question" if a dated sports question matches no game: evidence of a false premise (db3)."""
+    """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
+    drop_invented_dates: bool = True
+    """Drop calls with a date for which the question gives no reason: small models copy dates from the examples."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]
@@ -602,7 +607,9 @@ class Settings(StrictModel):
     batch_size: Annotated[int, Field(ge=1, le=16)] = 16
     language_model: LanguageModelSettings
     tuned: bool = True
-    """False: use the base model without adapters, whatever the preset names."""
+    """False: use the base model without adapters, with the keys of `untuned`."""
+    untuned: dict[str, Any] = Field(default_factory=dict)
+    """Tables that replace the preset's if it is not tuned: the prompts and the abstention of a base model."""
     device: str | None = None
     """The device of all parts for which the preset names one: ``cuda:0`` one GPU, ``cpu`` the CPU, in float32."""
     dense_encoder: DenseEncoderSettings | None = None
@@ -769,9 +776,7 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
     """The TOML file with the overrides as a settings model; `fixed` are values that files cannot set.
     Raises SettingsError: names file, key, the value found and the values allowed, one fault a line.
     """
-    data = _read(path)
-    for line in filter(str.strip, overrides):
-        data = needed.merged(data, parse_override(line))
+    data = needed.with_changes(_read(path), [parse_override(line) for line in overrides if line.strip()])
     try:
         return model.model_validate({**data, **fixed})
     except ValidationError as error:
