@@ -123,8 +123,8 @@ LanguageModelSettings = Annotated[
 ]
 
 
-class CrossEncoderSettings(StrictModel):
-    """The model that scores (query, passage) pairs, and how."""
+class EncoderSettings(StrictModel):
+    """An encoder, and how it runs."""
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
     model: str
@@ -135,7 +135,15 @@ class CrossEncoderSettings(StrictModel):
     dtype: Literal["float32", "float16"] = "float32"
 
 
-class DenseEncoderSettings(CrossEncoderSettings):
+class CrossEncoderSettings(EncoderSettings):
+    """The model that scores (query, passage) pairs, and how."""
+
+    in_parts: bool = False
+    """Score all of a passage that is longer than `max_tokens`, part by part, the best of which counts. Otherwise its
+    end is cut off."""
+
+
+class DenseEncoderSettings(EncoderSettings):
     """The model that maps texts to vectors, and how."""
 
     query_instruction: str = ""
@@ -189,6 +197,8 @@ AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "n
 
 ReviewPromptName = Literal["nec_refine", "refine"]
 """A key of `PROMPTS` that asks for a verdict on an answer."""
+
+DomainName = Literal["movie", "finance", "music", "sports", "open"]
 
 ROUTE_CLASSES = {
     "domain": ("finance", "movie", "music", "open", "sports"),
@@ -315,6 +325,8 @@ class AnsweringSettings(StrictModel):
     self_assessment: SelfAssessmentSettings | None = None
     distrust_repeated_question: bool = False
     """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
+    hints: dict[DomainName, str] = Field(default_factory=dict)
+    """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
@@ -327,6 +339,8 @@ class AnsweringSettings(StrictModel):
             raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
         if self.self_assessment and self.own_prompt is not None:
             raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
+        if self.hints and (self.prompt != "assessed" or self.adapter):
+            raise ValueError("hints go with the prompt assessed, without an adapter: training knows no router's domain")
         return self
 
 
@@ -355,7 +369,7 @@ class DeadlineSettings(StrictModel):
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
 """Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
-_Domains = Annotated[tuple[Literal["movie", "finance", "music", "sports", "open"], ...], Field(strict=False)]
+_Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 
 
 # --- the web: pages to passages to context ---------------------------------------------------------------------------
@@ -690,6 +704,8 @@ class Settings(StrictModel):
                 raise ValueError(
                     "a gate on top_passage needs web.rerank, whose score it compares; answering.gates=[] removes gates"
                 )
+        if self.answering.hints:
+            self._check_route_field("domain", "answering.hints go by it")
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
