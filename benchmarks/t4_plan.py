@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 from agents.answering import shown
@@ -25,8 +24,8 @@ from agents.crag_agent import CragAgent
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import SPECIAL_TOKENS, Vectors
 from agents.kg import open_knowledge_graph
-from agents.llm import Generation, GenerationRequest, load_language_model
-from agents.llm.local_engine import LocalEngine, model_folder
+from agents.llm import Generation, GenerationRequest
+from agents.llm.local_engine import model_folder
 from agents.llm.tokenizer import ChatTokenizer
 from agents.public_data import ShippedPublicData
 from agents.questions import QuestionRouter, open_router
@@ -109,8 +108,8 @@ class CountingEncoders:
 class CountingModel:
     """A language model that counts what it reads. It writes the calls of an example, or "i don't know"."""
 
-    def __init__(self, inner: LocalEngine[Any], tokenizer: ChatTokenizer) -> None:
-        self.count_tokens, self.truncate = inner.count_tokens, inner.truncate
+    def __init__(self, tokenizer: ChatTokenizer) -> None:
+        self.count_tokens, self.truncate = tokenizer.count, tokenizer.truncate
         self._tokenizer = tokenizer
         self.calls: list[tuple[list[GenerationRequest], Generations]] = []
 
@@ -145,8 +144,7 @@ def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
-    inner: Any = load_language_model(small.language_model)
-    model = CountingModel(inner, ChatTokenizer(model_folder(inner.name)))
+    model = CountingModel(ChatTokenizer(model_folder(str(getattr(small.language_model, "model", "")))))
     dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
     asks = settings.router is not None and settings.router.engine == "prompt"
     public = settings.public_data
