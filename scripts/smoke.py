@@ -54,14 +54,15 @@ def processor_changes(settings: Settings) -> list[str]:
     return lines
 
 
-def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = True) -> tuple[str, list[str]]:
+def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = False) -> tuple[str, list[str]]:
     """What ran in a run of the folder `output`, with a knowledge graph or without, and its faults: the agent turns them
     into abstentions, so answers alone do not show them. A stand-in of an adapter must say what it learnt.
     """
     lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
     steps, finishes, faults = Counter[str](), Counter[str](), []
-    adapters = {_STEPS_BY_KEY.get(key): adapter for key, adapter in settings.adapters_used.items() if adapter}
+    named = {_STEPS_BY_KEY.get(key): adapter for key, adapter in settings.adapters_used.items() if adapter}
+    adapters = {step: name for step, name in named.items() if step and stand_ins}
     for trace in traces:
         asked = trace["interaction_id"][:8]
         reason = (trace.get("answer") or {}).get("reason") or ""
@@ -73,17 +74,18 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
                 finishes[finish] += 1
                 if finish not in {"stop", "length", "deadline"}:
                     faults.append(f"{asked}: {step}: {generation.get('error') or finish}")
-                adapter, text = adapters.get(step) if stand_ins else None, generation["text"].strip()
-                if adapter and finish in {"stop", "length"} and text != reply_of(adapter):
-                    faults.append(f"{asked}: {step}: the adapter {adapter} has no effect: {text[:60]!r}")
+                elif (
+                    step in adapters and finish != "deadline" and generation["text"].strip() != reply_of(adapters[step])
+                ):
+                    faults.append(f"{asked}: {step}: no effect of {adapters[step]}: {generation['text'][:60]!r}")
     if not traces:
         faults.append(f"{output / 'traces.jsonl'} holds no question")
     elif not steps and settings.language_model.engine != "scripted":
         faults.append("the language model was never asked")
     elif steps and not faults and not finishes["stop"] + finishes["length"]:
         faults.append("the language model finished no text in the time of the batch")
-    asked_of = {step for step in adapters if graph or step == "answer"} if stand_ins and not faults else set()
-    faults += [f"the adapter {adapters[step]} was never asked" for step in sorted(filter(None, asked_of - {*steps}))]
+    unused = [name for step, name in adapters.items() if step not in steps and (graph or step == "answer")]
+    faults += [f"the adapter {name} was never asked" for name in unused if not faults]
     if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
         faults.append("the knowledge graph was never asked")
     counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
