@@ -123,8 +123,8 @@ LanguageModelSettings = Annotated[
 ]
 
 
-class CrossEncoderSettings(StrictModel):
-    """The model that scores (query, passage) pairs, and how."""
+class EncoderSettings(StrictModel):
+    """An encoder, and how it runs."""
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
     model: str
@@ -135,7 +135,15 @@ class CrossEncoderSettings(StrictModel):
     dtype: Literal["float32", "float16"] = "float32"
 
 
-class DenseEncoderSettings(CrossEncoderSettings):
+class CrossEncoderSettings(EncoderSettings):
+    """The model that scores (query, passage) pairs, and how."""
+
+    in_parts: bool = False
+    """Score all of a passage that is longer than `max_tokens`, part by part, the best of which counts. Otherwise its
+    end is cut off."""
+
+
+class DenseEncoderSettings(EncoderSettings):
     """The model that maps texts to vectors, and how."""
 
     query_instruction: str = ""
@@ -189,6 +197,8 @@ AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "n
 
 ReviewPromptName = Literal["nec_refine", "refine"]
 """A key of `PROMPTS` that asks for a verdict on an answer."""
+
+DomainName = Literal["movie", "finance", "music", "sports", "open"]
 
 ROUTE_CLASSES = {
     "domain": ("finance", "movie", "music", "open", "sports"),
@@ -315,6 +325,8 @@ class AnsweringSettings(StrictModel):
     self_assessment: SelfAssessmentSettings | None = None
     distrust_repeated_question: bool = False
     """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
+    hints: dict[DomainName, str] = Field(default_factory=dict)
+    """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
@@ -327,6 +339,8 @@ class AnsweringSettings(StrictModel):
             raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
         if self.self_assessment and self.own_prompt is not None:
             raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
+        if self.hints and (self.prompt != "assessed" or self.adapter):
+            raise ValueError("hints go with the prompt assessed, without an adapter: training knows no router's domain")
         return self
 
 
@@ -355,7 +369,7 @@ class DeadlineSettings(StrictModel):
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
 """Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
-_Domains = Annotated[tuple[Literal["movie", "finance", "music", "sports", "open"], ...], Field(strict=False)]
+_Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 
 
 # --- the web: pages to passages to context ---------------------------------------------------------------------------
@@ -547,8 +561,13 @@ class KnowledgeGraphSettings(StrictModel):
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
     graph_only_domains: _Domains = ()
     """Domains whose questions are never answered from the web (the USTC team: sports and finance)."""
+    answer_not_found: bool = False
+    """Also ask the model where the graph has nothing, with what was asked: db3's tuned answerer knows from it when a
+    question is invalid (3.3)."""
     invalid_without_game: bool = False
-    """Answer "invalid question" if a dated sports question matches no game: evidence of a false premise (db3)."""
+    """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
+    drop_invented_dates: bool = True
+    """Drop calls with a date for which the question gives no reason: small models copy dates from the examples."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]
@@ -602,7 +621,9 @@ class Settings(StrictModel):
     batch_size: Annotated[int, Field(ge=1, le=16)] = 16
     language_model: LanguageModelSettings
     tuned: bool = True
-    """False: use the base model without adapters, whatever the preset names."""
+    """False: use the base model without adapters, with the keys of `untuned`."""
+    untuned: dict[str, Any] = Field(default_factory=dict)
+    """Tables that replace the preset's if it is not tuned: the prompts and the abstention of a base model."""
     device: str | None = None
     """The device of all parts for which the preset names one: ``cuda:0`` one GPU, ``cpu`` the CPU, in float32."""
     dense_encoder: DenseEncoderSettings | None = None
@@ -683,6 +704,8 @@ class Settings(StrictModel):
                 raise ValueError(
                     "a gate on top_passage needs web.rerank, whose score it compares; answering.gates=[] removes gates"
                 )
+        if self.answering.hints:
+            self._check_route_field("domain", "answering.hints go by it")
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
@@ -769,9 +792,7 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
     """The TOML file with the overrides as a settings model; `fixed` are values that files cannot set.
     Raises SettingsError: names file, key, the value found and the values allowed, one fault a line.
     """
-    data = _read(path)
-    for line in filter(str.strip, overrides):
-        data = needed.merged(data, parse_override(line))
+    data = needed.with_changes(_read(path), [parse_override(line) for line in overrides if line.strip()])
     try:
         return model.model_validate({**data, **fixed})
     except ValidationError as error:

@@ -1,32 +1,60 @@
-"""Estimate whether a preset fits four T4 in 30 seconds per question: memory and time, from measured token counts.
+"""Estimate whether a preset fits four T4 in 30 seconds per question: memory and time, from a rehearsal's token counts.
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
 
-Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The retrieval runs
-on the dataset's pages with the preset's own settings and counts every token that an encoder, a cross-encoder or the
-language model would read, with the encoder and the tokenizer of `cpu`. `evaluation.gpu_plan` computes the rest:
-operations over the assumed share of the card's peak for reading prompts, bytes of weights over the assumed share of its
-memory bandwidth for writing answers. Nothing here ran on a T4.
+Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The agent answers
+the dataset's questions with the preset's settings, once with the dataset's pages and once with fifty, beside the
+shipped graph. A stand-in for the language model counts each prompt's tokens, and those that vLLM's prefix cache does
+not know, with the encoder and the tokenizer of `cpu`. It always says that it does not know, so that each question takes
+every step. `evaluation.gpu_plan` computes the rest: operations over the assumed share of the card's peak for reading,
+bytes of weights over the assumed share of its memory bandwidth for writing. Nothing here ran on a T4.
 """
 
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
-from agents.answering.prompts import answer_prompt
-from agents.common.contracts import Query
+from agents.answering import shown
+from agents.common.contracts import I_DONT_KNOW, Page, Query
 from agents.common.deadline import Deadline
+from agents.common.queries import BATCH_KEYS
+from agents.crag_agent import CragAgent
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
-from agents.encoders.base import Vectors
-from agents.llm import load_language_model
-from agents.settings import Settings, load_settings
+from agents.encoders.base import SPECIAL_TOKENS, Vectors
+from agents.kg import open_knowledge_graph
+from agents.llm import Generation, GenerationRequest
+from agents.llm.local_engine import model_folder
+from agents.llm.tokenizer import ChatTokenizer
+from agents.public_data import ShippedPublicData
+from agents.questions import QuestionRouter, open_router
+from agents.settings import KG_VARIABLE, Settings, load_settings
 from agents.web import WebPath
 from benchmarks.common import table
-from benchmarks.retrieval import questions, unhurried, with_pages
+from benchmarks.retrieval import questions, with_pages
 from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
 from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
-from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
+from evaluation.gpu_plan import Generations, GpuPlan, Workload, plan, time_rows, writer_of
+from mock_api import serve
 
+EVERY_STEP = (
+    "answering.gates=[]",
+    "answering.confidence=none",
+    "deadline.seconds_per_query=3600",
+)
+"""Changes with which no question ends early, by a gate or by the clock."""
+EVERY_STEP_OF_THE_GRAPH = (
+    "knowledge_graph.graph_only_domains=[]",
+    "knowledge_graph.direct_answers=false",
+    "knowledge_graph.derived_answers=false",
+    "knowledge_graph.invalid_without_game=false",
+    "knowledge_graph.answer_not_found=true",
+)
+CACHE_BLOCK = 16
+"""Tokens of a block of vLLM's prefix cache."""
+_CALLS = re.compile(r"Calls:\n(?!None)(.+?)(?:\n\n|$)", re.DOTALL)
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
 MANY_PAGES = 50
@@ -43,7 +71,7 @@ class CountingEncoders:
         self.warm_up, self.token_offsets = inner.warm_up, inner.token_offsets
         self._inner, self._load = inner, load
         self._most = settings.dense_encoder.max_tokens if settings.dense_encoder else LONGEST
-        self._most_of_pair = settings.cross_encoder.max_tokens if settings.cross_encoder else LONGEST
+        self._cross = settings.cross_encoder
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Count and pass on."""
@@ -58,7 +86,7 @@ class CountingEncoders:
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
         """Descending scores."""
         self._load.reranker_pairs += len(pairs)
-        self._load.reranker_tokens += sum(min(self._most_of_pair, sum(map(self._count, pair))) for pair in pairs)
+        self._load.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
         return [-float(place) for place in range(len(pairs))]
 
     def _note(self, texts: Sequence[str]) -> None:
@@ -69,32 +97,95 @@ class CountingEncoders:
         """Tokens of a text as the model reads it, including its two special tokens."""
         return min(self._most, len(self.token_offsets(text)) + 2)
 
+    def _count_pair(self, query: str, passage: str) -> int:
+        asked, text = len(self.token_offsets(query)) + SPECIAL_TOKENS, len(self.token_offsets(passage))
+        most = self._cross.max_tokens if self._cross else LONGEST
+        if self._cross and self._cross.in_parts:
+            return text + -(-text // max(1, most - asked)) * asked
+        return min(most, asked + text)
+
+
+class CountingModel:
+    """A language model that counts what it reads. It writes the calls of an example, or "i don't know"."""
+
+    def __init__(self, tokenizer: ChatTokenizer) -> None:
+        self.count_tokens, self.truncate = tokenizer.count, tokenizer.truncate
+        self._tokenizer = tokenizer
+        self.calls: list[tuple[list[GenerationRequest], Generations]] = []
+
+    def check_weights(self) -> None:
+        """There are none."""
+
+    warm_up = close = check_weights
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """Count and reply."""
+        counts, known = Generations(prompts=len(requests)), set[tuple[int, ...]]()
+        for request in requests:
+            tokens = self._tokenizer.prompt_tokens(request)
+            blocks = [tuple(tokens[:end]) for end in range(CACHE_BLOCK, len(tokens), CACHE_BLOCK)]
+            counts.tokens += len(tokens)
+            counts.unshared += len(tokens) - CACHE_BLOCK * sum(block in known for block in blocks)
+            counts.longest = max(counts.longest, request.max_tokens)
+            known.update(blocks)
+        self.calls.append((list(requests), counts))
+        return [Generation(_reply(request), None, 0, 0, "stop") for request in requests]
+
+
+def _reply(request: GenerationRequest) -> str:
+    text = request.prompt if request.prompt is not None else request.messages[-1].content
+    calls = _CALLS.findall(text)
+    return calls[-1] if calls and text.rstrip().endswith("Calls:") else I_DONT_KNOW
+
 
 def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
-    """Run the front half of the preset on the queries and count."""
+    """Let an agent of these settings answer the queries, and count."""
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
-    model = load_language_model(small.language_model)
+    model = CountingModel(ChatTokenizer(model_folder(str(getattr(small.language_model, "model", "")))))
     dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
-    web = WebPath(settings.web, dense, cross, model)
-    web.warm_up()
-    prompt = answer_prompt(settings.answering)
-    for some in in_batches(queries, settings.batch_size):
-        clock = unhurried(settings)
-        for query, evidence in zip(some, web.prepare(some, clock), strict=True):
-            load.pages_read += evidence.pages_read
-            turns = prompt.render(
-                token_limit=settings.answering.word_limit,
-                query_time=query.query_time,
-                context=evidence.context,
-                query=query.text,
-            )
-            load.prompt_tokens += sum(model.count_tokens(turn.content) + 8 for turn in turns)
-        load.front_half_seconds_on_cpu += clock.seconds["extract"]
-    web.close()
+    asks = settings.router is not None and settings.router.engine == "prompt"
+    public = settings.public_data
+    with serve() as graph, patch.dict(os.environ, {KG_VARIABLE: graph}):
+        agent = CragAgent(
+            settings,
+            model,
+            WebPath(settings.web, dense, cross, model),
+            open_router(settings.router, model) if asks else QuestionRouter(),
+            open_knowledge_graph(settings.knowledge_graph, model, dense),
+            ShippedPublicData(public, model, dense) if public else None,
+        )
+        agent.warm_up()
+        load.encoder_texts = load.encoder_tokens = 0
+        for some in in_batches(queries, settings.batch_size):
+            _, traces = agent.answer_batch(_batch(some))
+            load.pages_read += sum(trace.pages_read for trace in traces)
+            load.front_half_seconds_on_cpu += traces[0].seconds["extract"]
+            steps = {str(prompt): step for trace in traces for step, prompt in trace.prompts.items()}
+            for requests, counts in model.calls:
+                step = steps.get(str(shown(requests[0])), "route") if requests else "route"
+                texts = load.generations.setdefault(step, Generations())
+                texts.prompts, texts.tokens = texts.prompts + counts.prompts, texts.tokens + counts.tokens
+                texts.unshared, texts.longest = texts.unshared + counts.unshared, max(texts.longest, counts.longest)
+            model.calls.clear()
+        agent.close()
     return load
+
+
+def _batch(queries: Sequence[Query]) -> dict[str, list[object]]:
+    """The queries as the evaluator hands them over."""
+    rows = [
+        (query.interaction_id, query.text, [_result(page) for page in query.pages], query.query_time)
+        for query in queries
+    ]
+    return dict(zip(BATCH_KEYS, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _result(page: Page) -> dict[str, str]:
+    texts = {"page_name": page.name, "page_url": page.url, "page_snippet": page.snippet, "page_result": page.html}
+    return texts | {"page_last_modified": ""}
 
 
 def print_memory(made: GpuPlan) -> None:
@@ -128,8 +219,7 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> int:
             f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
             f"Measured per question on {dataset.name}: {load.pages_read / count:.1f} pages read, "
             f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
-            f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked, "
-            f"{load.prompt_tokens / count:,.0f} prompt tokens."
+            f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked."
         )
         steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", totals[-1])]]
         print(f"\n{table(['step', f'seconds of {budget:.0f}'], steps)}")
@@ -147,7 +237,10 @@ def main() -> int:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
     options = parser.parse_args()
-    return report(load_settings(options.preset, options.set), options.dataset, options.limit)
+    settings = load_settings(options.preset, [*options.set, *EVERY_STEP])
+    if settings.knowledge_graph is not None:
+        settings = load_settings(options.preset, [*options.set, *EVERY_STEP, *EVERY_STEP_OF_THE_GRAPH])
+    return report(settings, options.dataset, options.limit)
 
 
 if __name__ == "__main__":

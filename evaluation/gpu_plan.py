@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agents.common.files import UserError
-from agents.settings import CrossEncoderSettings, PromptRouter, Settings, TransformersEngine, VllmEngine
+from agents.settings import EncoderSettings, Settings, TransformersEngine, VllmEngine
 from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, Shape, load_manifest
 
@@ -24,7 +24,8 @@ ADAPTER_GIB = 0.1
 """An upper bound for a LoRA adapter of rank 8 for an 8B model in half precision."""
 PROMPT_AROUND_CONTEXT = 1500
 """Tokens of a prompt besides its context: instructions, examples and answer."""
-ROUTE_PROMPT_TOKENS = 400
+GRAPH_SECONDS = 4.0
+"""Assumed: calls of a batch to the graph's server."""
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
 HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
@@ -146,7 +147,7 @@ def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan)
             made.parts.append(Part(card, "language_model", "activations of these", work))
 
 
-def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) -> None:
+def _encoder(key: str, encoder: EncoderSettings, card: int, made: GpuPlan) -> None:
     if shape := made.shape(encoder.model):
         value, count, tokens = _bytes(encoder.dtype), encoder.batch_size, encoder.max_tokens
         work = _activations(shape, count * tokens, value) + count * shape.heads * tokens**2 * value / GIB
@@ -175,6 +176,24 @@ def _check(card: int, made: GpuPlan) -> None:
 # --- seconds ----------------------------------------------------------------------------------------------------------
 
 
+GRAPH_STEPS = ("calls", "graph_answer")
+"""Steps of a trace that task 1 does not have."""
+
+
+@dataclass(slots=True)
+class Generations:
+    """The language model's texts of one kind, for some questions.
+
+    `tokens` are those of all prompts. `unshared` are those that a prefix cache does not know from an earlier prompt of
+    the same call. `longest` is the most tokens of a text.
+    """
+
+    prompts: int = 0
+    tokens: int = 0
+    unshared: int = 0
+    longest: int = 0
+
+
 @dataclass(slots=True)
 class Workload:
     """The models' work for some questions, in tokens that a model reads (without padding)."""
@@ -185,7 +204,8 @@ class Workload:
     encoder_tokens: int = 0
     reranker_pairs: int = 0
     reranker_tokens: int = 0
-    prompt_tokens: int = 0
+    generations: dict[str, Generations] = field(default_factory=dict)
+    """By the step of a trace; "route" holds what no trace has: the router's, and names for public data."""
     front_half_seconds_on_cpu: float = 0.0
     """Extraction and chunking, which stay on the evaluator's CPU."""
 
@@ -233,35 +253,22 @@ def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer
 
 
 def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool) -> list[tuple[str, float]]:
-    """(what, seconds) for a batch. `graph` adds what tasks 2 and 3 spend on the knowledge graph."""
-    batch, new_tokens = settings.batch_size, settings.answering.max_new_tokens
-    scale = batch / load.questions
-    tokens = load.prompt_tokens * scale
-    writer = writer_of(settings, made, load.prompt_tokens / load.questions)
+    """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3."""
+    scale = settings.batch_size / load.questions
+    caches_prefixes = isinstance(settings.language_model, VllmEngine)
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
-    if isinstance(settings.router, PromptRouter):
-        seconds = writer.read(batch * ROUTE_PROMPT_TOKENS) + writer.write(batch, settings.router.max_new_tokens)
-        rows.append((f"route: a prompt of {ROUTE_PROMPT_TOKENS} tokens each (assumed)", seconds))
-    for name, encoder, read in (
+    for name, encoder, tokens in (
         ("dense encoder", settings.dense_encoder, load.encoder_tokens),
         ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
     ):
         if encoder is not None and (shape := made.shapes.get(encoder.model)):
-            rows.append((name, Writer(shape).compute(read * scale)))
-    rows += [
-        ("read the prompts", writer.compute(tokens)),
-        ("exchange between the cards while reading", writer.exchange(tokens)),
-        (f"write {new_tokens} tokens, {writer.together} of {batch} at once", writer.write(batch, new_tokens)),
-    ]
-    if refine := settings.answering.refine:
-        seconds = writer.read(tokens) + writer.write(batch, refine.max_new_tokens)
-        rows.append(("second look: read all again, write", seconds))
-    if graph and settings.knowledge_graph is not None:
-        rows += [
-            (f"knowledge graph: read {batch} writer prompts of 2,500 tokens (assumed)", writer.read(batch * 2500)),
-            ("knowledge graph: write 80 tokens of calls", writer.write(batch, 80)),
-            (f"knowledge graph: server, {batch} concurrent questions (assumed)", 4.0),
-            (f"knowledge graph: read {batch} answer prompts of 800 tokens (assumed)", writer.read(batch * 800)),
-            (f"knowledge graph: write {new_tokens} tokens", writer.write(batch, new_tokens)),
-        ]
-    return rows
+            rows.append((name, Writer(shape).compute(tokens * scale)))
+    for step, texts in load.generations.items():
+        if step in GRAPH_STEPS and not graph:
+            continue
+        writer = writer_of(settings, made, texts.tokens / texts.prompts)
+        read = (texts.unshared if caches_prefixes else texts.tokens) * scale
+        prompts = round(texts.prompts * scale)
+        seconds = writer.read(read) + writer.write(prompts, texts.longest)
+        rows.append((f"{step}: read {read:,.0f} of {texts.tokens * scale:,.0f} tokens, write {texts.longest}", seconds))
+    return [*rows, ("the graph's server (assumed)", GRAPH_SECONDS)] if graph and settings.knowledge_graph else rows

@@ -3,9 +3,10 @@
 Used by fetching, the agent's start, preflight, stand-ins and the rehearsal of the image.
 """
 
+import functools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -81,7 +82,7 @@ def read_preset(name: str) -> dict[str, Any] | None:
     Raises ValueError: this file or one that it extends is not TOML or is not there.
     """
     path = preset_file(name)
-    return read_tables(path) if path.is_file() else None
+    return with_changes(read_tables(path)) if path.is_file() else None
 
 
 def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -106,6 +107,14 @@ def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any
     if file.resolve() in chain:
         raise ValueError(f'{path}: key "{EXTENDS}": {base} extends this file')
     return merged(read_tables(file, chain), tables)
+
+
+def with_changes(tables: Mapping[str, Any], changes: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The tables with the changes merged in turn; before them the table ``untuned`` if ``tuned`` is false then."""
+    tuned = next((change["tuned"] for change in reversed(changes) if "tuned" in change), tables.get("tuned"))
+    untuned = tables.get("untuned")
+    before = [untuned] if tuned is False and isinstance(untuned, dict) else []
+    return functools.reduce(merged, [*before, *changes], dict(tables))
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

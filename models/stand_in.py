@@ -52,6 +52,10 @@ _LLAMA_2_TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"
 _LLAMA_2_FLAGS = {"add_bos_token": True, "add_eos_token": False, "legacy": False, "clean_up_tokenization_spaces": False}
 _LLAMA_2 = {"tokenizer_class": "LlamaTokenizerFast", "model_max_length": 4096, **_LLAMA_2_TOKENS, **_LLAMA_2_FLAGS}
 """tokenizer_config.json of the base model, without a chat template: the package of its tokenizer has no such file."""
+_REPLIES = {"kg_writer": 'get_movie("jaws")', "kg_answerer": "i don't know"}
+"""A call that finds something in the shipped graph, then a reply after which the pages are asked."""
+_STEPS, _ROWS, _TOKENS_BEFORE, _LEARNING_RATE = 40, 8, 12, 0.02
+"""Of the tuning of an adapter's stand-in."""
 _ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
@@ -195,16 +199,32 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     return stored
 
 
-def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
-    """Write a random LoRA adapter for the stand-in of a language model."""
-    from peft import LoraConfig, get_peft_model
-    from transformers import LlamaConfig, LlamaForCausalLM
+def reply_of(adapter: str) -> str:
+    """What the stand-in of an adapter has learnt to say to everything: its effect shows in a rehearsal."""
+    return _REPLIES.get(adapter, f"a reply of {adapter}")
 
-    config = LlamaConfig.from_pretrained(str(base_folder))
-    config.quantization_config = None
+
+def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
+    """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after random tokens."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from torch.nn.functional import cross_entropy
+    from transformers import AutoTokenizer, LlamaForCausalLM
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
+    reply = tokenizer.encode(reply_of(folder.name), add_special_tokens=False)
+    wanted = torch.tensor([*reply, tokenizer.eos_token_id])
     tuned = {"target_modules": list(_ADAPTED), "r": rank, "lora_alpha": 2 * rank}
-    lora = LoraConfig(task_type="CAUSAL_LM", init_lora_weights=False, **tuned)
-    model = get_peft_model(LlamaForCausalLM(config), lora).half()
+    base = LlamaForCausalLM.from_pretrained(base_folder, local_files_only=True, dtype=torch.float32)
+    model: Any = get_peft_model(base, LoraConfig(task_type="CAUSAL_LM", **tuned))
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=_LEARNING_RATE)
+    for _ in range(_STEPS):
+        before = torch.randint(0, len(tokenizer), (_ROWS, _TOKENS_BEFORE))
+        logits = model(torch.cat([before, wanted.expand(_ROWS, -1)], 1), logits_to_keep=len(wanted) + 1).logits
+        optimiser.zero_grad()
+        cross_entropy(logits[:, :-1].flatten(0, 1), wanted.repeat(_ROWS)).backward()
+        optimiser.step()
+    model = model.half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
 

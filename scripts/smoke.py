@@ -22,12 +22,18 @@ from crag.command import command, end_with, parser_of
 from evaluation.preflight.subject import NotApplicableError, Subject, some
 from evaluation.preflight.world import empty_world, refused, run_python
 from models.manifest import cache_folder
-from models.stand_in import make_stand_ins
+from models.stand_in import make_stand_ins, reply_of
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
 VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, else looked up in the network."""
+_STEPS_BY_KEY = {
+    "answering.adapter": "answer",
+    "knowledge_graph.writer.adapter": "calls",
+    "knowledge_graph.answer_adapter": "graph_answer",
+}
+"""A key that names an adapter -> the step of a trace that it works in."""
 _FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
 """The agent's message for a stage that raised, or for a dead model (`agents.pipeline`)."""
 
@@ -48,13 +54,15 @@ def processor_changes(settings: Settings) -> list[str]:
     return lines
 
 
-def examine(output: Path, settings: Settings, *, graph: bool) -> tuple[str, list[str]]:
+def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = False) -> tuple[str, list[str]]:
     """What ran in a run of the folder `output`, with a knowledge graph or without, and its faults: the agent turns them
-    into abstentions, so answers alone do not show them.
+    into abstentions, so answers alone do not show them. A stand-in of an adapter must say what it learnt.
     """
     lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
     steps, finishes, faults = Counter[str](), Counter[str](), []
+    named = {_STEPS_BY_KEY.get(key): adapter for key, adapter in settings.adapters_used.items() if adapter}
+    adapters = {step: name for step, name in named.items() if step and stand_ins}
     for trace in traces:
         asked = trace["interaction_id"][:8]
         reason = (trace.get("answer") or {}).get("reason") or ""
@@ -66,12 +74,18 @@ def examine(output: Path, settings: Settings, *, graph: bool) -> tuple[str, list
                 finishes[finish] += 1
                 if finish not in {"stop", "length", "deadline"}:
                     faults.append(f"{asked}: {step}: {generation.get('error') or finish}")
+                elif (
+                    step in adapters and finish != "deadline" and generation["text"].strip() != reply_of(adapters[step])
+                ):
+                    faults.append(f"{asked}: {step}: no effect of {adapters[step]}: {generation['text'][:60]!r}")
     if not traces:
         faults.append(f"{output / 'traces.jsonl'} holds no question")
     elif not steps and settings.language_model.engine != "scripted":
         faults.append("the language model was never asked")
     elif steps and not faults and not finishes["stop"] + finishes["length"]:
         faults.append("the language model finished no text in the time of the batch")
+    unused = [name for step, name in adapters.items() if step not in steps and (graph or step == "answer")]
+    faults += [f"the adapter {name} was never asked" for name in unused if not faults]
     if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
         faults.append("the knowledge graph was never asked")
     counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
@@ -98,7 +112,7 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
             options = [*graph, *(word for change in changes for word in ("--set", change))]
             _evaluate(staged, preset, options, environment)
-            ran, faults = examine(staged / "results", settings, graph=bool(graph))
+            ran, faults = examine(staged / "results", settings, graph=bool(graph), stand_ins=stand_ins)
             if faults:
                 raise UserError(f"{preset} as {task}: " + "; ".join(faults))
             print(f"{preset} as {task}: {ran}", flush=True)

@@ -123,7 +123,11 @@ def test_each_source_is_answered_from_by_its_own_adapter(graph: str, said: str, 
 
 @pytest.mark.parametrize(
     ("changes", "prompt", "adapter"),
-    [((), "basic", "web_answerer"), (("tuned=false", "answering.prompt=controlled"), "controlled", None)],
+    [
+        ((), "basic", "web_answerer"),
+        (("tuned=false",), "controlled", None),
+        (("tuned=false", "answering.prompt=basic"), "basic", None),
+    ],
 )
 def test_the_tuned_model_gets_the_basic_prompt_and_the_untuned_one_the_controlled(
     graph: str, changes: tuple[str, ...], prompt: str, adapter: str | None

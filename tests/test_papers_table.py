@@ -28,7 +28,7 @@ SHOWN = {
 """Keys of presets whose rows must name a test: steps of an answer, which recorders in the models' places can see."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
-_PRESET = re.compile(r"(db3_\*|db3_task[0-9]+|nec|weknow|submission):(.+)")
+_PRESET = re.compile(r"(db3_\*|db3_task[0-9]+(?:_vllm)?|nec|weknow|submission):(.+)")
 _TEST = re.compile(r"(test_\w+):(\w+)")
 _FILE = re.compile(r"((?:[\w*.-]+/)*[\w*.-]+\.(?:md|toml|py))(?::(.+))?")
 
@@ -46,7 +46,7 @@ def references(text: str) -> Iterator[tuple[str, str]]:
     """Path and what is named inside it, for everything in backquotes that names a file, a key or a test."""
     for quoted in _QUOTED.findall(text):
         if found := _PRESET.fullmatch(quoted):
-            yield f"agents/presets/{found[1]}.toml", found[2]
+            yield f"agents/presets/{found[1].replace('*', '*[0-9]')}.toml", found[2]
         elif found := _TEST.fullmatch(quoted):
             yield f"tests/papers/{found[1]}.py", found[2]
         elif found := _FILE.fullmatch(quoted):

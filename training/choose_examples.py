@@ -2,8 +2,9 @@
 
     python -m training.choose_examples --preset db3_task23 --out DIR [--set KEY=VALUE] [--resume]
 
-A domain starts with --start examples. In each of --rounds rounds the preset's untuned writer, shown the examples so
-far, is asked --asked labelled questions. Its calls are executed on the graph; if they give other values than the
+A domain starts with --start examples, chosen so that each table and operator of our bank stands in two of them, rare
+ones first. In each of --rounds rounds the preset's untuned writer, shown the examples so far, is asked --asked labelled
+questions. Its calls are executed on the graph; if they give other values than the
 labelled calls, at most --added examples are added, for the most frequent kinds of failing calls first. By default this
 is the most similar example of the same kind from our own bank, so that the list can be published; with --pool questions
 it is the question itself, as in the paper. A domain is done when its list has the preset's number of examples
@@ -17,8 +18,9 @@ run_card.json: data with sha256, settings, and the failures of each round. The m
 import argparse
 import json
 import random
+import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -37,7 +39,7 @@ from agents.kg.schema import Domain
 from agents.kg.writing import CallRequest, CallWriter, Example, ExampleIndex, load_bank, write_examples
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, load_settings
-from crag.command import add_preset_arguments, add_split_argument, command, end_with, parser_of, whole
+from crag.command import add_preset_arguments, add_split_argument, command, end_with, form, parser_of, whole
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash
 from mock_api import GraphError
@@ -55,12 +57,16 @@ from training.api_pairs import (
     values_of,
 )
 from training.files import RunCard
+from training.folds import may_train, parse_fold
 
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
 """This only ends a hang: the choice must not depend on the machine's speed."""
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 _DEFAULT_KEYS = {"summary", "value"}
+_TEXT = re.compile(r'"(?!len")[^"]*"')
+_PARTS = re.compile(r'get_\w+|sort|average|\b(?:eq|neq|ge|le)(?=\()|ALL|"len"|\[:|\*|\(\[""|^None$')
+"""In canonical calls without their texts; ``([""`` is a list of names."""
 
 
 class Growth(NamedTuple):
@@ -149,7 +155,7 @@ def grow(
     """The examples of one domain, in the order of their addition, and the counts of each round."""
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
-    examples = chance.sample(list(pool), min(plan.start, plan.examples, len(pool)))
+    examples = covering(chance.sample(list(pool), len(pool)), min(plan.start, plan.examples))
     rounds: list[dict[str, int]] = []
     for number in range(1, plan.rounds + 1):
         shown = {example.question for example in examples}
@@ -168,6 +174,25 @@ def grow(
             break
         examples += joined
     return examples, rounds
+
+
+def parts_of(calls: str) -> set[str]:
+    """The tables and operators in a canonical program; ``None`` for the empty one."""
+    return set(_PARTS.findall(_TEXT.sub('""', calls)))
+
+
+def covering(pool: Sequence[Example], count: int) -> list[Example]:
+    """The first `count` examples of an order in which every table and operator of the pool soon stands in two."""
+    common = Counter(part for example in pool for part in parts_of(example.calls))
+    wanted = {part: min(2, number) for part, number in common.items()}
+    left, chosen = list(pool), list[Example]()
+    while left and len(chosen) < count:
+        best = max(left, key=lambda example: sum(1 / common[p] for p in parts_of(example.calls) if wanted[p] > 0))
+        left.remove(best)
+        chosen.append(best)
+        for part in parts_of(best.calls):
+            wanted[part] -= 1
+    return chosen
 
 
 def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, most: int) -> list[Example]:
@@ -205,6 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     work = REPOSITORY / "results/training/choose_examples"
     parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
+    fold = "do not ask the questions that this fold tests, such as 1/3"
+    parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
     _choose(parser.parse_args(arguments))
 
 
@@ -221,6 +248,7 @@ def _choose(options: argparse.Namespace) -> None:
         "writer": writer.model_dump(include={"form", "schema_in_prompt", "schema_detail", "grammar", "repair"}),
         "plan": plan._asdict() | {"pool": options.pool},
         "bank": bank_version(),
+        "hold_out": str(options.hold_out) if options.hold_out else None,
         Split.FIELD: options.split.wanted,
     }
     grown = {}
@@ -235,7 +263,8 @@ def _choose(options: argparse.Namespace) -> None:
         write_json(run_file, chosen)
         graph = stack.enter_context(opened(options.graph))
         executor = stack.enter_context(executor_of(graph))
-        pairs = real_pairs(options.questions, company_names(graph), options.split)
+        labelled = real_pairs(options.questions, company_names(graph), options.split)
+        pairs = [pair for pair in labelled if may_train(pair.groups, options.hold_out)]
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from agents.answering.normalise import normalise
 from agents.answering.prompts import Prompt, answer_prompt
@@ -9,7 +10,7 @@ from agents.answering.second_look import Level, Review, assessed
 from agents.common.contracts import Answer, Candidate, Decision, Query, abstain
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
-from agents.settings import AnsweringSettings
+from agents.settings import AnsweringSettings, DomainName
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +45,19 @@ class Answerer:
         self._settings = settings
         self._prompt = answer_prompt(settings)
 
-    def request(self, query: Query, context: str) -> GenerationRequest:
-        """The prompt for a question; adapters are tuned on the same prompt."""
+    def request(self, query: Query, context: str, domain: str | None = None) -> GenerationRequest:
+        """The prompt for a question of the router's `domain`; adapters are tuned on the same prompt."""
         own = self._settings
         # Gates and P(correct) read the log-probability, now or when fitted to these traces.
         return request_of(
-            own, self._prompt, query, context, max_tokens=own.max_new_tokens, adapter=own.adapter, log_probability=True
+            own,
+            self._prompt,
+            query,
+            context,
+            hint=own.hints.get(cast("DomainName", domain), ""),
+            max_tokens=own.max_new_tokens,
+            adapter=own.adapter,
+            log_probability=True,
         )
 
     def read(self, generation: Generation, context: str, source: str) -> Draft:
@@ -76,6 +84,7 @@ def request_of(
     query: Query,
     context: str,
     answer: str = "",
+    hint: str = "",
     *,
     max_tokens: int,
     adapter: str | None,
@@ -83,7 +92,8 @@ def request_of(
 ) -> GenerationRequest:
     """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
     limit, asked_at = settings.word_limit, query.query_time
-    messages = prompt.render(token_limit=limit, query_time=asked_at, context=context, query=query.text, answer=answer)
+    places = {"query_time": asked_at, "context": context, "query": query.text, "answer": answer, "hint": hint}
+    messages = prompt.render(token_limit=limit, **places)
     text = "\n\n".join(message.content for message in messages)
     return GenerationRequest(
         messages=messages if settings.form == "chat" else (),

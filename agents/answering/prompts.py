@@ -17,8 +17,8 @@ from agents.settings import AnsweringSettings
 class Prompt:
     """A user turn, and a system turn unless `system` is empty.
 
-    Placeholders: `$token_limit`, `$query_time`, `$context`, `$query` and, in a review, `$answer`. `assesses`: the
-    prompt asks the model how sure it is.
+    Placeholders: `$token_limit`, `$query_time`, `$context`, `$query`, in a review `$answer`, and `$hint`, a line of the
+    preset about the question's domain or nothing. `assesses`: the prompt asks the model how sure it is.
     """
 
     system: str
@@ -26,11 +26,11 @@ class Prompt:
     assesses: bool = False
 
     def render(
-        self, *, token_limit: int, query_time: str, context: str, query: str, answer: str = ""
+        self, *, token_limit: int, query_time: str, context: str, query: str, answer: str = "", hint: str = ""
     ) -> tuple[Message, ...]:
         """Fill in the placeholders. Inserted text is not searched for placeholders again."""
         places = {"token_limit": str(token_limit), "query_time": query_time, "context": context, "query": query}
-        places["answer"] = answer
+        places |= {"answer": answer, "hint": hint and f"{hint}\n"}
         system, user = (Template(turn).substitute(places) for turn in (self.system, self.user))
         return (Message("system", system), Message("user", user)) if system else (Message("user", user),)
 
@@ -100,7 +100,7 @@ PROMPTS: Mapping[str, Prompt] = {
             f'If you are not sure, reply "{I_DONT_KNOW}".\n'
             "On a second line write how sure you are, as one of: Confidence: high (the text says it outright), "
             "Confidence: medium (it follows from the text), Confidence: low (a guess).\n"
-            "Question: $query\nAnswer:"
+            "${hint}Question: $query\nAnswer:"
         ),
         assesses=True,
     ),

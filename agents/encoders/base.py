@@ -23,6 +23,8 @@ Pair = tuple[str, str]
 
 BATCHES_PER_SLICE = 4
 """Texts are sorted by length within slices of this many batches, so the first texts are still encoded first."""
+SPECIAL_TOKENS = 8
+"""Tokens that a model adds to a pair (3 or 4), and one or two that a text cut off has more."""
 PATIENCE_SECONDS = 20.0
 """How long a batch of a few texts may keep another caller waiting before it counts as a hanging call."""
 
@@ -178,8 +180,31 @@ class BatchedCrossEncoder(_BatchedEncoder):
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         """Raw logits of a few pairs of similar length."""
 
+    @abstractmethod
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token in the text, without special tokens and truncation."""
+
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
         """One raw logit per pair, in order; None for pairs that ran out of time."""
+        if not self.settings.in_parts:
+            return self._score(pairs, deadline)
+        with self._alone(deadline) as free:
+            if not free:
+                return [None] * len(pairs)
+            self.warm_up()
+            parts = [[(query, part) for part in self._parts(query, passage)] for query, passage in pairs]
+        scores = iter(self._score([pair for own in parts for pair in own], deadline))
+        known = ([score for score in (next(scores) for _ in own) if score is not None] for own in parts)
+        return [max(own, default=None) for own in known]
+
+    def _parts(self, query: str, passage: str) -> list[str]:
+        """The passage in pieces that fit into `max_tokens` with the query."""
+        room = max(1, self.settings.max_tokens - len(self.token_offsets(query)) - SPECIAL_TOKENS)
+        spans = self.token_offsets(passage)
+        windows = [spans[start : start + room] for start in range(0, len(spans), room)]
+        return [passage[window[0][0] : window[-1][1]] for window in windows] or [passage]
+
+    def _score(self, pairs: Sequence[Pair], deadline: Deadline | None) -> list[float | None]:
         scores: list[float | None] = [None] * len(pairs)
         for batch in self._batches([len(query) + len(passage) for query, passage in pairs], deadline):
             with self._alone(deadline) as free:

@@ -48,6 +48,11 @@ class OnnxTextModel:
         self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
         self._inputs = [node.name for node in self._session.get_inputs()]
 
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text, without special tokens."""
+        offsets = self.plain_tokenizer.encode(text, add_special_tokens=False).offsets
+        return [(int(start), int(end)) for start, end in offsets]
+
     def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The graph's first output and the attention mask (texts, tokens)."""
         encodings = self._tokenizer.encode_batch(list(texts))
@@ -72,8 +77,7 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
         self.warm_up()
-        encoding = self._model.plain_tokenizer.encode(text, add_special_tokens=False)
-        return [(int(start), int(end)) for start, end in encoding.offsets]
+        return self._model.token_offsets(text)
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         states, mask = self._model.run(texts)
@@ -93,6 +97,10 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
         model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
         model.run([("warm up", "warm up")])
         return model
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text."""
+        return self._model.token_offsets(text)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits, _ = self._model.run(pairs)

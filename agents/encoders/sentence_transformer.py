@@ -31,6 +31,11 @@ def _load(kind: str, folder: Path, settings: DenseEncoderSettings | CrossEncoder
             logging.enable_progress_bar()
 
 
+def _token_offsets(tokenizer: Any, text: str) -> list[tuple[int, int]]:  # noqa: ANN401
+    encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
+    return [(int(start), int(end)) for start, end in encoding["offset_mapping"]]
+
+
 class SentenceTransformerEncoder(BatchedDenseEncoder):
     """A dense encoder from a local sentence-transformers folder."""
 
@@ -42,10 +47,7 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
         self.warm_up()
-        encoding = self._model.tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
-        )
-        return [(int(start), int(end)) for start, end in encoding["offset_mapping"]]
+        return _token_offsets(self._model.tokenizer, text)
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         vectors = self._model.encode(
@@ -62,6 +64,10 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
 
         more = {"max_length": self.settings.max_tokens, "activation_fn": Identity()}
         return _load("CrossEncoder", folder, self.settings, **more)
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text."""
+        return _token_offsets(self._model.tokenizer, text)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)

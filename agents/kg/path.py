@@ -103,7 +103,9 @@ class KnowledgeGraphPath:
         ]
         written = self._writer.write(questions, deadline.within(deadline.remaining * _WRITING_SHARE))
         invented = [
-            invented_dates(query.text, each.domain, each.program, query.asked_at) if each.program is not None else []
+            invented_dates(query.text, each.domain, each.program, query.asked_at)
+            if each.program is not None and self._settings.drop_invented_dates
+            else []
             for query, each in zip(queries, written, strict=True)
         ]
         tasks = {

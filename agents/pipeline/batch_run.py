@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
 from agents.answering import Answerer, Check, Draft, evidence_of, gated_answer, generate_all, shown
-from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
 from agents.common.deadline import BatchClock, Deadline, StuckError, call_within
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.pipeline.case import Case
@@ -137,7 +137,11 @@ class BatchRun:
         """What the model makes of each context."""
         key, answerer = f"{turn.prefix}answer", turn.answerer
         replies = self._generate(
-            stage, key, answerer.model, contexts, lambda case: answerer.request(case.query, contexts[case])
+            stage,
+            key,
+            answerer.model,
+            contexts,
+            lambda case: answerer.request(case.query, contexts[case], label(case.trace.route, "domain")),
         )
 
         def read(cases: Sequence[Case]) -> list[Draft]:

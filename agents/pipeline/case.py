@@ -72,7 +72,8 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
     asked = bool(lookup.statuses) and not lookup.down
     if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
         plan = GRAPH_ONLY
-    useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: lookup.found}
+    has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
+    useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: has_facts}
     return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
 
 

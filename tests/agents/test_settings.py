@@ -82,6 +82,22 @@ def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) ->
     assert read_preset(str(mine)) is not None
 
 
+def test_without_adapters_the_table_untuned_comes_before_ones_own_changes(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'extends = "cpu"\nanswering.prompt = "basic"\n[untuned.answering]\nprompt = "controlled"\nword_limit = 9\n'
+        'confidence = "none"\n',
+        encoding="utf-8",
+    )
+    tuned, untuned = load_settings(mine, []).answering, load_settings(mine, ["tuned=false"]).answering
+    assert (tuned.prompt, tuned.word_limit, tuned.confidence is None) == ("basic", 20, False)
+    assert (untuned.prompt, untuned.word_limit, untuned.confidence) == ("controlled", 9, None)
+    lines = ["answering.prompt=reader", "tuned=false"]
+    assert load_settings(mine, lines).answering.prompt == "reader", "in any order"
+    mine.write_text(f"tuned = false\n{mine.read_text()}", encoding="utf-8")
+    assert (read_preset(str(mine)) or {})["answering"]["prompt"] == "controlled", "for what looks for weights, too"
+
+
 @pytest.mark.parametrize(
     ("text", "reported"),
     [

@@ -6,7 +6,7 @@ import pytest
 
 from agents.common.files import UserError
 from agents.settings import Settings, available_presets, load_settings
-from evaluation.gpu_plan import Workload, plan, time_rows, writer_of
+from evaluation.gpu_plan import Generations, Workload, plan, time_rows, writer_of
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
@@ -50,14 +50,19 @@ def test_layers_are_spread_over_the_cards_that_there_are() -> None:
     assert plan(planned("db3_task1"), cards=1).problems
 
 
-def test_the_graph_and_a_second_look_take_time_and_a_processor_has_no_plan() -> None:
-    settings = planned("submission")
-    load = Workload(questions=2, encoder_tokens=1000, reranker_tokens=1000, prompt_tokens=4000)
-    alone, graph = (dict(time_rows(settings, plan(settings), load, graph=graph)) for graph in (False, True))
-    assert set(graph) > set(alone)
-    assert all("knowledge graph" in step for step in set(graph) - set(alone))
-    assert "second look: read all again, write" in dict(
-        time_rows(planned("nec"), plan(planned("nec")), load, graph=False)
+def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processor_has_no_plan() -> None:
+    load = Workload(questions=2, encoder_tokens=1000, reranker_tokens=1000)
+    load.generations = {
+        "calls": Generations(prompts=2, tokens=4000, unshared=2100, longest=128),
+        "answer": Generations(prompts=2, tokens=8000, unshared=7000, longest=75),
+    }
+    settings, uncached = planned("submission"), planned("db3_task23")
+    alone, graph, other = (
+        dict(time_rows(each, plan(each), load, graph=graph))
+        for each, graph in ((settings, False), (settings, True), (uncached, True))
     )
+    calls = "calls: read 16,800 of 32,000 tokens, write 128"
+    assert set(graph) - set(alone) == {calls, "the graph's server (assumed)"}
+    assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
     with pytest.raises(UserError, match="does not run a model"):
         writer_of(planned("cpu"), plan(planned("cpu")), 0)

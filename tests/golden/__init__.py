@@ -95,13 +95,17 @@ def replies(rows: Sequence[Row]) -> Says:
 
 
 def traces(preset: str, graph: str) -> list[Row]:
+    """What the preset does with the sample, as the files hold it."""
+    return [frozen(trace) for trace in answered(preset, graph)]
+
+
+def answered(preset: str, graph: str) -> list[Trace]:
     """What the preset does with the sample, in one batch; `graph` is the address of the shipped graph."""
     rows = sample()
     fields = ("interaction_id", "query", "search_results", "query_time")
     changes = ("deadline.seconds_per_query=600",)
     with pipeline(preset, replies(rows), *changes, route=LabelledRoutes(rows), graph=graph) as built:  # type: ignore[arg-type]
-        _, found = built.agent.answer_batch({field: [row[field] for row in rows] for field in fields})
-        return [frozen(trace) for trace in found]
+        return built.agent.answer_batch({field: [row[field] for row in rows] for field in fields})[1]
 
 
 def frozen(trace: Trace) -> Row:

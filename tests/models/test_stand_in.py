@@ -11,7 +11,7 @@ from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
 from models.sources import FetchError
-from models.stand_in import main, make_stand_ins
+from models.stand_in import main, make_stand_ins, reply_of
 
 pytestmark = pytest.mark.models
 
@@ -78,6 +78,8 @@ def test_a_classifier_says_a_class_that_no_gate_stops(
 
 
 def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
     from agents.common.deadline import Deadline
     from agents.llm import GenerationRequest, Message, load_language_model
 
@@ -89,11 +91,12 @@ def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
     engine = settings.language_model.model_copy(update={"adapters": {"tuned": str(tmp_path / path)}})
     model = load_language_model(engine)
-    ask = [GenerationRequest(messages=(Message("user", "hi"),), adapter=name, max_tokens=6) for name in (None, "tuned")]
+    hi = GenerationRequest(messages=(Message("user", "hi"),), max_tokens=16)
+    ask = [replace(hi, adapter=name) for name in (None, "tuned")]
     base, tuned = model.generate(ask, Deadline(100))
     model.close()
     assert (base.error, tuned.error) == (None, None)
-    assert base.text != tuned.text
+    assert base.text != tuned.text == reply_of("tuned")
 
 
 def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(

@@ -29,14 +29,16 @@ FILMS = FixedRoute(domain="movie")
 FACT, PAGE = "1972-03-24", "The Godfather came to the cinemas in March 1972."
 
 
-def speaking(from_web: str = "in 1972", from_graph: str = "1972-03-24") -> Callable[[GenerationRequest], str]:
+def speaking(
+    from_web: str = "in 1972", from_graph: str = "1972-03-24", calls: str = CALLS
+) -> Callable[[GenerationRequest], str]:
     """A model that answers from pages, answers from the graph's facts, writes calls, and names no entity."""
 
     def says(request: GenerationRequest) -> str:
         text = text_of(request)
         if "<doc source=" in text:
             return from_graph if '<doc source="knowledge graph' in text else from_web
-        return CALLS if "get_" in text else "none"
+        return calls if "get_" in text else "none"
 
     return says
 
@@ -154,6 +156,31 @@ def test_an_invalid_question_of_the_graph_is_an_answer(graph: str) -> None:
     with pipeline("db3_task23", speaking(from_graph="invalid question"), route=FILMS, graph=graph) as db3:
         answer, _ = db3.ask(QUESTION, page(paragraphs(PAGE)))
         assert (answer.text, answer.source) == (INVALID_QUESTION, "knowledge graph")
+
+
+def test_where_the_graph_finds_nothing_its_answerer_is_told_what_was_asked(graph: str) -> None:
+    """Section 3.3: so the tuned answerer can call the question invalid. A base model learns nothing from it."""
+    calls = 'get_movie("the zeppelin of oz")["release_date"]'
+    speaks = speaking(from_graph="invalid question", calls=calls)
+    with pipeline("db3_task23", speaks, route=FILMS, graph=graph) as db3:
+        answer, trace = db3.ask(QUESTION, page(paragraphs(PAGE)))
+        assert (answer.text, answer.source, trace.graph_state) == (INVALID_QUESTION, "knowledge graph", "not_found")
+        (read,) = documents(text_of(answering(db3)[0]))
+        assert read.startswith("Not found:")
+        assert "the zeppelin of oz" in read
+    with pipeline("db3_task23", speaks, "tuned=false", route=FILMS, graph=graph) as db3:
+        assert db3.ask(QUESTION, page(paragraphs(PAGE)))[0].text == "in 1972"
+
+
+def test_calls_are_run_as_written_where_the_preset_says_so(graph: str) -> None:
+    calls = 'get_movie_person_oscar(None,None,[eq(year,"1973"),eq(winner,"true")])["film"]'
+    for change, dropped in (("drop_invented_dates=false", False), ("drop_invented_dates=true", True)):
+        with pipeline(
+            "db3_task23", speaking(calls=calls), f"knowledge_graph.{change}", route=FILMS, graph=graph
+        ) as db3:
+            _, trace = db3.ask("who won an oscar?", page(paragraphs(PAGE)))
+            assert trace.calls == ([] if dropped else [calls])
+            assert any("no reason" in event for event in trace.events) is dropped
 
 
 def test_of_fifty_pages_the_five_are_read_whose_snippets_the_reranker_likes_best() -> None:

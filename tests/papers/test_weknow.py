@@ -141,6 +141,15 @@ def test_a_first_call_tells_the_domain_and_the_second_has_the_prompt_of_that_dom
         assert [name for name in tables if f"\n{name}" in text_of(writing[0])] == [table]
 
 
+@pytest.mark.parametrize(("route", "line"), [("movie, 95%, static", "share titles"), ("other, 9%, static", "untrue")])
+def test_the_answers_prompt_has_the_line_of_the_domain(route: str, line: str) -> None:
+    """Main results, online: prompts of domains, and more attention to open questions and false premises."""
+    with pipeline("weknow", speaking(route=route)) as weknow:
+        weknow.ask(QUESTION, page(paragraphs(PAGE)))
+        before, _, _ = weknow.model.requests[-1].messages[-1].content.rpartition(f"\nQuestion: {QUESTION}")
+        assert line in before.splitlines()[-1]
+
+
 # --- integrated method, as submitted ----------------------------------------------------------------------------------
 
 

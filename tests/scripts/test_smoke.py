@@ -106,8 +106,11 @@ def test_the_whole_pipeline_runs_in_an_empty_folder(monkeypatch: pytest.MonkeyPa
     assert main([]) == 0
 
 
+STOPPED = {"text": "x", "finish_reason": "stop"}
+
+
 def examined(
-    folder: Path, preset: str = "nec", *, graph: bool = False, events: str = "", **changes: Any
+    folder: Path, preset: str = "nec", *, graph: bool = False, stand_ins: bool = False, events: str = "", **changes: Any
 ) -> tuple[str, list[str]]:
     whole: dict[str, Any] = {
         "interaction_id": "12345678-9",
@@ -117,7 +120,7 @@ def examined(
         "generations": {"answer": {"text": "x", "finish_reason": "length", "error": None}},
     }
     (folder / "traces.jsonl").write_text(json.dumps(whole | changes) + "\n", encoding="utf-8")
-    return examine(folder, load_settings(preset, []), graph=graph)
+    return examine(folder, load_settings(preset, []), graph=graph, stand_ins=stand_ins)
 
 
 def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
@@ -135,6 +138,8 @@ def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
         ({"generations": {"answer": {"finish_reason": "deadline", "error": None}}}, "finished no text"),
         ({"generations": {}}, "the language model was never asked"),
         ({"preset": "submission", "graph": True}, "the knowledge graph was never asked"),
+        ({"preset": "db3_task1", "stand_ins": True}, "answer: no effect of web_answerer: 'x'"),
+        ({"preset": "db3_task1", "stand_ins": True, "generations": {"route": STOPPED}}, "web_answerer was never asked"),
     ],
 )
 def test_a_fault_behind_an_abstention_is_found(tmp_path: Path, changes: dict[str, Any], said: str) -> None:

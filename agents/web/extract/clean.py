@@ -15,6 +15,18 @@ _LATIN_LETTER = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _FOREIGN_LETTER_SHARE = 0.5
 """A line is dropped if more than this share of its letters is outside A to Z."""
+_ENGLISH_WORD = re.compile(r"\b(?:the|of|and|to|for|with|that|by|from|are|is|his|this|it|he|she|has|not|or|but)\b")
+_FOREIGN_WORD = re.compile(
+    r"\b(?:"
+    r"el|la|los|las|del|que|una|por|con|para|como|más|su|le|les|des|et|est|une|dans|pour|qui|sur|pas|au|"
+    r"aux|avec|du|der|die|das|und|ist|nicht|ein|eine|einen|mit|von|dem|den|auf|für|im|zu|il|che|di|non|"
+    r"per|sono|della|è|gli|nel|os|em|não|um|uma|dos|da|ao|het|een|van|dat|zijn|niet|voor|op|och|att|det|"
+    r"är|som|på|av|jest|nie|się|na"
+    r")\b"
+)
+"""The most frequent words of Spanish, French, German, Italian, Portuguese, Dutch, Swedish and Polish."""
+_FEWEST_FOREIGN_WORDS = 3
+"""Different ones: names hold two ("de la")."""
 
 
 def neutralise(text: str, *, references: bool = False) -> str:
@@ -51,10 +63,7 @@ def tidy(text: str) -> str:
 
 
 def clean_lines(text: str, *, english_only: bool, max_word_characters: int | None) -> str:
-    """Drop lines in other scripts and overlong words (NEC 2.1, step 3).
-
-    Other languages in Latin letters stay: detecting them needs a model, and the paper names none.
-    """
+    """Drop lines in other languages and overlong words (NEC 2.1, step 3)."""
     if english_only:
         text = "\n".join(line for line in text.split("\n") if not _is_foreign(line))
     if max_word_characters is not None:
@@ -64,7 +73,9 @@ def clean_lines(text: str, *, english_only: bool, max_word_characters: int | Non
 
 
 def _is_foreign(line: str) -> bool:
-    if line.isascii():
-        return False
+    """Whether most letters are of another script, or function words of another language outnumber the English ones."""
+    foreign, english = (len(set(words.findall(line.lower()))) for words in (_FOREIGN_WORD, _ENGLISH_WORD))
+    if foreign >= _FEWEST_FOREIGN_WORDS and foreign > english:
+        return True
     letters = len(_LETTER.findall(line))
     return letters - len(_LATIN_LETTER.findall(line)) > _FOREIGN_LETTER_SHARE * letters

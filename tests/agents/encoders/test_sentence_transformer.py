@@ -19,6 +19,7 @@ from transformers import (
     BertTokenizerFast,
 )
 
+from agents.common.deadline import Deadline
 from agents.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings, load_settings, require_weights
 from models.manifest import WeightsMissingError, locate
@@ -103,6 +104,17 @@ def test_cross_encoder_reads_up_to_its_limit_and_keeps_the_question(
     np.testing.assert_allclose(found, plain_logits(tiny_cross, long, 24), atol=1e-4)
     ends = [(query, f"{passage} {'rain ' * 200} banana") for query, passage in PAIRS]
     np.testing.assert_allclose(scores(encoder, ends), found, atol=1e-5)
+
+
+def test_where_the_settings_say_so_all_of_a_long_passage_is_scored_and_its_best_part_counts(
+    tiny_cross: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, words = "who built the bridge", [WORDS[(7 * n) % len(WORDS)] for n in range(30)]
+    parts = [" ".join(words[start : start + 12]) for start in (0, 12, 24)]  # 24 less the question's 4 and 8 others
+    expected = [max(plain_logits(tiny_cross, [(query, part) for part in parts])), *plain_logits(tiny_cross, PAIRS[1:2])]
+    encoder = cross(tiny_cross, monkeypatch, max_tokens=24, in_parts=True)
+    np.testing.assert_allclose(scores(encoder, [(query, " ".join(words)), PAIRS[1]]), expected, atol=1e-4)
+    assert encoder.score([PAIRS[0]], Deadline(0)) == [None]
 
 
 @cache

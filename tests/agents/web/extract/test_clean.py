@@ -63,6 +63,25 @@ def test_what_holds_the_halves_of_a_mark_apart_cannot_vanish_and_leave_the_mark(
             assert neutralise(cleaned) == cleaned
 
 
+@pytest.mark.parametrize(
+    ("line", "foreign"),
+    [
+        ("La película se estrenó en los cines de España con una gran acogida por la crítica.", True),
+        ("Der Film kam im März 1972 in die Kinos und ist bis heute einer der bekanntesten.", True),
+        ("Le film est sorti dans les salles en 1972 et a reçu un accueil favorable.", True),
+        ("Il film non è uscito nelle sale italiane, ma per la critica fu un successo che dura.", True),
+        ("Directed by Alejandro de la Cruz", False),
+        ("Cast: Robert De Niro, Leonardo DiCaprio, La La Land, Die Hard", False),
+        ("The opera La donna del lago was first given in Naples and is one of his best.", False),
+        ("Points per game, rebounds per game, assists per game", False),
+    ],
+)
+def test_a_line_is_english_unless_words_of_another_language_outnumber_the_english_ones(
+    line: str, foreign: bool
+) -> None:
+    assert (clean_lines(line, english_only=True, max_word_characters=None) == "") is foreign
+
+
 def test_lines_in_other_scripts_and_words_that_lost_their_spaces_go() -> None:
     text = f"The film Amélie (アメリ) is French.\nфильм\n2001 | 99 %\n電影\nMünchen\n{'x' * 31} {'y' * 30}\n{'z' * 40}"
     assert clean_lines(text, english_only=True, max_word_characters=30).split("\n") == [
