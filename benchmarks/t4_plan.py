@@ -1,6 +1,7 @@
 """Estimate whether a preset fits four T4 in 30 seconds per question: memory and time, from measured token counts.
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
+    python -m benchmarks.t4_plan --training [--set KEY=VALUE]      memory of the steps of docs/training.md
 
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The retrieval runs
 on the dataset's pages with the preset's own settings and counts every token that an encoder, a cross-encoder or the
@@ -26,11 +27,16 @@ from crag.command import add_preset_arguments, command, end_with, in_batches, pa
 from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
+from models.manifest import load_manifest
+from training.lora import LoraTraining
+from training.lora.memory import too_large, tuning_memory
 
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
 MANY_PAGES = 50
 """Task 3."""
+ONE_CARD_GIB = 22.0
+"""What a card of 24 GB leaves at least."""
 
 
 class CountingEncoders:
@@ -139,6 +145,36 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> int:
     return int(bool(made.problems) or max(totals) > budget)
 
 
+def report_training(changes: Sequence[str]) -> int:
+    """Print the memory of the fullest card in each step of training db3's adapters; 1: one does not fit.
+
+    On four T4 the presets place their models, on one card of 24 GB all are on it (docs/training.md).
+    """
+    configuration = LoraTraining.load("db3")
+    shape = load_manifest().models[configuration.base].shape
+    assert shape is not None
+    alone = ["device='cuda:0'", "language_model.batch_size=1"]
+    places = {4: (GPU_MEMORY_GIB, [*changes]), 1: (ONE_CARD_GIB, [*alone, *changes])}
+    rows, refused = dict[str, list[str]](), list[str]()
+    for cards, (gib, sets) in places.items():
+        for preset in ("db3_task23", "db3_task1"):
+            made = plan(load_settings(preset, sets), cards=cards)
+            fullest = max(range(cards), key=made.total)
+            rows.setdefault(f"{preset}: label, answer, judge", []).append(f"{made.total(fullest):.1f}")
+            if made.total(fullest) > gib:
+                listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in made.on(fullest))
+                refused.append(f"{preset} on {cards} x {gib:g} GiB: {listed}; lower language_model.batch_size")
+        total = sum(tuning_memory(configuration, shape).values())
+        rows.setdefault("tune one adapter in 4 bits, on the first card", []).append(f"{total:.1f}")
+        refused += filter(None, [too_large(configuration, shape, gib)])
+    heads = ["step", *(f"{cards} x {gib:g} GiB" for cards, (gib, _) in places.items())]
+    print(table(heads, [(step, *figures) for step, figures in rows.items()]))
+    print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning_memory(configuration, shape).items()))
+    for reason in refused:
+        print(f"\n**Does not fit: {reason}.**")
+    return int(bool(refused))
+
+
 @command()
 def main() -> int:
     """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
@@ -146,7 +182,10 @@ def main() -> int:
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
+    parser.add_argument("--training", action="store_true", help="the memory of training db3's adapters instead")
     options = parser.parse_args()
+    if options.training:
+        return report_training(options.set)
     return report(load_settings(options.preset, options.set), options.dataset, options.limit)
 
 

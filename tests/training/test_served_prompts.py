@@ -116,7 +116,7 @@ def steps_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str]) -> list[
     asked.touch()
     given = [use.adapter, "--base-preset", use.preset, "--questions", str(asked), "--pages", str(asked)]
     capfd.readouterr()
-    assert train_adapter([*given, "--work", str(folder), "--device", "cpu", "--dry-run"]) == 0
+    assert train_adapter([*given, "--work", str(folder), "--set", "device=cpu", "--dry-run"]) == 0
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
     return [shlex.split(line.partition(" -m ")[2]) for line in lines if " -m " in line]
 
