@@ -5,8 +5,8 @@ SERVING ?= $(PYTHON)
 CONFIG ?= db3
 SPLIT  ?= 0
 JUDGE  ?= --judge llm --judge-rubric db3 --judge-preset $(PRESET) --context-check llm
-# Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE of the tuning (cpu or cuda), LIMIT,
-# MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
+# Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE (cpu or cuda) and TUNE (more options) of the
+# tuning, LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
 given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
 preset  = --preset $(PRESET) $(SETS)
 run     = $(SERVING) -m local_evaluation $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
@@ -17,7 +17,7 @@ prompts = $(PYTHON) -m training.prompts
 kg_writer kg_answerer web_answerer: %: $(WORK)/%.jsonl
 	$(PYTHON) -m training.lora --config $(CONFIG) --set 'base="$(BASE)"' --device $(DEVICE) \
 	  $(if $(filter cpu,$(DEVICE)),--set quantise=none) --split $(SPLIT) $(call given,MAX_STEPS,max_steps) \
-	  $(call given,HOLD_OUT,hold_out) $(OVERWRITE) --data $< --out $(OUT) --resume
+	  $(call given,HOLD_OUT,hold_out) $(TUNE) $(OVERWRITE) --data $< --out $(OUT) --resume
 
 # db3 3.2: the calls of labelled questions.
 $(WORK)/pairs.jsonl: $(QUESTIONS)
