@@ -29,14 +29,12 @@ from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
 from models.manifest import load_manifest
 from training.lora import LoraTraining
-from training.lora.memory import too_large, tuning_memory
+from training.lora.memory import tuning_memory
 
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
 MANY_PAGES = 50
 """Task 3."""
-ONE_CARD_GIB = 22.0
-"""What a card of 24 GB leaves at least."""
 
 
 class CountingEncoders:
@@ -146,33 +144,28 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> int:
 
 
 def report_training(changes: Sequence[str]) -> int:
-    """Print the memory of the fullest card in each step of training db3's adapters; 1: one does not fit.
-
-    On four T4 the presets place their models, on one card of 24 GB all are on it (docs/training.md).
-    """
+    """Print the memory of the fullest card in each step of training db3's adapters; 1: one does not fit."""
     configuration = LoraTraining.load("db3")
     shape = load_manifest().models[configuration.base].shape
     assert shape is not None
+    tuning = tuning_memory(configuration, shape)
+    rows: list[tuple[str, str, float, float]] = []
     alone = ["device='cuda:0'", "language_model.batch_size=1"]
-    places = {4: (GPU_MEMORY_GIB, [*changes]), 1: (ONE_CARD_GIB, [*alone, *changes])}
-    rows, refused = dict[str, list[str]](), list[str]()
-    for cards, (gib, sets) in places.items():
+    for place, cards, gib, sets in (("four T4", 4, GPU_MEMORY_GIB, []), ("one of 24 GB", 1, 22.0, alone)):
         for preset in ("db3_task23", "db3_task1"):
-            made = plan(load_settings(preset, sets), cards=cards)
-            fullest = max(range(cards), key=made.total)
-            rows.setdefault(f"{preset}: label, answer, judge", []).append(f"{made.total(fullest):.1f}")
-            if made.total(fullest) > gib:
-                listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in made.on(fullest))
-                refused.append(f"{preset} on {cards} x {gib:g} GiB: {listed}; lower language_model.batch_size")
-        total = sum(tuning_memory(configuration, shape).values())
-        rows.setdefault("tune one adapter in 4 bits, on the first card", []).append(f"{total:.1f}")
-        refused += filter(None, [too_large(configuration, shape, gib)])
-    heads = ["step", *(f"{cards} x {gib:g} GiB" for cards, (gib, _) in places.items())]
-    print(table(heads, [(step, *figures) for step, figures in rows.items()]))
-    print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning_memory(configuration, shape).items()))
-    for reason in refused:
-        print(f"\n**Does not fit: {reason}.**")
-    return int(bool(refused))
+            made = plan(load_settings(preset, [*sets, *changes]), cards=cards)
+            rows.append((place, f"{preset}: label, answer, judge", max(map(made.total, range(cards))), gib))
+        rows.append((place, "tune one adapter in 4 bits, on the first card", sum(tuning.values()), gib))
+    print(
+        table(
+            ["cards", "step", "GiB on the fullest", "of"], [(*row[:2], f"{row[2]:.1f}", f"{row[3]:g}") for row in rows]
+        )
+    )
+    print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning.items()))
+    for place, step, needed, gib in rows:
+        if needed > gib:
+            print(f"\n**Does not fit: {step}, {place}: {needed:.1f} of {gib:g} GiB; lower language_model.batch_size.**")
+    return int(any(needed > gib for *_, needed, gib in rows))
 
 
 @command()

@@ -8,8 +8,6 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-FIRST_WITH_FLASH = (8, 0)
-"""Compute capability; a T4 has 7.5."""
 REPEATED = "sdpa_repeated"
 
 
@@ -22,7 +20,7 @@ def attention_for(device: str) -> str:
     """
     cards = range(torch.cuda.device_count()) if device == "auto" else [torch.device(device)]
     on_cards = device.startswith(("auto", "cuda")) and torch.cuda.is_available()
-    old = on_cards and any(torch.cuda.get_device_capability(card) < FIRST_WITH_FLASH for card in cards)
+    old = on_cards and any(torch.cuda.get_device_capability(card) < (8, 0) for card in cards)
     return REPEATED if old else "sdpa"
 
 

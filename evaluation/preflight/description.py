@@ -21,8 +21,6 @@ from evaluation.preflight.subject import (
 )
 
 MOST_GPUS = 4
-PORTABLE = "portable"
-"""The calibration that stands in until P(correct) is fitted to the preset's own model."""
 PLACEHOLDERS = ("your-", "your_", "aicrowd-bot", "example", "todo", "changeme")
 
 
@@ -134,7 +132,7 @@ def _unsuitable(subject: Subject) -> Findings:
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
             yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
     confidence, public = subject.settings.answering.confidence, subject.settings.public_data
-    if confidence is not None and confidence.model == PORTABLE:
+    if confidence is not None and confidence.model == "portable":  # stands in until one is fitted
         problem = "is portable: P(correct) was fitted to small models, not to this one"
         yield Finding(Level.WARNING, "answering.confidence.model", problem, 'fit it: docs/training.md, "own model"')
     if subject.task == "task1" and subject.settings.needs_gpu and public is not None and public.tables is None:

@@ -12,7 +12,6 @@ from agents.settings import needed_weights
 from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
 from models.fetch import verification_problem
 from models.manifest import cache_folder
-from models.needed import NeededWeights
 
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
@@ -146,16 +145,11 @@ def weights(subject: Subject) -> Findings:
         without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
         yield from _missing(subject, made.key, shown, cache / made.name, problem, get)
-    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s); {_tuned(needed)}")
-
-
-def _tuned(needed: NeededWeights) -> str:
-    """Whether the adapters are there, and what is pushed without them."""
     adapters = {made.name: made.problem for made in needed.folders if made.kind == "adapter"}
-    missing = [name for name, problem in adapters.items() if problem]
-    if missing:
-        return f"adapters missing: {', '.join(missing)}; with tuned = false the base model answers alone"
-    return f"tuned: {', '.join(adapters)}" if adapters else "untuned: the base model answers without adapters"
+    lost = ", ".join(name for name, problem in adapters.items() if problem)
+    tuned = f"tuned: {', '.join(adapters)}" if adapters else "untuned: the base model answers without adapters"
+    tuned = f"adapters missing: {lost}; tuned = false pushes the base model alone" if lost else tuned
+    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s); {tuned}")
 
 
 def _missing(

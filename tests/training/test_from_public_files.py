@@ -4,7 +4,6 @@ import bz2
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine, load_settings
+from agents.settings import ScriptedEngine, load_settings, needed_weights
 from models.manifest import WeightsMissingError, locate
 from models.stand_in import make_stand_ins
 from tests.agents.llm.llm_server import serve
@@ -38,7 +37,10 @@ CALLS = 'get_movie("jaws")["release_date"]'
 ANSWER = "1975-06-20"
 STRONG = {'"prediction"': '{"accuracy": true}', "Calls:": CALLS}
 """Part of the last turn -> what the server says, as judge and as labeller."""
-OVERFITTED = "--set learning_rate=0.02 --set schedule=constant_with_warmup --set epochs=60 --set max_tokens=8000"
+OVERFITTED = "--set learning_rate=0.02 --set epochs=60 --set accumulation=1 --set adapter.dropout=0.0"
+"""On purpose, so that random weights write the calls."""
+ROUTER = 'router={engine="encoder",classifiers=["cpu"]}'
+"""Random weights name no domain, and the prompt of the writer depends on it."""
 
 
 def documented() -> Iterator[str]:
@@ -86,8 +88,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (root / "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2").write_bytes(bz2.compress(lines.encode()))
     write_official(ROOT / "mock_api/graph", root.parent / "CRAG/mock_api/cragkg")
-    for preset in ("db3_task1", "db3_task23"):
-        make_stand_ins(load_settings(preset, ["tuned=false"]).model_dump(), root.parent / "weights")
+    make_stand_ins(load_settings("db3_task23", ["tuned=false", ROUTER]).model_dump(), root.parent / "weights")
     git(root, "init", "--quiet")
     git(root, "config", "user.name", "Tester")
     git(root, "config", "user.email", "tester@example.org")
@@ -95,31 +96,45 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
-    files = checkout / "models/adapters/db3"
-    with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
-        environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
-            "ON": "--set device=cpu", "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2", "TUNE": OVERFITTED,
-            "XDG_CACHE_HOME": f"{checkout.parent}/cache", "OPENAI_API_KEY": "none",
-            "JUDGE": f"--judge llm --judge-rubric db3 --context-check llm --judge-url {url} --judge-model strong",
-        }  # fmt: skip
-        for command in documented():
-            if " label " in command:
-                command += f" --url {url} --model strong --attempts 1"
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=checkout,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=600,
-            )
-            import time
+def run(command: str, checkout: Path, url: str) -> str:
+    """Run a command of the list; returns its output."""
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
+        "XDG_CACHE_HOME": f"{checkout.parent}/cache",
+        "ON": f"--set device=cpu --set {ROUTER}",
+        "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2",
+        "JUDGE": f"--judge llm --judge-rubric db3 --context-check llm --judge-url {url} --judge-model strong",
+        "OPENAI_API_KEY": "none",
+        "TUNE": OVERFITTED,
+        "MAX_STEPS": "14",
+    }
+    words = ["bash", "-c", command]
+    done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if "preflight" in command else 0), f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
-            print(time.time(), command, done.returncode, done.stdout[-600:], done.stderr[-600:])
-            assert done.returncode == 0 or command == "make preflight", f"{command}\n{done.stdout}{done.stderr}"
-    print(done.stdout)
-    assert {folder.name for folder in files.iterdir()} == set(BASE_PRESETS)
-    raise SystemExit
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
+    output: dict[str, str] = {}
+    with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
+        for line in documented():
+            stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
+            command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
+            output[line] = run(command + stronger, checkout, url)
+    committed = git(checkout, "ls-files", "models/adapters").split()
+    files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
+    assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
+    assert [row["calls"] for row in rows_of(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
+    for trace in rows_of(checkout / "results/db3_task23/traces.jsonl"):
+        assert trace["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
+        assert ANSWER in trace["facts"][0]["text"]
+    checks = output["make preflight"]
+    assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
+    wanted = needed_weights(load_settings("db3_task23", []), repository=checkout).models
+    assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
+    assert set(re.findall(r"ERROR \[([a-z-]+)\]", checks)) == {"weights"}, "what is left are the weights of Llama"

@@ -6,7 +6,6 @@ answer of their values. training.api_pairs and training.adapters read the output
 has the result of every question, calls/run_card.json the counts.
 
     python -m training.api_pairs label --questions FILE --graph DIR --preset cpu --out calls.jsonl
-    python -m training.api_pairs label ... --preset db3_task23 --set tuned=false
     python -m training.api_pairs label ... --url http://HOST:8000/v1 --model NAME     # a stronger model is asked first
 
 db3 (section 3.2, "Fine-tuning for API Generation") had GPT-4 write a first version and corrected it by hand. The model
@@ -40,7 +39,7 @@ from agents.kg.results import Status
 from agents.kg.schema import Domain
 from agents.kg.writing import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings
+from agents.settings import KgWriterSettings, OpenAIEngine, Settings, load_settings
 from crag.command import add_preset_arguments, add_split_argument, command, end_with, number, parser_of, server, whole
 from evaluation.batches import golds_of
 from evaluation.datasets import LABEL_FIELDS, DatasetError, Split, read_rows
@@ -282,25 +281,20 @@ def _attempts(
     options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, stack: ExitStack
 ) -> Iterator[tuple[CallWriter, float]]:
     """Whom to ask one after another, with the temperature: the stronger model once, in a chat, then the preset's."""
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    used = {name: path for name, path in settings.language_model.adapters.items() if name == writer.adapter}
+    engines = [(writer, settings.language_model.model_copy(update={"adapters": used}), options.attempts)]
     if options.url:
-        engine = OpenAIEngine(engine="openai", model=options.model, base_url=options.url, base_url_variable="")
+        stronger = OpenAIEngine(engine="openai", model=options.model, base_url=options.url, base_url_variable="")
         chat = writer.model_copy(update={"form": "chat", "adapter": None, "grammar": False})
-        yield _opened(chat, engine, settings, stack), 0.0
-    if options.attempts:
-        own = _opened(writer, settings.language_model, settings, stack)
-        yield from ((own, options.temperature if later else 0.0) for later in range(options.attempts))
-
-
-def _opened(
-    writer: KgWriterSettings, engine: LanguageModelSettings, settings: Settings, stack: ExitStack
-) -> CallWriter:
-    """A writer with its model, loaded until the stack is closed."""
-    used = {name: path for name, path in engine.adapters.items() if name == writer.adapter}
-    model = load_language_model(engine.model_copy(update={"adapters": used}))
-    stack.callback(model.close)
-    opened = CallWriter(writer, model, load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None)
-    opened.warm_up()
-    return opened
+        engines.insert(0, (chat, stronger, 1))
+    for form, engine, attempts in engines:
+        if attempts:
+            model = load_language_model(engine)
+            stack.callback(model.close)
+            asked = CallWriter(form, model, dense)
+            asked.warm_up()
+            yield from ((asked, options.temperature if later else 0.0) for later in range(attempts))
 
 
 def _corrected(rejected: Path) -> dict[str, dict[str, Any]]:

@@ -3,20 +3,20 @@
 import json
 from pathlib import Path
 
+from evaluation.gpu_plan import CONTEXT_GIB
 from models.manifest import Shape
 from training.lora import LoraTraining
 
-CONTEXT_GIB = 0.4
-"""Assumed: memory of CUDA and its libraries on a card."""
 ANSWER_TOKENS = 256
 """Assumed for the longest completion; only its positions get logits."""
 _NF4_BYTES = (4 + 8 / 64 + 32 / (64 * 256)) / 8
 """Per weight: 4 bits, and scales of blocks of 64 that are themselves quantised (QLoRA, section 3)."""
-_ADAPTER_BYTES = 16
-"""Per parameter: weight, gradient and two moments of AdamW, all float32."""
 _OF_HIDDEN, _OF_INTERMEDIATE = 47, 12
 """Bytes that a layer keeps for its gradient, per token and value of width. Measured on a CPU in 16 bits with all six
 targets: 369,900 bytes a token at widths 4,096 and 14,336, with an attention that keeps no scores (`attention_for`)."""
+_KEYS = {"layers": "num_hidden_layers", "hidden": "hidden_size", "intermediate": "intermediate_size"}
+_KEYS |= {"heads": "num_attention_heads", "key_value_heads": "num_key_value_heads", "vocabulary": "vocab_size"}
+_KEYS |= {"positions": "max_position_embeddings"}
 _GRADIENTS = 1.5
 """Assumed: gradients and the unpacked matrix beside these."""
 
@@ -33,7 +33,8 @@ def tuning_memory(settings: LoraTraining, shape: Shape) -> dict[str, float]:
     sizes = {
         f"matrices in {'4' if quantised else '16'} bits": shape.linear_parameters * (_NF4_BYTES if quantised else 2),
         "embeddings and output layer in float16": shape.other_parameters * 2,
-        "adapter with its optimiser": shape.layers * settings.adapter.rank * sum(inputs_and_outputs) * _ADAPTER_BYTES,
+        # float32: weight, gradient and two moments of AdamW
+        "adapter with its optimiser": shape.layers * settings.adapter.rank * sum(inputs_and_outputs) * 4 * 4,
         f"states between layers of {tokens:,} tokens": kept,
         "the layer in work": layer * _GRADIENTS,
         # float16 logits, and their float32 copy, softmax and gradient
@@ -45,18 +46,10 @@ def tuning_memory(settings: LoraTraining, shape: Shape) -> dict[str, float]:
 def shape_of(base: Path) -> Shape | None:
     """The shape of a model folder of Llama's kind, or None."""
     config = json.loads((base / "config.json").read_text(encoding="utf-8"))
-    names = {
-        "layers": "num_hidden_layers",
-        "hidden": "hidden_size",
-        "intermediate": "intermediate_size",
-        "heads": "num_attention_heads",
-        "key_value_heads": "num_key_value_heads",
-        "vocabulary": "vocab_size",
-        "positions": "max_position_embeddings",
-    }
-    if config.get("model_type") != "llama" or not all(name in config for name in names.values()):
+    if config.get("model_type") != "llama":
         return None
-    return Shape(architecture="LlamaForCausalLM", **{ours: config[theirs] for ours, theirs in names.items()})
+    shape = {ours: config[theirs] for ours, theirs in _KEYS.items()}
+    return Shape(architecture="LlamaForCausalLM", **shape)
 
 
 def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
@@ -65,6 +58,5 @@ def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
     if (total := sum(parts.values())) <= gib:
         return None
     listed = "; ".join(f"{what} {size:.1f}" for what, size in parts.items())
-    largest = max(parts, key=lambda what: parts[what])
-    remedy = "lower max_tokens" if "layer" in largest or "states" in largest else 'set quantise = "4bit"'
-    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {listed}; {remedy}, or take a larger card"
+    remedy = 'lower max_tokens, set quantise = "4bit" and gradient_checkpointing, or take a larger card'
+    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {listed}; {remedy}"
