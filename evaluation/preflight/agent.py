@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ from models.manifest import cache_folder
 
 AGENT_FILE = "agents/user_config.py"
 QUESTIONS = "data/sample/questions.jsonl"
+SERVING = ".venv-gpu/bin/python"
+"""The interpreter of the evaluator's environment, which `make serving` makes: vLLM is not in this one."""
 NEARLY = 0.8
 """Warn if a batch takes this share of its limit here: it may take all of it there."""
 PAGES_OF_TASK_3 = 50
@@ -48,6 +51,10 @@ def agent(subject: Subject) -> Findings:
     if not asks:
         why = f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
         yield note(f"not asked: {why}")
+    python = str(subject.root / SERVING) if asks and subject.settings.needs_gpu else sys.executable
+    if not Path(python).is_file():
+        yield Finding(Level.ERROR, SERVING, "is missing: the evaluator's environment, with vLLM", "make serving")
+        return
     with ExitStack() as beside:
         folder = Path(beside.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
         graph = None
@@ -59,7 +66,7 @@ def agent(subject: Subject) -> Findings:
         if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
             environment["CRAG_MODELS_DIR"] = str(cache_folder())
         began = time.monotonic()
-        done = run_python(root, environment, "-c", IMPORT)
+        done = run_python(root, environment, "-c", IMPORT, python=python)
         yield note(f"imported in {time.monotonic() - began:.1f} s in {where}")
         if done.stdout:
             problem = f"prints to standard output, which evaluators use: {one_line(done.stdout, 80)!r}"
@@ -68,7 +75,7 @@ def agent(subject: Subject) -> Findings:
             write_rows(folder / "questions.jsonl", rehearsal_rows(subject.root / QUESTIONS, subject.task))
             options = ["--dataset", str(folder / "questions.jsonl"), "--output", str(folder / "out"), "--quiet"]
             options += ["--seconds-per-query", str(SECONDS_PER_QUERY), *(["--kg-url", graph] if graph else [])]
-            done = run_python(root, environment, "local_evaluation.py", *options)
+            done = run_python(root, environment, "local_evaluation.py", *options, python=python)
         answered = folder / "out" / PREDICTIONS
         if not answered.is_file() and (done.returncode or asks):
             yield _failure(done.stderr)

@@ -131,6 +131,13 @@ def _unsuitable(subject: Subject) -> Findings:
         if model.attention_backend != "TRITON_ATTN":
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
             yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
+    confidence, public = subject.settings.answering.confidence, subject.settings.public_data
+    if confidence is not None and confidence.model == "portable":  # stands in until one is fitted
+        problem = "is portable: P(correct) was fitted to small models, not to this one"
+        yield Finding(Level.WARNING, "answering.confidence.model", problem, 'fit it: docs/training.md, "own model"')
+    if subject.task == "task1" and subject.settings.needs_gpu and public is not None and public.tables is None:
+        problem = "is not set: the small tables that ship are used"
+        yield Finding(Level.WARNING, "public_data.tables", problem, 'build the full ones: docs/training.md, "tables"')
     if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:
         problem = f"is missing, so the graph of {subject.task} is not used"
         yield Finding(Level.WARNING, "knowledge_graph", problem, "add a [knowledge_graph] table")

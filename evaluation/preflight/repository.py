@@ -145,7 +145,11 @@ def weights(subject: Subject) -> Findings:
         without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
         yield from _missing(subject, made.key, shown, cache / made.name, problem, get)
-    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s)")
+    adapters = {made.name: made.problem for made in needed.folders if made.kind == "adapter"}
+    lost = ", ".join(name for name, problem in adapters.items() if problem)
+    tuned = f"tuned: {', '.join(adapters)}" if adapters else "untuned: the base model answers without adapters"
+    tuned = f"adapters missing: {lost}; tuned = false pushes the base model alone" if lost else tuned
+    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s); {tuned}")
 
 
 def _missing(

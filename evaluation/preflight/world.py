@@ -42,10 +42,12 @@ def empty_world(folder: Path, *, hidden: Path, server: str | None = None) -> dic
     }  # fmt: skip
 
 
-def run_python(root: Path, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run this interpreter with these arguments in a folder."""
+def run_python(
+    root: Path, environment: Mapping[str, str], *words: str, python: str = sys.executable
+) -> "subprocess.CompletedProcess[str]":
+    """Run an interpreter with these arguments in a folder."""
     return subprocess.run(  # noqa: S603 - a list of arguments, no shell
-        [sys.executable, "-s", "-B", *words], cwd=root, env=dict(environment), stdin=subprocess.DEVNULL,
+        [python, "-s", "-B", *words], cwd=root, env=dict(environment), stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT_SECONDS,
     )  # fmt: skip
 

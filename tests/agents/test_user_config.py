@@ -1,18 +1,24 @@
 """The evaluator's interface, as the evaluator uses it."""
 
+import importlib
+import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tokenizers import Tokenizer
 
 from agents.llm import EngineUnavailableError
-from agents.settings import PRESET_VARIABLE
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from agents.user_config import UserAgent
-from models.manifest import WeightsMissingError
+from evaluation.datasets import read_rows
+from models.manifest import WeightsMissingError, locate
 from models.user_config import UserModel
-from tests.agents.asking import batch_of
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -21,14 +27,52 @@ def test_both_names_of_the_evaluators_are_one_class() -> None:
     assert UserModel is UserAgent
 
 
-def test_the_evaluators_way_through_the_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer, limit: float) -> list[tuple[str, str]]:
+    """The loop of the starter kit's evaluator: (prediction as it is judged, right answer) of each question."""
+    size = model.get_batch_size()
+    judged: list[tuple[str, str]] = []
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        names = ("interaction_id", "query", "search_results", "query_time", "answer")
+        batch = {name: [row[name] for row in some] for name in names}
+        right = batch.pop("answer")
+        began = time.monotonic()
+        given = model.batch_generate_answer(batch)
+        assert time.monotonic() - began < limit * len(some), "an overrun ends the submission"
+        assert isinstance(given, list)
+        assert len(given) == len(right)
+        for prediction, answer in zip(given, right, strict=True):
+            ids = tokenizer.encode(prediction, add_special_tokens=False).ids[:75]
+            judged.append((tokenizer.decode(ids).strip(), answer))
+    return judged
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", ["models.user_config:UserModel", "agents.user_config:UserAgent"])
+def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_cut_leaves_whole(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        tokenizer = Tokenizer.from_file(str(locate("llama-2-tokenizer") / "tokenizer.json"))
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
-    agent = UserAgent(search_pipeline=object())
-    assert agent.get_batch_size() in range(1, 17)
-    answers = agent.batch_generate_answer(batch_of(["who?", None], []))
-    agent.close()
-    assert answers == ["i don't know", "i don't know"]
-    assert len(agent.last_traces) == 2
+    replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
+    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
+    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
+    module, _, class_name = name.partition(":")
+    model = getattr(importlib.import_module(module), class_name)()
+    rows = [dict(row) for row in read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)]
+    try:
+        judged = evaluate(model, rows, tokenizer, limit=30.0)
+    finally:
+        model.close()
+    predictions = [prediction for prediction, _ in judged]
+    assert predictions[2] == replies["abba"]
+    assert predictions[3].startswith("DIS and so on DIS")
+    assert len(tokenizer.encode(predictions[3], add_special_tokens=False).ids) <= 75
+    assert predictions[:2] + predictions[4:] == ["i don't know"] * 4
+    assert [trace.to_dict()["answer"] for trace in model.last_traces] == predictions[4:], "the last batch is shorter"
 
 
 def test_the_submission_never_falls_back_to_small_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import PRESETS
 from training.adapters import main
-
-STEPS = {
-    "kg_writer": ["training.api_pairs", "training.prompts", "training.lora"],
-    "kg_answerer": ["local_evaluation", "training.labels", "training.prompts", "training.lora"],
-    "web_answerer": ["local_evaluation", "training.labels", "training.prompts", "training.lora"],
-}
 
 
 @pytest.fixture
@@ -33,36 +26,25 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if " -m " in line]
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_a_dry_run_shows_the_steps_with_the_presets_model_on_one_device(
-    name: str, questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_device(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """What the steps make of real files: test_from_public_files."""
     preset = tmp_path / "mine.toml"
-    text = (PRESETS / "db3_task23.toml").read_text(encoding="utf-8")
-    preset.write_text(text.replace("llama-3-8b-instruct", "llama-mine"), encoding="utf-8")
-    given = arguments(name, questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "LIMIT=8", "MAX_STEPS=2")
-    assert main(given) == 0
-    found = commands(capfd.readouterr().out)
-    assert [command[command.index("-m") + 1] for command in found] == STEPS[name]
-    for command in found:
-        assert "--preset" not in command or command[command.index("--preset") + 1] == str(preset)
-        if "local_evaluation" in command:
-            assert 'device="cuda:0"' in command, "the preset spreads its models over three cards"
-            assert command[command.index("--limit") + 1] == "8"
-    tuning = found[-1]
-    assert 'base="llama-mine"' in tuning, "what is tuned is what the preset serves"
-    options = ("--config", "--device", "--hold-out", "--max-steps", "--out")
-    assert [tuning[tuning.index(option) + 1] for option in options] == [
-        "db3",
-        "cuda",
-        "1/5",
-        "2",
-        str(tmp_path / "out"),
-    ]
-    assert "quantise=none" not in tuning
+    preset.write_text('extends = "db3_task23"\nlanguage_model.model = "llama-mine"\n', encoding="utf-8")
+    given = arguments("kg_answerer", questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "SERVING=other/python")
+    for device, placed in ((None, []), ("cuda:0", ["device=cuda:0"]), ("cpu", ["device=cpu"])):
+        assert main([*given, *(["--set", f"device={device}"] if device else [])]) == 0
+        run, labels, prompts, tuning = commands(capfd.readouterr().out)
+        for command in (run, prompts):
+            assert command[command.index("--preset") + 1] == str(preset)
+            assert [word.replace('"', "") for word in command if "device=" in word] == placed
+        assert run[0] == labels[0] == "other/python"
+        assert 'base="llama-mine"' in tuning, "what is tuned is what the preset serves"
+        assert tuning[tuning.index("--device") + 1] == ("cpu" if device == "cpu" else "cuda")
+        assert tuning[tuning.index("--hold-out") + 1] == "1/5"
+        assert ("quantise=none" in tuning) is (device == "cpu"), "4 bits need a GPU"
     assert not (tmp_path / "work").exists()
-    assert main([*given, "--device", "cpu"]) == 0
-    assert "quantise=none" in commands(capfd.readouterr().out)[-1], "4 bits need a GPU"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def commands_of(adapter: str, folder: Path, capfd: pytest.CaptureFixture[str]) -
     asked.touch()
     given = [adapter, "--questions", str(asked), "--pages", str(asked)]
     capfd.readouterr()
-    assert train_adapter([*given, "--work", str(folder), "--device", "cpu", "--dry-run"]) == 0
+    assert train_adapter([*given, "--work", str(folder), "--set", "device=cpu", "--dry-run"]) == 0
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
     return {
         command: rest for command, *rest in (shlex.split(line.partition(" -m ")[2]) for line in lines if " -m " in line)

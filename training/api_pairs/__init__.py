@@ -78,7 +78,7 @@ class Pair(BaseModel):
 
 def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
     """Read a file of `Pair` lines, without rows of other splits; raises DatasetError."""
-    return [_pair(record) for record in read_records(path, split=split)]
+    return [pair_of(record) for record in read_records(path, split=split)]
 
 
 def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limit: int | None = None) -> list[Pair]:
@@ -89,14 +89,15 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
     found: dict[str, Pair] = {}
     for record in read_records(path, limit, split):
         alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
-        pair = _pair(record, source=REAL, groups=(), alt_ans=alternatives)
+        pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
         entities = (record.data.get("frame") or {}).get("entities") or []
         groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
         found.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(found.values())
 
 
-def _pair(record: Record, **more: object) -> Pair:
+def pair_of(record: Record, **more: object) -> Pair:
+    """A line of a file, with `more` fields; raises DatasetError."""
     pair = row_of(record, Pair, **more)
     try:
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})

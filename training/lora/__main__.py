@@ -4,6 +4,7 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 `run_card.json` (data, settings, hardware, figures) and `losses.jsonl`.
 """
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--resume", action="store_true", help=resume)
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
     options = parser.parse_args(arguments)
+    if options.device == "cuda":  # one card: transformers would split each batch over all that it sees
+        os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
     from training.lora.model import check_tunable
     from training.lora.run import UNFINISHED, tune
 

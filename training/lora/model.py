@@ -16,11 +16,13 @@ from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 from agents.common.files import write_whole
 from agents.common.text import encodable
 from agents.llm import EngineUnavailableError
+from agents.llm.attention import attention_for
 from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from training.files import TrainingExample
 from training.lora import LoraTraining
+from training.lora.memory import shape_of, too_large
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
@@ -94,6 +96,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
             local_files_only=True,
             use_safetensors=True,
             device_map={"": device},
+            attn_implementation=attention_for(device),
             quantization_config=BitsAndBytesConfig(**four_bits) if settings.quantise == "4bit" else None,
         )
         torch.manual_seed(settings.seed)
@@ -128,11 +131,12 @@ def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
 
 def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
     """Check before the long work that device, packages and base are those that the settings need.
-    Raises EngineUnavailableError: there is not one GPU, or a package is missing; SettingsError: another kind of base.
+    Raises EngineUnavailableError: there is no GPU, it is too small, or a package is missing; SettingsError: another
+    kind of base.
     """
-    if device == "cuda" and (count := torch.cuda.device_count()) != 1:
-        advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
-        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or pass --device cpu")
+    if device == "cuda" and not torch.cuda.is_available():
+        advice = "install torch for CUDA (requirements-train-cuda.txt), or pass --device cpu"
+        raise EngineUnavailableError(f"tuning uses a GPU, and torch finds none: {advice}")
     if settings.quantise == "4bit" and (device != "cuda" or find_spec("bitsandbytes") is None):
         install = "the package bitsandbytes: pip install -r requirements-train-cuda.txt, or"
         needs = install if device == "cuda" else "a GPU: pass --device cuda, or"
@@ -144,10 +148,12 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
             f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
             f"--config ({', '.join(LoraTraining.names())})"
         )
+    if device == "cuda" and (shape := shape_of(base)):
+        gib = torch.cuda.get_device_properties(0).total_memory / 2**30
+        if reason := too_large(settings, shape, gib):
+            raise EngineUnavailableError(reason)
 
 
 def computing_type(device: str) -> torch.dtype:
-    """float32 on a CPU; on a GPU bfloat16, or float16 if it lacks that (T4)."""
-    if device == "cpu":
-        return torch.float32
-    return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
+    """float32 on a CPU; on a GPU float16, as it is served: a T4 has no bfloat16."""
+    return torch.float32 if device == "cpu" else torch.float16

@@ -91,7 +91,7 @@ def tune(
             optim="adamw_torch",
             seed=settings.seed,
             gradient_checkpointing=settings.gradient_checkpointing,
-            bf16=number_type == torch.bfloat16,
+            bf16=False,
             fp16=number_type == torch.float16,
             use_cpu=device == "cpu",
             logging_steps=1,

@@ -10,11 +10,12 @@ from pathlib import Path
 from agents.questions.classifier import SHIPPED
 from agents.settings import SettingsError
 from crag.command import add_split_argument, command, end_with, parser_of
+from crag.data import DEFAULT_FOLDER, ONE_FILE
 from models.manifest import cache_folder, locate
 from training.files import RunCard, check_data_file
 from training.router import RouterTraining
 
-DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
+DEFAULT_DATA = Path(__file__).parents[2] / DEFAULT_FOLDER / ONE_FILE[0]
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = parser_of("python -m training.router", __doc__)
     change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
     RouterTraining.add_arguments(parser, change)
-    rows = "rows with query and labels (default: %(default)s)"
+    rows = "rows with query and labels (default: what `crag data fetch crag` gets)"
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
     add_split_argument(parser)
     parser.add_argument(
@@ -33,8 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
         "classifier of the configuration's name, because the agent prefers that one",
     )
-    parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
+    parser.add_argument("--device", help="a torch device (default: a GPU if there is one)")
     options = parser.parse_args(arguments)
+    import torch
+
     from training.router.run import check_device, read_examples, train  # torch
 
     settings = RouterTraining.load(options.config, options.set)
@@ -45,12 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "fetched models would have no effect"
         )
     out = options.out or cache_folder() / name
-    check_device(options.device)
-    check_data_file(options.data, "--data names the file of labelled questions")
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    check_device(device)
+    check_data_file(options.data, "get it with: python -m crag data fetch crag; or --data names labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base)
     card = RunCard(out)
-    reports = train(settings, examples, out, base, options.device, shown=not options.quiet)
+    reports = train(settings, examples, out, base, device, shown=not options.quiet)
     metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}
     card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")

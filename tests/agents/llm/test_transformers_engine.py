@@ -10,6 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message
+from agents.llm.attention import REPEATED, attention_for
 from agents.llm.tokenizer import quiet_transformers
 from agents.llm.transformers_engine import TransformersLanguageModel
 from agents.settings import TransformersEngine
@@ -134,3 +135,33 @@ def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: Transformers
     assert wrong.finish_reason == "error"
     assert "missing" in (wrong.error or "")
     assert right.finish_reason in {"stop", "length"}
+
+
+def test_on_a_card_without_flash_attention_no_scores_are_kept_and_the_text_is_the_same(
+    tiny: TransformersLanguageModel, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt alone has no mask: transformers would let torch share keys among heads, which takes all scores."""
+    shared: list[bool] = []
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(*tensors: Any, **more: Any) -> Any:
+        shared.append(more.get("enable_gqa", False))
+        return attend(*tensors, **more)
+
+    monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watched)
+    question = [ask(QUESTIONS[1])]
+    (usual,) = tiny.generate(question, Deadline(60))
+    assert any(shared)
+    shared.clear()
+    with monkeypatch.context() as turing:
+        turing.setattr("torch.cuda.is_available", lambda: True)
+        turing.setattr("torch.cuda.device_count", lambda: 4)
+        turing.setattr("torch.cuda.get_device_capability", lambda card: (7, 5))
+        assert [attention_for(device) for device in ("auto", "cuda:1", "cpu")] == [REPEATED, REPEATED, "sdpa"]
+    monkeypatch.setattr("agents.llm.transformers_engine.attention_for", lambda device: REPEATED)
+    other = load(tiny_llama)
+    (found,) = other.generate(question, Deadline(60))
+    other.close()
+    assert shared
+    assert not any(shared)
+    assert found.text == usual.text

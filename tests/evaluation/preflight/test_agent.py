@@ -1,7 +1,9 @@
 """The rehearsal in an empty world: what loses a submission is seen."""
 
+import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,27 @@ def test_bad_habits_are_errors(
     monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05 if "sleep" in answers else 30.0)
     found = problems(ask(tree, checked, answers))
     assert [problem for problem in expected if problem not in found] == [], found
+
+
+def test_on_a_machine_with_gpus_the_agent_starts_in_the_evaluators_environment(
+    tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment of this command has no vLLM."""
+    presets, machine, serving = tree / "agents/presets", tree.parent / "machine", tree / ".venv-gpu/bin"
+    (presets / "gpu.toml").write_text('extends = "scripted"\ndevice = "cuda:0"\n')
+    (presets / "active.toml").write_text('preset = "gpu"\n')
+    scripts = {machine / "nvidia-smi": "", serving / "python": f'touch "$0.asked"; exec {sys.executable} "$@"'}
+    for file, script in scripts.items():
+        file.parent.mkdir(parents=True)
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{machine}:{os.environ['PATH']}")
+    answers = 'return ["i don\'t know"] * n'
+    assert problems(ask(tree, checked, answers)) == ""
+    assert (serving / "python.asked").is_file()
+    (serving / "python").unlink()
+    (finding,) = ask(tree, checked, answers).of(Level.ERROR)
+    assert (finding.place, finding.remedy) == (".venv-gpu/bin/python", "make serving")
 
 
 def test_only_tasks_with_a_graph_have_one(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:

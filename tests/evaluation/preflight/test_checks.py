@@ -185,5 +185,14 @@ def test_what_disturbs_the_evaluator_or_does_not_fit(
     assert any(problem in new for new in after - before), after
 
 
+def test_what_stands_in_for_parts_of_ones_own_is_said(tree: Path, checked: Checked) -> None:
+    own = 'extends = "db3_task1"\nanswering.confidence.model = "portable"\n'
+    for name, more in (("small", ""), ("full", 'public_data.tables = "models/public"\n')):
+        (tree / f"agents/presets/{name}.toml").write_text(own + more)
+        found = {f.place.rpartition(" ")[2] for f in checked("preset", tree, preset=name).of(Level.WARNING)}
+        assert found >= {"answering.confidence.model"}
+        assert ("public_data.tables" in found) is (name == "small")
+
+
 def test_memory_is_not_asked_of_a_preset_for_a_cpu(tree: Path, checked: Checked) -> None:
     assert "runs on a CPU" in str(checked("memory", tree, preset="cpu").skipped)

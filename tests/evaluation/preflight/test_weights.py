@@ -42,7 +42,9 @@ def said(checked: Checked, tree: Path) -> list[str]:
 def test_the_right_weights_are_right_and_missing_ones_are_named_with_the_command_that_gets_them(
     tiny: Path, checked: Checked, tmp_path: Path
 ) -> None:
-    assert [finding.problem for finding in checked("weights", tiny).findings] == ["1 model(s)"]
+    assert [finding.problem for finding in checked("weights", tiny).findings] == [
+        "1 model(s); untuned: the base model answers without adapters"
+    ]
     shutil.copytree(model_file(tiny).parent, tmp_path / "cache" / "tiny")
     shutil.rmtree(model_file(tiny).parent)
     (finding,) = checked("weights", tiny).of(Level.ERROR)
@@ -83,9 +85,11 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
     replace(preset, 'model = "tiny"', 'model = "tiny"\nadapters = { own = "models/adapters/own" }')
     commit(tiny)
     assert said(checked, tiny) == []
+    assert checked("weights", tiny).findings[-1].problem == "2 model(s); tuned: own"
     git(tiny, "rm", "--quiet", "--cached", str(config), str(folder / "adapter_config.json"))
     model, adapter = checked("weights", tiny).of(Level.ERROR)
     assert "models/weights/tiny/c.json is missing" in model.problem
     assert "adapter_config.json is missing" in adapter.problem
     assert "or write tuned = false into the preset" in adapter.remedy
+    assert "adapters missing: own; tuned = false pushes the base" in checked("weights", tiny).findings[-1].problem
     assert f"on this machine it is in {folder}" in adapter.remedy

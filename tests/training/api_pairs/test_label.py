@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from agents.common.files import write_rows
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.results import Result, Status
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import ScriptedEngine
+from tests.agents.llm.llm_server import serve as serve_openai
 from training.api_pairs import OWN_GRAPH, execute, read_pairs
 from training.api_pairs.__main__ import main as pairs_main
 from training.files import CARD_FILE
@@ -67,7 +70,7 @@ def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
     paths = ["--questions", str(questions), "--graph", str(OWN_GRAPH), "--out", str(out)]
-    return pairs_main(["label", *paths, "--preset", "scripted", *sets, *more])
+    return pairs_main(["label", *paths, "--preset", "scripted", "--attempts", "1", *sets, *more])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -98,14 +101,42 @@ def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_a
     assert card["data"]["questions"]["name"] == "questions.jsonl"
 
 
-def test_more_attempts_ask_again_at_a_temperature_for_what_was_not_kept(
-    questions: Path, tmp_path: Path, asked: list[GenerationRequest]
+def test_a_stronger_model_is_asked_first_and_a_person_corrects_what_all_attempts_leave(
+    questions: Path, tmp_path: Path, asked: list[GenerationRequest], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert label(questions, tmp_path / "calls.jsonl", "--attempts", "3", "--temperature", "0.5") == 0
-    assert [request.temperature for request in asked] == [0.0] * 6 + [0.5] * 8
-    assert not any("who directed the shawshank" in (request.prompt or "") for request in asked[6:])
-    card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
-    assert card["metrics"]["domains"]["all"]["attempts"] == 14
+    out, rejected = tmp_path / "calls.jsonl", tmp_path / "calls" / "rejected.jsonl"
+    strong = ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies={"who directed": DIRECTOR}))
+    with serve_openai(strong, {"strong": None}) as url:
+        more = ["--url", url, "--model", "strong", "--attempts", "2", "--temperature", "0.5"]
+        assert label(questions, out, *more) == 0
+        assert [request.temperature for request in asked] == [0.0] * 6 + [0.0] * 5 + [0.5] * 4
+        assert asked[0].messages
+        assert asked[0].max_tokens == asked[6].max_tokens
+        assert [(row["query"], row["label"]["attempt"]) for row in rows_of(out)] == [(KEPT[0], 1), (KEPT[1], 2)]
+        wrote, nothing, film, feels = rows = rows_of(rejected)
+        assert [row["calls"] for row in rows] == [[]] * 4
+        assert [each["why"] for each in wrote["tried"]] == ["unreadable", "other answer", "other answer"]
+        assert wrote["tried"][1]["calls"] == DIRECTOR
+        wrote["calls"] = ['get_movie_person_crew("the shawshank redemption",None,eq(job,"Producer"))["name"]']
+        nothing["calls"] = ['get_movie("no such film at all")["title"]']
+        film["calls"] = ["None"]
+        write_rows(rejected, rows)
+        asked.clear()
+        assert label(questions, out, *more, "--resume") == 0
+        assert "2 questions for correction by hand" in capsys.readouterr().out
+        assert {row["query"]: row["calls"] for row in rows_of(out)}.items() >= {
+            wrote["query"]: wrote["calls"], film["query"]: ["None"],
+        }.items()  # fmt: skip
+        rows = rows_of(rejected)
+        assert [bool(row["calls"]) for row in rows] == [True, True, True, False], "a person's work is kept"
+        assert rows[1]["tried"][0]["why"] == "not found"
+        asked.clear()
+        assert label(questions, out, *more, "--resume", "--limit", "1") == 0
+        assert (asked, rows_of(rejected)) == ([], rows[:3])
+    feels["calls"] = ["how("]
+    write_rows(rejected, [feels])
+    assert label(questions, out, "--resume") == 2
+    assert 'rejected.jsonl, line 1: field "calls"' in capsys.readouterr().err
 
 
 def test_a_dead_engine_costs_nothing_that_was_done(

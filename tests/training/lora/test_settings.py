@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,7 +23,7 @@ def test_db3_is_table_1_of_the_paper() -> None:
     assert found.epochs in {2, 3}
 
 
-def folder_of(path: Path, name: str, **content: str) -> Path:
+def folder_of(path: Path, name: str, **content: object) -> Path:
     path.mkdir()
     (path / name).write_text(json.dumps(content), encoding="utf-8")
     return path
@@ -42,11 +43,30 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
     with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
         check_tunable(LoraTraining.load("db3"), base, "cpu")
-    for count, advice in ((0, r"requirements-train-cuda\.txt"), (2, "CUDA_VISIBLE_DEVICES=0")):
-        monkeypatch.setattr("torch.cuda.device_count", lambda count=count: count)
-        with pytest.raises(EngineUnavailableError, match=rf"torch finds {count}: .*{advice}"):
-            check_tunable(LoraTraining.load("db3"), base, "cuda")
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    with pytest.raises(EngineUnavailableError, match=r"torch finds none: .*requirements-train-cuda\.txt"):
+        check_tunable(LoraTraining.load("db3"), base, "cuda")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("training.lora.model.find_spec", lambda name: None)
     with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements-train-cuda\.txt"):
         check_tunable(LoraTraining.load("db3"), base, "cuda")
+
+
+LLAMA_3_8B = {
+    "model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14336,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 8192,
+}  # fmt: skip
+
+
+def test_a_t4_takes_db3s_tuning_and_refuses_what_does_not_fit_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = folder_of(tmp_path / "llama", "config.json", **LLAMA_3_8B)
+    card = SimpleNamespace(total_memory=15 * 2**30)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setattr("torch.cuda.get_device_properties", lambda number: card)
+    monkeypatch.setattr("training.lora.model.find_spec", lambda name: object())
+    check_tunable(LoraTraining.load("db3"), base, "cuda")
+    for change, remedy in (("quantise=none", "4bit"), ("gradient_checkpointing=false", "max_tokens")):
+        with pytest.raises(EngineUnavailableError, match=rf"tuning needs [\d.]+ GiB of 15\.0: .*{remedy}"):
+            check_tunable(LoraTraining.load("db3", [change]), base, "cuda")

@@ -1,0 +1,140 @@
+"""The list of docs/training.md, line by line: from files in the official formats to a submission that is checked."""
+
+import bz2
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import ScriptedEngine, load_settings, needed_weights
+from models.manifest import WeightsMissingError, locate
+from models.stand_in import make_stand_ins
+from tests.agents.llm.llm_server import serve
+from tests.evaluation.preflight.conftest import commit, git, linked
+from tests.mock_api.official.write_official import write_official
+from training.adapters import BASE_PRESETS
+
+pytestmark = pytest.mark.models
+
+ROOT = Path(__file__).parents[2]
+ELSEWHERE = (
+    "python -m venv",
+    ".venv-train/bin/pip",
+    "source ",
+    "git clone",
+    "python -m crag data",
+    "python -m models.fetch",
+)
+"""What needs a network: the test has made what they get."""
+CALLS = 'get_movie("jaws")["release_date"]'
+ANSWER = "1975-06-20"
+STRONG = {'"prediction"': '{"accuracy": true}', "Calls:": CALLS}
+"""Part of the last turn -> what the server says, as judge and as labeller."""
+OVERFITTED = "--set learning_rate=0.02 --set epochs=60 --set accumulation=1 --set adapter.dropout=0.0"
+"""On purpose, so that random weights write the calls."""
+ROUTER = 'router={engine="encoder",classifiers=["cpu"]}'
+"""Random weights name no domain, and the prompt of the writer depends on it."""
+
+
+def documented() -> Iterator[str]:
+    """The commands of the list, without what is elsewhere."""
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```\n(ON=.*?)^```", page, re.MULTILINE | re.DOTALL)
+    for line in block.splitlines():
+        command = line.partition("   #")[0].strip()
+        if not command.startswith((*ELSEWHERE, "ON=", "PUBLIC=")):
+            yield command
+
+
+def question(number: int, split: int) -> dict[str, Any]:
+    """A row of CRAG's public file."""
+    page = {
+        "page_name": "Jaws",
+        "page_url": f"http://p/{number}",
+        "page_snippet": "Jaws is a film.",
+        "page_last_modified": "",
+    }
+    html = f"<html><body><p>Jaws came to the cinemas on {ANSWER}, says page {number}.</p></body></html>"
+    return {
+        "interaction_id": f"q{number}", "query_time": f"03/{number + 1:02}/2024, 10:00:00 PT", "domain": "movie",
+        "question_type": "simple", "static_or_dynamic": "static", "query": f"when was jaws released, part {number}?",
+        "answer": ANSWER, "alt_ans": [], "split": split, "search_results": [page | {"page_result": html}] * 5,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as git has it, with what the skipped commands would have got."""
+    for name in ("llama-3-tokenizer", "llama-2-tokenizer", "all-minilm-l6-v2"):
+        try:
+            locate(name)
+        except WeightsMissingError as error:
+            pytest.skip(str(error))
+    pytest.importorskip("pandas")
+    root = tmp_path_factory.mktemp("public") / "submission"
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        linked(str(ROOT / name), str(root / name))
+    rows = [question(number, split=int(number > 3)) for number in range(6)]
+    (root / "data/crag").mkdir()
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (root / "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2").write_bytes(bz2.compress(lines.encode()))
+    write_official(ROOT / "mock_api/graph", root.parent / "CRAG/mock_api/cragkg")
+    make_stand_ins(load_settings("db3_task23", ["tuned=false", ROUTER]).model_dump(), root.parent / "weights")
+    git(root, "init", "--quiet")
+    git(root, "config", "user.name", "Tester")
+    git(root, "config", "user.email", "tester@example.org")
+    commit(root)
+    return root
+
+
+def run(command: str, checkout: Path, url: str) -> str:
+    """Run a command of the list; returns its output."""
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
+        "XDG_CACHE_HOME": f"{checkout.parent}/cache",
+        "ON": f"--set device=cpu --set {ROUTER}",
+        "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2",
+        "JUDGE": f"--judge llm --judge-rubric db3 --context-check llm --judge-url {url} --judge-model strong",
+        "OPENAI_API_KEY": "none",
+        "TUNE": OVERFITTED,
+        "MAX_STEPS": "14",
+    }
+    words = ["bash", "-c", command]
+    done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if "preflight" in command else 0), f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
+    output: dict[str, str] = {}
+    with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
+        for line in documented():
+            stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
+            command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
+            output[line] = run(command + stronger, checkout, url)
+    committed = git(checkout, "ls-files", "models/adapters").split()
+    files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
+    assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
+    assert [row["calls"] for row in rows_of(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
+    for trace in rows_of(checkout / "results/db3_task23/traces.jsonl"):
+        assert trace["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
+        assert ANSWER in trace["facts"][0]["text"]
+    checks = output["make preflight"]
+    assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
+    wanted = needed_weights(load_settings("db3_task23", []), repository=checkout).models
+    assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
+    assert set(re.findall(r"ERROR \[([a-z-]+)\]", checks)) == {"weights"}, "what is left are the weights of Llama"
