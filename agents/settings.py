@@ -315,6 +315,9 @@ class AnsweringSettings(StrictModel):
     self_assessment: SelfAssessmentSettings | None = None
     distrust_repeated_question: bool = False
     """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
+    sites_alone: Annotated[int, Field(ge=0, le=10)] = 0
+    """Also read, each in a prompt of its own, the passages of the best so many sites, and compare the answers (after
+    RobustRAG, Xiang et al. 2024)."""
     compute: bool = False
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None

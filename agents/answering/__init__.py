@@ -4,6 +4,7 @@ from agents.answering.answerer import Answerer as Answerer
 from agents.answering.answerer import Draft as Draft
 from agents.answering.answerer import generate_all as generate_all
 from agents.answering.answerer import shown as shown
+from agents.answering.checks import CaseView as CaseView
 from agents.answering.checks import Check as Check
 from agents.answering.checks import checks_of as checks_of
 from agents.answering.checks import class_gate as class_gate

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agents.answering.answerer import Draft
-from agents.common.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
+from agents.common.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace, probability
+from agents.matching import same_answer
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
@@ -77,7 +78,18 @@ def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
             features["passages_with_answer"] = having / len(trace.passages) if words else 0.0
         if scored and not of_graph:
             features |= _passage_features(trace, scored, new or words)
+        if draft.alone is not None:
+            features |= agreement(text, draft.alone)
     return features | {name: value for name, value in known.items() if value is not None}
+
+
+def agreement(text: str, alone: Sequence[str]) -> dict[str, float]:
+    """How many sites, read alone, give this answer, how many give the same other one, and the share that is silent."""
+    said = [answer for answer in alone if answer != I_DONT_KNOW]
+    others = [answer for answer in said if not same_answer(answer, text)]
+    rival = max((sum(same_answer(one, other) for other in others) for one in others), default=0)
+    silent = 1 - len(said) / len(alone) if alone else 1.0
+    return {"sites_for": float(len(said) - len(others)), "sites_for_another": float(rival), "sites_silent": silent}
 
 
 def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:

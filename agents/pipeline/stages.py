@@ -1,9 +1,19 @@
 """The steps and turns of `CragAgent`: each asks one room and stores the result in the case."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from agents.answering import Draft, LogisticModel, class_gate, question_features, score_gate, trim_to_tokens
+from agents.answering import (
+    Answerer,
+    CaseView,
+    Check,
+    Draft,
+    LogisticModel,
+    class_gate,
+    question_features,
+    score_gate,
+    trim_to_tokens,
+)
 from agents.common.contracts import (
     GRAPH,
     INVALID_QUESTION,
@@ -22,6 +32,7 @@ from agents.common.contracts import (
 from agents.common.deadline import BatchClock, Deadline
 from agents.common.text import clean
 from agents.kg import KnowledgeGraph, Lookup
+from agents.llm import GenerationRequest
 from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
 from agents.public_data import PublicData
@@ -189,6 +200,32 @@ class WebPages(Turn):
         if closed or case.evidence is None or case.trace.context != case.evidence.context:
             return closed
         return score_gate(self.gates, case.evidence.top_probability)
+
+
+@dataclass(frozen=True)
+class SitesAlone(Check):
+    """Reads each site's passages alone: one page cannot speak for others (RobustRAG, Xiang et al. 2024)."""
+
+    name, asks = "sites alone", True
+
+    answerer: Answerer
+    web: WebPath
+    sites: int
+
+    def applies(self, draft: Draft) -> bool:
+        """An answer of the model from pages."""
+        return not draft.abstains and draft.answer.source == WEB
+
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+        contexts = self.web.alone(case.evidence or NO_EVIDENCE, self.sites) if isinstance(case, Case) else []
+        return {f"alone {n}": self.answerer.request(case.query, own) for n, own in enumerate(contexts, 1)}
+
+    def read(self, case: CaseView, draft: Draft) -> Draft:
+        replies = [reply for key, reply in draft.replies.items() if key.startswith("alone")]
+        return replace(draft, alone=tuple(self.answerer.read(reply, "", WEB).answer.text for reply in replies))
+
+    def __call__(self, case: CaseView, draft: Draft) -> None:
+        """Nothing: P(correct) knows how many sites agree."""
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

@@ -27,7 +27,8 @@ _TITLE_CHARACTERS = 120
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
     """The web's evidence for one question: the passages in the context, best first, with all scores; sentences about
-    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one.
+    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one; all
+    ranked passages.
     """
 
     context: str
@@ -35,6 +36,7 @@ class WebEvidence:
     pages_read: int
     events: tuple[str, ...]
     top_probability: float | None
+    ranked: tuple[Passage, ...] = ()
 
 
 class WebPath:
@@ -88,6 +90,15 @@ class WebPath:
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context, passages=used)
 
+    def alone(self, evidence: WebEvidence, sites: int) -> list[str]:
+        """A context for each of the best sites, from its own passages; together they are as long as the joint one."""
+        by_site: dict[str, list[Passage]] = {}
+        for passage in evidence.ranked:
+            by_site.setdefault(_host(passage.url), []).append(passage)
+        most = self._settings.context.max_tokens // max(1, min(sites, len(by_site)))
+        built = (build_context(own, self._settings.context, self._tokens, max_tokens=most) for own in by_site.values())
+        return [context for context, _ in built if context][:sites]
+
     def _cut(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
         """Cut what was read into chunks; after the batch's deadline the rest is left out."""
         parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
@@ -117,7 +128,8 @@ class WebPath:
 
     def _evidence(self, search: Search) -> WebEvidence:
         context, used = build_context(search.passages, self._settings.context, self._tokens)
-        return WebEvidence(context, used, len(search.read), tuple(search.events), search.top_probability)
+        events, ranked = tuple(search.events), tuple(search.passages)
+        return WebEvidence(context, used, len(search.read), events, search.top_probability, ranked)
 
 
 # --- the context ------------------------------------------------------------------------------------------------------
