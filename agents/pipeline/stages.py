@@ -7,8 +7,11 @@ from agents.answering import (
     Answerer,
     CaseView,
     Check,
+    ConfidenceModel,
     Draft,
     LogisticModel,
+    agreement,
+    answer_features,
     class_gate,
     question_features,
     score_gate,
@@ -16,6 +19,7 @@ from agents.answering import (
 )
 from agents.common.contracts import (
     GRAPH,
+    I_DONT_KNOW,
     INVALID_QUESTION,
     WEB,
     Answer,
@@ -37,11 +41,13 @@ from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
-from agents.settings import ConfidenceSettings, GateSettings, KnowledgeGraphSettings
+from agents.settings import AloneSettings, ConfidenceSettings, GateSettings, KnowledgeGraphSettings
 from agents.web import WebEvidence, WebPath
 
 QUESTION = "question"
 """The source of an answer that follows from the question alone."""
+OUTVOTED = 2
+"""Sites that give another answer, against one."""
 BREAK_EVEN = 0.5
 """A probability at which answering and abstaining score the same."""
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -203,29 +209,39 @@ class WebPages(Turn):
 
 
 @dataclass(frozen=True)
-class SitesAlone(Check):
-    """Reads each site's passages alone: one page cannot speak for others (RobustRAG, Xiang et al. 2024)."""
+class PagesAlone(Check):
+    """Reads each page's passages alone: one page cannot speak for others (RobustRAG, Xiang et al. 2024)."""
 
-    name, asks = "sites alone", True
+    name, asks = "pages alone", True
 
     answerer: Answerer
     web: WebPath
-    sites: int
+    settings: AloneSettings
+    model: ConfidenceModel | None
 
     def applies(self, draft: Draft) -> bool:
         """An answer of the model from pages."""
         return not draft.abstains and draft.answer.source == WEB
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
-        contexts = self.web.alone(case.evidence or NO_EVIDENCE, self.sites) if isinstance(case, Case) else []
-        return {f"alone {n}": self.answerer.request(case.query, own) for n, own in enumerate(contexts, 1)}
+        likely = self.model.probability(answer_features(case.trace, draft)) if self.model else None
+        if likely is not None and not self.settings.above < likely < self.settings.below:
+            return {}
+        evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
+        contexts = self.web.alone(evidence, self.settings.pages)
+        return {f"alone {n} {site}": self.answerer.request(case.query, own) for n, (site, own) in enumerate(contexts)}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        replies = [reply for key, reply in draft.replies.items() if key.startswith("alone")]
-        return replace(draft, alone=tuple(self.answerer.read(reply, "", WEB).answer.text for reply in replies))
+        replies = [(key.split(" ", 2), reply) for key, reply in draft.replies.items() if key.startswith("alone ")]
+        said = ((site, self.answerer.read(reply, "", WEB).answer.text) for (_, _, site), reply in replies)
+        return replace(draft, alone=tuple(said))
 
-    def __call__(self, case: CaseView, draft: Draft) -> None:
-        """Nothing: P(correct) knows how many sites agree."""
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        """Withhold what one site says against two; for the rest P(correct) knows how many pages agree."""
+        counts = agreement(draft.answer.text, draft.alone)
+        if not draft.alone or counts["sites_for"] > 1 or counts["sites_for_another"] < OUTVOTED:
+            return None
+        return GateFiring(self.name, "two sites, each read alone, say something else", I_DONT_KNOW)
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

@@ -90,14 +90,18 @@ class WebPath:
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context, passages=used)
 
-    def alone(self, evidence: WebEvidence, sites: int) -> list[str]:
-        """A context for each of the best sites, from its own passages; together they are as long as the joint one."""
-        by_site: dict[str, list[Passage]] = {}
+    def alone(self, evidence: WebEvidence, pages: int) -> list[tuple[str, str]]:
+        """Site and context of each of the best pages, from its own passages; together as long as the joint context."""
+        by_page: dict[str, list[Passage]] = {}
         for passage in evidence.ranked:
-            by_site.setdefault(_host(passage.url), []).append(passage)
-        most = self._settings.context.max_tokens // max(1, min(sites, len(by_site)))
-        built = (build_context(own, self._settings.context, self._tokens, max_tokens=most) for own in by_site.values())
-        return [context for context, _ in built if context][:sites]
+            by_page.setdefault(passage.url, []).append(passage)
+        best = list(by_page.items())[:pages]
+        most = self._settings.context.max_tokens // max(1, len(best))
+        built = (
+            (_host(url), build_context(own, self._settings.context, self._tokens, max_tokens=most)[0])
+            for url, own in best
+        )
+        return [(site, context) for site, context in built if context]
 
     def _cut(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
         """Cut what was read into chunks; after the batch's deadline the rest is left out."""
