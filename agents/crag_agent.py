@@ -15,6 +15,7 @@ from agents.pipeline.model_health import WatchedModel
 from agents.pipeline.stages import (
     GraphFacts,
     GraphValue,
+    PagesAlone,
     WebPages,
     add_facts,
     ask_graph,
@@ -62,6 +63,8 @@ class CragAgent:
         checks = [*checks_of(answering, self._confidence), *more_checks]
         self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
         self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
+        if answering.alone:
+            checks = [PagesAlone(pages_answerer, web, answering.alone, self._confidence), *checks]
         self._web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
@@ -124,7 +127,7 @@ class CragAgent:
         """
         settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
         queries, times = parse_batch(batch), settings.deadline
-        shares = times.shares(review=answering.refine is not None)
+        shares = times.shares(review=bool(answering.refine or answering.alone))
         clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
         run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
         run.stage(Stage.ROUTE, route_questions(self._router))

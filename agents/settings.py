@@ -306,6 +306,16 @@ class ConfidenceSettings(StrictModel):
     """Whether a question is called invalid only where the knowledge graph was asked: its style alone proves nothing."""
 
 
+class AloneSettings(StrictModel):
+    """Read the passages of each of the best `pages` alone, in a prompt of its own, and compare the answers (after
+    RobustRAG, Xiang et al. 2024), where P(correct) without that is between `above` and `below`.
+    """
+
+    pages: Annotated[int, Field(ge=1, le=10)] = 5
+    above: Annotated[float, Field(ge=0, le=1)] = 0.0
+    below: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+
 class AnsweringSettings(StrictModel):
     """The prompt and decoding of the answer, and the checks on it."""
 
@@ -325,6 +335,7 @@ class AnsweringSettings(StrictModel):
     self_assessment: SelfAssessmentSettings | None = None
     distrust_repeated_question: bool = False
     """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
+    alone: AloneSettings | None = None
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False

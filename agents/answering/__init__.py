@@ -4,6 +4,7 @@ from agents.answering.answerer import Answerer as Answerer
 from agents.answering.answerer import Draft as Draft
 from agents.answering.answerer import generate_all as generate_all
 from agents.answering.answerer import shown as shown
+from agents.answering.checks import CaseView as CaseView
 from agents.answering.checks import Check as Check
 from agents.answering.checks import checks_of as checks_of
 from agents.answering.checks import class_gate as class_gate
@@ -16,6 +17,8 @@ from agents.answering.confidence import ConfidenceModel as ConfidenceModel
 from agents.answering.confidence import Feature as Feature
 from agents.answering.confidence import LogisticModel as LogisticModel
 from agents.answering.evidence import evidence_of as evidence_of
+from agents.answering.features import agreement as agreement
+from agents.answering.features import answer_features as answer_features
 from agents.answering.features import kind_of as kind_of
 from agents.answering.features import question_features as question_features
 from agents.answering.normalise import MAX_TOKENS as MAX_TOKENS

@@ -5,7 +5,7 @@ saved. To add a check, write a class and put it into `checks_of`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -28,7 +28,7 @@ from agents.common.contracts import (
     label,
     probability,
 )
-from agents.llm import GenerationRequest
+from agents.llm import Generation, GenerationRequest
 from agents.reasoning import computed
 from agents.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
 
@@ -51,16 +51,16 @@ class Check(ABC):
     name: str
     reads_values = False
     """Whether it also checks the graph's values, which no model wrote."""
-    key: str | None = None
-    """Name of the model's reply in the trace, for a check that asks the model."""
+    asks = False
+    """Whether it asks the model."""
 
     def applies(self, draft: Draft) -> bool:
         """Whether to check this draft. An abstention has nothing to withhold."""
         return not draft.abstains
 
-    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        """The request to the language model. `draft.replies` holds the reply when the check is called."""
-        raise NotImplementedError(f"the check {self.name!r} has a key but no request")
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+        """What to ask the model, by the reply's name in the trace. `draft.replies` has the replies when it is read."""
+        raise NotImplementedError(f"the check {self.name!r} asks, but has no requests")
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         """The draft with what this check reads from it, for itself and for later checks."""
@@ -102,7 +102,7 @@ class Refine(Check):
     """Asks the model to confirm, withdraw or correct the answer (NEC 2.1 step 7)."""
 
     name = "refine"
-    key = "refine"
+    asks = True
 
     settings: AnsweringSettings
     refine: RefineSettings
@@ -112,13 +112,13 @@ class Refine(Check):
         finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
         return not draft.abstains or (self.refine.abstentions and finished and not draft.withheld)
 
-    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         prompt, most = PROMPTS[self.refine.prompt], self.refine.max_new_tokens
         question = case.query, draft.evidence, draft.answer.text
-        return request_of(self.settings, prompt, *question, max_tokens=most, adapter=None)
+        return {"refine": request_of(self.settings, prompt, *question, max_tokens=most, adapter=None)}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        reply = draft.replies["refine"]
+        reply = draft.replies.get("refine") or Generation.failed("the model was not asked")
         review = review_of(draft.answer, reply)
         case.note(f"second look: {review.verdict}: {reply.text.strip()!r}")
         return replace(draft, review=review)

@@ -39,6 +39,7 @@ from agents.matching.words import found_in as found_in
 from agents.matching.words import normalise as normalise
 from agents.matching.words import position_of as position_of
 from agents.matching.words import recall as recall
+from agents.matching.words import same_answer as same_answer
 from agents.matching.words import split_list as split_list
 from agents.matching.words import stem as stem
 from agents.matching.words import tokens as tokens

@@ -170,6 +170,12 @@ def position_of(phrase: Sequence[str], text: Sequence[str]) -> int:
     return -1
 
 
+def same_answer(first: str, second: str) -> bool:
+    """Whether one short answer has all telling words of the other: "carter" and "jimmy carter"; never other numbers."""
+    shorter, longer = sorted((content(tokens(first)), content(tokens(second))), key=len)
+    return (bool(shorter) and recall(shorter, longer) == 1.0) or tokens(first) == tokens(second)
+
+
 def split_list(text: str) -> list[str]:
     """The items of a list in words. "And" separates only the last two items, as it can be part of a name."""
     if ";" in text or "\n" in text:

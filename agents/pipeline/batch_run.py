@@ -138,25 +138,28 @@ class BatchRun:
         key, answerer = f"{turn.prefix}answer", turn.answerer
         replies = self._generate(
             stage,
-            key,
             answerer.model,
             contexts,
-            lambda case: answerer.request(case.query, contexts[case], label(case.trace.route, "domain")),
+            lambda case: {key: answerer.request(case.query, contexts[case], label(case.trace.route, "domain"))},
         )
 
         def read(cases: Sequence[Case]) -> list[Draft]:
-            return [answerer.read(replies[case], contexts[case], turn.source) for case in cases]
+            return [answerer.read(replies[case][key], contexts[case], turn.source) for case in cases]
 
         return self._isolated(stage, self.clock.whole, read, list(replies))
 
     def _check(self, turn: Turn, check: Check, drafts: dict[Case, Draft]) -> dict[Case, Draft]:
         """The drafts after a check. A check that fails withholds the answer."""
-        if check.key is not None:
-            key, model = f"{turn.prefix}{check.key}", turn.answerer.model
-            replies = self._generate(turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]))
-            for case, draft in drafts.items():
-                reply = replies.get(case, Generation.failed(case.fault))
-                drafts[case] = replace(draft, replies={**draft.replies, check.key: reply})
+        if check.asks:
+            replies = self._generate(
+                turn.review,
+                turn.answerer.model,
+                drafts,
+                lambda case: {f"{turn.prefix}{key}": one for key, one in check.requests(case, drafts[case]).items()},
+            )
+            for case, own in replies.items():
+                named = {key.removeprefix(turn.prefix): reply for key, reply in own.items()}
+                drafts[case] = replace(drafts[case], replies={**drafts[case].replies, **named})
 
         def work(cases: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
             read = [check.read(case, drafts[case]) for case in cases]
@@ -212,24 +215,25 @@ class BatchRun:
     def _generate(
         self,
         stage: Stage,
-        key: str,
         model: LanguageModel,
         cases: Collection[Case],
-        request: Callable[[Case], GenerationRequest],
-    ) -> dict[Case, Generation]:
-        """One generation per question, recorded in its trace."""
+        requests: Callable[[Case], Mapping[str, GenerationRequest]],
+    ) -> dict[Case, dict[str, Generation]]:
+        """The generations of each question by name, recorded in its trace."""
         if not cases:
             return {}
 
-        def work(some: Sequence[Case]) -> list[tuple[GenerationRequest, Generation]]:
-            requests = [request(case) for case in some]
-            return list(zip(requests, generate_all(model, requests, deadline), strict=True))
+        def work(some: Sequence[Case]) -> list[dict[str, tuple[GenerationRequest, Generation]]]:
+            asked = [requests(case) for case in some]
+            replies = iter(generate_all(model, [one for own in asked for one in own.values()], deadline))
+            return [{key: (one, next(replies)) for key, one in own.items()} for own in asked]
 
         with self.clock.stage(stage) as deadline:
             results = self._isolated(stage, deadline, work, list(cases))
-        for case, (asked, generation) in results.items():
-            case.trace.prompts[key], case.trace.generations[key] = shown(asked), generation
-        return {case: generation for case, (_, generation) in results.items()}
+        for case, own in results.items():
+            for key, (asked, generation) in own.items():
+                case.trace.prompts[key], case.trace.generations[key] = shown(asked), generation
+        return {case: {key: generation for key, (_, generation) in own.items()} for case, own in results.items()}
 
     def _isolated(
         self,

@@ -1,11 +1,25 @@
 """The steps and turns of `CragAgent`: each asks one room and stores the result in the case."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from agents.answering import Draft, LogisticModel, class_gate, question_features, score_gate, trim_to_tokens
+from agents.answering import (
+    Answerer,
+    CaseView,
+    Check,
+    ConfidenceModel,
+    Draft,
+    LogisticModel,
+    agreement,
+    answer_features,
+    class_gate,
+    question_features,
+    score_gate,
+    trim_to_tokens,
+)
 from agents.common.contracts import (
     GRAPH,
+    I_DONT_KNOW,
     INVALID_QUESTION,
     WEB,
     Answer,
@@ -22,15 +36,18 @@ from agents.common.contracts import (
 from agents.common.deadline import BatchClock, Deadline
 from agents.common.text import clean
 from agents.kg import KnowledgeGraph, Lookup
+from agents.llm import GenerationRequest
 from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
-from agents.settings import ConfidenceSettings, GateSettings, KnowledgeGraphSettings
+from agents.settings import AloneSettings, ConfidenceSettings, GateSettings, KnowledgeGraphSettings
 from agents.web import WebEvidence, WebPath
 
 QUESTION = "question"
 """The source of an answer that follows from the question alone."""
+OUTVOTED = 2
+"""Sites that give another answer, against one."""
 BREAK_EVEN = 0.5
 """A probability at which answering and abstaining score the same."""
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -189,6 +206,46 @@ class WebPages(Turn):
         if closed or case.evidence is None or case.trace.context != case.evidence.context:
             return closed
         return score_gate(self.gates, case.evidence.top_probability)
+
+
+@dataclass(frozen=True)
+class PagesAlone(Check):
+    """Reads each page's passages alone: one page cannot speak for others (RobustRAG, Xiang et al. 2024)."""
+
+    name, asks = "pages alone", True
+
+    answerer: Answerer
+    web: WebPath
+    settings: AloneSettings
+    model: ConfidenceModel | None
+
+    def applies(self, draft: Draft) -> bool:
+        """An answer of the model from pages."""
+        return not draft.abstains and draft.answer.source == WEB
+
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+        likely = self.model.probability(answer_features(case.trace, draft)) if self.model else None
+        if likely is not None and not self.settings.above < likely < self.settings.below:
+            return {}
+        evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
+        contexts = self.web.alone(evidence, self.settings.pages)
+        domain = label(case.trace.route, "domain")
+        return {
+            f"alone {n} {site}": self.answerer.request(case.query, own, domain)
+            for n, (site, own) in enumerate(contexts)
+        }
+
+    def read(self, case: CaseView, draft: Draft) -> Draft:
+        replies = [(key.split(" ", 2), reply) for key, reply in draft.replies.items() if key.startswith("alone ")]
+        said = ((site, self.answerer.read(reply, "", WEB).answer.text) for (_, _, site), reply in replies)
+        return replace(draft, alone=tuple(said))
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        """Withhold what one site says against two; for the rest P(correct) knows how many pages agree."""
+        counts = agreement(draft.answer.text, draft.alone)
+        if not draft.alone or counts["sites_for"] > 1 or counts["sites_for_another"] < OUTVOTED:
+            return None
+        return GateFiring(self.name, "two sites, each read alone, say something else", I_DONT_KNOW)
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

@@ -27,7 +27,8 @@ _TITLE_CHARACTERS = 120
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
     """The web's evidence for one question: the passages in the context, best first, with all scores; sentences about
-    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one.
+    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one; all
+    ranked passages.
     """
 
     context: str
@@ -35,6 +36,7 @@ class WebEvidence:
     pages_read: int
     events: tuple[str, ...]
     top_probability: float | None
+    ranked: tuple[Passage, ...] = ()
 
 
 class WebPath:
@@ -88,6 +90,19 @@ class WebPath:
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context, passages=used)
 
+    def alone(self, evidence: WebEvidence, pages: int) -> list[tuple[str, str]]:
+        """Site and context of each of the best pages, from its own passages; together as long as the joint context."""
+        by_page: dict[str, list[Passage]] = {}
+        for passage in evidence.ranked:
+            by_page.setdefault(passage.url, []).append(passage)
+        best = list(by_page.items())[:pages]
+        most = self._settings.context.max_tokens // max(1, len(best))
+        built = (
+            (_host(url), build_context(own, self._settings.context, self._tokens, max_tokens=most)[0])
+            for url, own in best
+        )
+        return [(site, context) for site, context in built if context]
+
     def _cut(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
         """Cut what was read into chunks; after the batch's deadline the rest is left out."""
         parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
@@ -117,7 +132,8 @@ class WebPath:
 
     def _evidence(self, search: Search) -> WebEvidence:
         context, used = build_context(search.passages, self._settings.context, self._tokens)
-        return WebEvidence(context, used, len(search.read), tuple(search.events), search.top_probability)
+        events, ranked = tuple(search.events), tuple(search.passages)
+        return WebEvidence(context, used, len(search.read), events, search.top_probability, ranked)
 
 
 # --- the context ------------------------------------------------------------------------------------------------------
