@@ -10,12 +10,12 @@ from pathlib import Path
 from agents.questions.classifier import SHIPPED
 from agents.settings import SettingsError
 from crag.command import add_split_argument, command, end_with, parser_of
-from crag.data import DEFAULT_FOLDER, ONE_FILE
+from crag.data import DEFAULT_FOLDER, FILES
 from models.manifest import cache_folder, locate
 from training.files import RunCard, check_data_file
 from training.router import RouterTraining
 
-DEFAULT_DATA = Path(__file__).parents[2] / DEFAULT_FOLDER / ONE_FILE[0]
+DEFAULT_DATA = Path(__file__).parents[2] / DEFAULT_FOLDER / FILES[4, 1][0]
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
