@@ -29,6 +29,7 @@ ELSEWHERE = (
     ".venv-train/bin/pip",
     "source ",
     "git clone",
+    "git lfs",
     "python -m crag data",
     "python -m models.fetch",
 )

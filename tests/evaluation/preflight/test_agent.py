@@ -98,9 +98,8 @@ def test_on_a_machine_with_gpus_the_agent_starts_in_the_evaluators_environment(
     tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The environment of this command has no vLLM."""
-    presets, machine, serving = tree / "agents/presets", tree.parent / "machine", tree / ".venv-gpu/bin"
-    (presets / "gpu.toml").write_text('extends = "scripted"\ndevice = "cuda:0"\n')
-    (presets / "active.toml").write_text('preset = "gpu"\n')
+    machine, serving = tree.parent / "machine", tree / ".venv-gpu/bin"
+    monkeypatch.setattr("agents.settings.Settings.needs_gpu", True)
     scripts = {machine / "nvidia-smi": "", serving / "python": f'touch "$0.asked"; exec {sys.executable} "$@"'}
     for file, script in scripts.items():
         file.parent.mkdir(parents=True)
