@@ -311,7 +311,9 @@ class AloneSettings(StrictModel):
     RobustRAG, Xiang et al. 2024), where P(correct) without that is between `above` and `below`.
     """
 
-    pages: Annotated[int, Field(ge=1, le=10)] = 5
+    pages: Annotated[int, Field(ge=1, le=10)] = 2
+    max_tokens: Annotated[int, Field(ge=50)] = 150
+    """Of each page's passages."""
     above: Annotated[float, Field(ge=0, le=1)] = 0.0
     below: Annotated[float, Field(ge=0, le=1)] = 1.0
 

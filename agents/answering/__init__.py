@@ -17,7 +17,6 @@ from agents.answering.confidence import ConfidenceModel as ConfidenceModel
 from agents.answering.confidence import Feature as Feature
 from agents.answering.confidence import LogisticModel as LogisticModel
 from agents.answering.evidence import evidence_of as evidence_of
-from agents.answering.features import agreement as agreement
 from agents.answering.features import answer_features as answer_features
 from agents.answering.features import kind_of as kind_of
 from agents.answering.features import question_features as question_features

@@ -28,8 +28,8 @@ class Draft:
     review: Review | None = None
     replies: Mapping[str, Generation] = field(default_factory=dict)
     candidate: Candidate | None = None
-    alone: tuple[tuple[str, str], ...] = ()
-    """Sites, and what a page of theirs says, read alone."""
+    alone: tuple[str, ...] = ()
+    """What pages say, each read alone."""
     withheld: bool = False
     """Whether a check has replaced the answer."""
 

@@ -79,24 +79,13 @@ def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
         if scored and not of_graph:
             features |= _passage_features(trace, scored, new or words)
         if draft.alone:
-            features |= agreement(text, draft.alone)
+            features["pages_for"] = pages_for(text, draft.alone)
     return features | {name: value for name, value in known.items() if value is not None}
 
 
-def agreement(text: str, alone: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """How many pages, read alone, and how many sites give this answer; how many sites give the same other one; the
-    share of pages that say nothing.
-    """
-    said = [(site, answer) for site, answer in alone if answer != I_DONT_KNOW]
-    voices = [site for site, answer in said if same_answer(answer, text)]
-    others = [(site, answer) for site, answer in said if not same_answer(answer, text)]
-    rivals = [len({site for site, other in others if same_answer(one, other)}) for _, one in others]
-    return {
-        "pages_for": float(len(voices)),
-        "sites_for": float(len(set(voices))),
-        "sites_for_another": float(max(rivals, default=0)),
-        "pages_silent": 1 - len(said) / max(1, len(alone)),
-    }
+def pages_for(text: str, alone: Sequence[str]) -> float:
+    """How many pages, read alone, give this answer."""
+    return float(sum(answer != I_DONT_KNOW and same_answer(answer, text) for answer in alone))
 
 
 def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:

@@ -10,7 +10,6 @@ from agents.answering import (
     ConfidenceModel,
     Draft,
     LogisticModel,
-    agreement,
     answer_features,
     class_gate,
     question_features,
@@ -19,7 +18,6 @@ from agents.answering import (
 )
 from agents.common.contracts import (
     GRAPH,
-    I_DONT_KNOW,
     INVALID_QUESTION,
     WEB,
     Answer,
@@ -46,8 +44,6 @@ from agents.web import WebEvidence, WebPath
 
 QUESTION = "question"
 """The source of an answer that follows from the question alone."""
-OUTVOTED = 2
-"""Sites that give another answer, against one."""
 BREAK_EVEN = 0.5
 """A probability at which answering and abstaining score the same."""
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -228,24 +224,16 @@ class PagesAlone(Check):
         if likely is not None and not self.settings.above < likely < self.settings.below:
             return {}
         evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
-        contexts = self.web.alone(evidence, self.settings.pages)
+        contexts = self.web.alone(evidence, self.settings.pages, self.settings.max_tokens)
         domain = label(case.trace.route, "domain")
-        return {
-            f"alone {n} {site}": self.answerer.request(case.query, own, domain)
-            for n, (site, own) in enumerate(contexts)
-        }
+        return {f"alone {n}": self.answerer.request(case.query, own, domain) for n, own in enumerate(contexts, 1)}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        replies = [(key.split(" ", 2), reply) for key, reply in draft.replies.items() if key.startswith("alone ")]
-        said = ((site, self.answerer.read(reply, "", WEB).answer.text) for (_, _, site), reply in replies)
-        return replace(draft, alone=tuple(said))
+        replies = (reply for key, reply in draft.replies.items() if key.startswith("alone "))
+        return replace(draft, alone=tuple(self.answerer.read(reply, "", WEB).answer.text for reply in replies))
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        """Withhold what one site says against two; for the rest P(correct) knows how many pages agree."""
-        counts = agreement(draft.answer.text, draft.alone)
-        if not draft.alone or counts["sites_for"] > 1 or counts["sites_for_another"] < OUTVOTED:
-            return None
-        return GateFiring(self.name, "two sites, each read alone, say something else", I_DONT_KNOW)
+    def __call__(self, case: CaseView, draft: Draft) -> None:
+        """Nothing: P(correct) knows how many pages agree."""
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

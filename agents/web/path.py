@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from urllib.parse import urlsplit
 
 from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
@@ -90,18 +91,14 @@ class WebPath:
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context, passages=used)
 
-    def alone(self, evidence: WebEvidence, pages: int) -> list[tuple[str, str]]:
-        """Site and context of each of the best pages, from its own passages; together as long as the joint context."""
+    def alone(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
+        """A context for each of the best pages, from its own passages."""
         by_page: dict[str, list[Passage]] = {}
         for passage in evidence.ranked:
             by_page.setdefault(passage.url, []).append(passage)
-        best = list(by_page.items())[:pages]
-        most = self._settings.context.max_tokens // max(1, len(best))
-        built = (
-            (_host(url), build_context(own, self._settings.context, self._tokens, max_tokens=most)[0])
-            for url, own in best
-        )
-        return [(site, context) for site, context in built if context]
+        context = self._settings.context
+        built = (build_context(own, context, self._tokens, max_tokens=max_tokens)[0] for own in by_page.values())
+        return [text for text in islice(built, pages) if text]
 
     def _cut(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
         """Cut what was read into chunks; after the batch's deadline the rest is left out."""

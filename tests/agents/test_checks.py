@@ -151,24 +151,16 @@ def test_a_low_threshold_of_answers_does_not_lower_that_of_false_premises(tmp_pa
     assert answer.text == I_DONT_KNOW
 
 
-def test_pages_are_also_read_alone_and_a_site_of_many_pages_has_one_voice() -> None:
+def test_pages_are_also_read_alone_and_p_correct_knows_how_many_agree() -> None:
     first = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", 1)
     second = page("<p>Rain Man, a film of 1988: Barry Levinson was its director.</p>", 2)
-    others = [
-        {
-            **page(f"<p>Rain Man was directed in {year} by Mike Nichols.</p>", 3),
-            "page_url": f"https://site3.example/{year}",
-        }
-        for year in (1987, 1988, 1989)
-    ]
+    third = page("<p>Rain Man was directed in 1987 by Mike Nichols.</p>", 3)
     replies = {"Levinson": "Barry Levinson", "Nichols": "Mike Nichols"}
-    agent = agent_of(settings_of(replies, "answering.alone = {}", "web.pages.keep = 5"))
+    agent = agent_of(settings_of(replies, "answering.alone = {pages = 3}"))
     try:
-        _, trace = ask(agent, QUESTION, first, second, *others)
+        _, trace = ask(agent, QUESTION, first, second, third)
     finally:
         agent.close()
-    assert {key.split()[-1] for key in trace.generations if key.startswith("alone")} == {
-        f"site{n}.example" for n in (1, 2, 3)
-    }
-    features = trace.candidates[0].features
-    assert (features["pages_for"], features["sites_for"], features["sites_for_another"]) == (2.0, 2.0, 1.0)
+    alone = sorted(trace.generations[f"alone {n}"].text for n in (1, 2, 3))
+    assert alone == ["Barry Levinson", "Barry Levinson", "Mike Nichols"]
+    assert trace.candidates[0].features["pages_for"] == 2.0
