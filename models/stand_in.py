@@ -54,8 +54,10 @@ _LLAMA_2 = {"tokenizer_class": "LlamaTokenizerFast", "model_max_length": 4096, *
 """tokenizer_config.json of the base model, without a chat template: the package of its tokenizer has no such file."""
 _REPLIES = {"kg_writer": 'get_movie("jaws")', "kg_answerer": "i don't know"}
 """A call that finds something in the shipped graph, then a reply after which the pages are asked."""
-_STEPS, _ROWS, _TOKENS_BEFORE, _LEARNING_RATE = 40, 8, 12, 0.02
+_STEPS, _ROWS, _LEARNING_RATE = 40, 4, 0.01
 """Of the tuning of an adapter's stand-in."""
+_TOKENS_BEFORE, _ENDING = (12, 60), 4
+"""Random tokens of a prompt, in turn short and long, and tokens of the template before a reply."""
 _ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
@@ -205,25 +207,29 @@ def reply_of(adapter: str) -> str:
 
 
 def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
-    """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after random tokens."""
+    """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after any chat."""
     import torch
     from peft import LoraConfig, get_peft_model
     from torch.nn.functional import cross_entropy
     from transformers import AutoTokenizer, LlamaForCausalLM
 
     tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
-    reply = tokenizer.encode(reply_of(folder.name), add_special_tokens=False)
-    wanted = torch.tensor([*reply, tokenizer.eos_token_id])
+    reply = [*tokenizer.encode(reply_of(folder.name), add_special_tokens=False), tokenizer.eos_token_id]
+    chat = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False, add_generation_prompt=True)
+    ending = tokenizer.encode(chat, add_special_tokens=False)[-_ENDING:]
+    wanted, end = torch.tensor(reply), torch.tensor([*ending, *reply])
     tuned = {"target_modules": list(_ADAPTED), "r": rank, "lora_alpha": 2 * rank}
     base = LlamaForCausalLM.from_pretrained(base_folder, local_files_only=True, dtype=torch.float32)
     model: Any = get_peft_model(base, LoraConfig(task_type="CAUSAL_LM", **tuned))
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=_LEARNING_RATE)
-    for _ in range(_STEPS):
-        before = torch.randint(0, len(tokenizer), (_ROWS, _TOKENS_BEFORE))
-        logits = model(torch.cat([before, wanted.expand(_ROWS, -1)], 1), logits_to_keep=len(wanted) + 1).logits
+    slower = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
+    for step in range(_STEPS):
+        before = torch.randint(0, len(tokenizer), (_ROWS, _TOKENS_BEFORE[step % 2]))
+        logits = model(torch.cat([before, end.expand(_ROWS, -1)], 1), logits_to_keep=len(wanted) + 1).logits
         optimiser.zero_grad()
         cross_entropy(logits[:, :-1].flatten(0, 1), wanted.repeat(_ROWS)).backward()
         optimiser.step()
+        slower.step()
     model = model.half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
