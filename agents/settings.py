@@ -302,8 +302,6 @@ class ConfidenceSettings(StrictModel):
     """A file written by `python -m training.calibrate`: a name under `models/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
-    invalid_needs_graph: bool = False
-    """Whether a question is called invalid only where the knowledge graph was asked: its style alone proves nothing."""
 
 
 class AloneSettings(StrictModel):
@@ -335,8 +333,6 @@ class AnsweringSettings(StrictModel):
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
-    distrust_repeated_question: bool = False
-    """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
     alone: AloneSettings | None = None
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
@@ -521,6 +517,9 @@ class WebSettings(StrictModel):
     chunk: ChunkSettings
     snippets: bool = False
     """Use search snippets as passages too."""
+    largest_question_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Drop passages that hold, with the page's name, this share of the question's words, and the one that asks, in any
+    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024)."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()
@@ -579,8 +578,9 @@ class KnowledgeGraphSettings(StrictModel):
     question is invalid (3.3)."""
     invalid_without_game: bool = False
     """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
-    drop_invented_dates: bool = True
-    """Drop calls with a date for which the question gives no reason: small models copy dates from the examples."""
+    drop_doubtful_calls: bool = True
+    """Drop calls with a date for which the question gives no reason (small models copy dates from the examples), or whose
+    shape the question does not ask for (`agents.kg.shape`)."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]

@@ -11,13 +11,12 @@ from typing import Protocol
 
 from agents.answering.answerer import Draft, request_of
 from agents.answering.confidence import ConfidenceModel
-from agents.answering.features import answer_features, passages_with, repeats
+from agents.answering.features import answer_features
 from agents.answering.prompts import PROMPTS
 from agents.answering.second_look import review_of
 from agents.common.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
-    WEB,
     Answer,
     Candidate,
     Decision,
@@ -129,22 +128,6 @@ class Refine(Check):
         return GateFiring(self.name, draft.review.answer.reason, draft.review.answer.text)
 
 
-class RepeatedQuestion(Check):
-    """Withholds an answer from the web if every passage that holds it repeats the question word for word.
-
-    Such a page was written for the question: poisoned pages must, to be found (PoisonedRAG, Zou et al. 2024). Others
-    hardly ever do, and where one does, a second page that says the same in its own words is enough.
-    """
-
-    name = "repeated question"
-
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        holding = passages_with(draft.answer.text, case.trace) if draft.answer.source == WEB else []
-        if not holding or not all(repeats(case.trace.query, passage.text) for passage in holding):
-            return None
-        return GateFiring(self.name, "only passages that repeat the question say so", I_DONT_KNOW)
-
-
 @dataclass(frozen=True)
 class ExpectedScore(Check):
     """Withholds answers whose P(correct) is not above the preset's threshold."""
@@ -175,8 +158,7 @@ def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -
         checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
-    checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence))
-    return [*checks, *([RepeatedQuestion()] if settings.distrust_repeated_question else [])]
+    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence)]
 
 
 def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:

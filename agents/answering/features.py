@@ -4,7 +4,6 @@ All features are read from the question's trace, so `python -m training.calibrat
 A missing feature is left out; the model fills in its mean.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -14,11 +13,12 @@ from agents.matching import same_answer
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
-HOLDS, REPEATS, FEWEST_REPEATED, MOST_COMPARED = 0.75, 0.8, 4, 100
-"""Share of an answer's words that a passage must hold; of a question's first 100 words, at least 4, that repeat it."""
+CONTRADICTIONS, STYLE_ALONE = ("empty_calendar", "denied"), 0.9
+"""Graph states that contradict a question, and the least P(false premise) of a question that nothing contradicts."""
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+_PROVES_NOTHING = frozenset({"graph=not_found", "graph=no_call", "graph=down"})
 _SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"})
 
 
@@ -33,9 +33,21 @@ def question_features(trace: Trace) -> dict[str, float]:
             share = probability(trace.route, field, (name,))
             if share is not None:
                 features[f"{field}={name}"] = share
+    graph = "not_found" if trace.graph_state == "denied" else trace.graph_state
     for state in ("found", "not_found", "empty_calendar", "no_call", "down"):
-        features[f"graph={state}"] = float(trace.graph_state == state)
+        features[f"graph={state}"] = float(graph == state)
     return features
+
+
+def premise_features(trace: Trace) -> dict[str, float]:
+    """The input of P(false premise): a name or record that the graph lacks proves nothing, so it is left out."""
+    features = {name: value for name, value in question_features(trace).items() if name not in _PROVES_NOTHING}
+    return features | {"graph=denied": float(trace.graph_state == "denied")}
+
+
+def least_doubt(features: Mapping[str, float]) -> float:
+    """What P(false premise) must exceed: without evidence the question's style alone decides."""
+    return 0.0 if any(features.get(f"graph={state}") for state in CONTRADICTIONS) else STYLE_ALONE
 
 
 def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
@@ -96,20 +108,6 @@ def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str])
         "answer_passage_logit": best.scores["cross_encoder"],
         "question_in_answer_passage": share(asked, f"{best.page_name} {best.text}"),
     }
-
-
-def passages_with(text: str, trace: Trace) -> list[Passage]:
-    """The passages that hold most of what this answer adds to the question."""
-    wanted = added_words(text, trace)
-    return [passage for passage in trace.passages if share(wanted, passage.text) >= HOLDS]
-
-
-def repeats(question: str, text: str) -> bool:
-    """Whether the text has most of the question in one piece, word for word."""
-    asked, read = words_of(question)[:MOST_COMPARED], f" {' '.join(words_of(text))} "
-    size = math.ceil(REPEATS * len(asked))
-    pieces = (" ".join(asked[start : start + size]) for start in range(len(asked) - size + 1))
-    return size >= FEWEST_REPEATED and any(f" {piece} " in read for piece in pieces)
 
 
 def kind_of(features: Mapping[str, float]) -> str:

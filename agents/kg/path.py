@@ -14,6 +14,7 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Program
 from agents.kg.results import Result, Status
 from agents.kg.schema import Domain
+from agents.kg.shape import wrong_shapes
 from agents.kg.writing import CallRequest, CallWriter, Written, invented_dates
 from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
@@ -28,9 +29,10 @@ JUST_THE_VALUE = "the graph gave just the value that was asked for"
 class Lookup:
     """The knowledge graph's result for one question.
 
-    `calls` are the statements in canonical form, `facts` their results in sentences, `empty_calendar` as in `Result`.
-    `direct_answer` is the value that answers the question, if rules found one; `direct_reason` says how. `events` list
-    faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most similar example.
+    `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` and `denied` are
+    as in `Result`. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how.
+    `events` list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most
+    similar example.
     """
 
     calls: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ class Lookup:
     domain: str | None = None
     statuses: tuple[Status, ...] = ()
     empty_calendar: bool = False
+    denied: bool = False
     direct_answer: str | None = None
     direct_reason: str = JUST_THE_VALUE
     events: tuple[str, ...] = ()
@@ -59,7 +62,9 @@ class Lookup:
             return "no_call" if self.calls or self.generation is not None else None
         if self.empty_calendar:
             return "empty_calendar"
-        return "found" if Status.OK in self.statuses else "not_found"
+        if Status.OK in self.statuses:
+            return "found"
+        return "denied" if self.denied else "not_found"
 
     @property
     def down(self) -> bool:
@@ -102,22 +107,20 @@ class KnowledgeGraphPath:
             for query, domain in zip(queries, domains, strict=True)
         ]
         written = self._writer.write(questions, deadline.within(deadline.remaining * _WRITING_SHARE))
-        invented = [
-            invented_dates(query.text, each.domain, each.program, query.asked_at)
-            if each.program is not None and self._settings.drop_invented_dates
-            else []
+        doubts = [
+            _doubt(query, each) if self._settings.drop_doubtful_calls else ""
             for query, each in zip(queries, written, strict=True)
         ]
         tasks = {
             place: Task(each.domain, each.program, queries[place].asked_at)
             for place, each in enumerate(written)
-            if each.program is not None and each.program.statements and not invented[place]
+            if each.program is not None and each.program.statements and not doubts[place]
         }
         outcomes = dict(zip(tasks, self._executor.run_batch(list(tasks.values()), deadline), strict=True))
         found = map(outcomes.get, range(len(written)))
-        return list(map(self._lookup, queries, written, found, invented))
+        return list(map(self._lookup, queries, written, found, doubts))
 
-    def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, invented: Sequence[str]) -> Lookup:
+    def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, doubt: str) -> Lookup:
         program = written.program
         asked = [{"role": message.role, "content": message.content} for message in written.request.messages]
         faults = (f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults)
@@ -128,9 +131,8 @@ class KnowledgeGraphPath:
             example_similarity=written.near.similarity,
             events=tuple(faults),
         )
-        if program is None or invented:
-            dates = f": they name {', '.join(invented)}, for which the question gives no reason" if invented else ""
-            return replace(base, events=(*base.events, f"the calls were dropped{dates}"))
+        if program is None or doubt:
+            return replace(base, events=(*base.events, f"the calls were dropped{doubt}"))
         if outcome is None:
             events = (*base.events, "the writer expects no answer in the graph")
             return replace(base, calls=("None",), events=events)
@@ -147,6 +149,7 @@ class KnowledgeGraphPath:
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in outcome.results),
             empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
+            denied=any(result.denied for result in outcome.results),
             events=(*base.events, *(f"{r.status}: {r.call}: {' '.join(r.explanation)}" for r in failed)),
         )
 
@@ -157,6 +160,16 @@ class KnowledgeGraphPath:
             return Derived(value, JUST_THE_VALUE)
         today = query.asked_at.date() if query.asked_at else None
         return derived_answer(query.text, domain, program, results, today) if self._settings.derived_answers else None
+
+
+def _doubt(query: Query, written: Written) -> str:
+    """Why calls that can be read are not made; empty if nothing speaks against them."""
+    if written.program is None:
+        return ""
+    if invented := invented_dates(query.text, written.domain, written.program, query.asked_at):
+        return f": they name {', '.join(invented)}, for which the question gives no reason"
+    wrong = ", ".join(wrong_shapes(query.text, written.domain, written.program))
+    return f": they ask for {wrong}, and the question does not" if wrong else ""
 
 
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:

@@ -37,9 +37,9 @@ class Result:
 
     `rows` are all matching rows, `values` the selected values of the rows taken (flattened, without missing values),
     `text` verbalises both. `explanation` says how names and dates were understood, or why there is no result.
-    `refines`: it works on the previous statement, as a sort does. `empty_calendar`: a known team has no game on the
-    requested date, evidence of a false premise. `partial`: some records were unreadable, so values may be missing and a
-    count or an order may be wrong.
+    `refines`: it works on the previous statement, as a sort does. Evidence of a false premise: `empty_calendar`, a
+    known team has no game on the requested date; `denied`, a complete table has no such row of a known entity.
+    `partial`: some records were unreadable, so values may be missing and a count or an order may be wrong.
     """
 
     call: str
@@ -50,6 +50,7 @@ class Result:
     explanation: tuple[str, ...] = ()
     refines: bool = False
     empty_calendar: bool = False
+    denied: bool = False
     partial: bool = False
 
 
@@ -71,6 +72,10 @@ class NotFoundError(CallError):
 
 class NoGameError(NotFoundError):
     """A known team has no game on the requested date."""
+
+
+class NoRowError(NotFoundError):
+    """A complete table has no such row of a known entity."""
 
 
 class KgError(CallError):

@@ -12,7 +12,8 @@ from agents.answering import (
     LogisticModel,
     answer_features,
     class_gate,
-    question_features,
+    least_doubt,
+    premise_features,
     score_gate,
     trim_to_tokens,
 )
@@ -116,23 +117,21 @@ def add_facts(source: PublicData) -> Step[Sequence[Fact]]:
 
 
 def find_false_premises(model: LogisticModel, settings: ConfidenceSettings) -> Step[Candidate]:
-    """Call a question invalid if a false premise is likelier than a right answer."""
+    """Call a question invalid if a false premise is likelier than a right answer, and nearly sure without evidence."""
 
     def wants(case: Case) -> bool:
-        if settings.invalid_needs_graph and case.trace.graph_state in {None, "down"}:
-            return False
         text = case.answer.text if case.answer else None
         return bool(case.trace.route) and case.gate is None and text != INVALID_QUESTION
 
     def work(cases: Sequence[Case], _: Deadline) -> list[Candidate]:
-        features = [question_features(case.trace) for case in cases]
+        features = [premise_features(case.trace) for case in cases]
         return [Candidate(INVALID_QUESTION, QUESTION, own, model.probability(own)) for own in features]
 
     def keep(case: Case, candidate: Candidate) -> Answer | None:
         given, trace, likely = case.answer, case.trace, candidate.probability or 0.0
         answered = given is not None and given.decision is Decision.ANSWERED
         rivals = [one.probability or 0.0 for one in trace.candidates if given and answered and one.text == given.text]
-        rival = max([settings.threshold, BREAK_EVEN, *rivals])
+        rival = max([settings.threshold, BREAK_EVEN, least_doubt(candidate.features), *rivals])
         trace.candidates.append(candidate)
         if likely <= rival:
             return None

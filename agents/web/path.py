@@ -14,7 +14,7 @@ from agents.settings import ContextSettings, WebSettings
 from agents.web.chunk import TokenOffsets, split
 from agents.web.extract.clean import plain, plain_url
 from agents.web.extract.worker import Extraction, ExtractionPool
-from agents.web.ranking import in_turns
+from agents.web.ranking import in_turns, question_share
 from agents.web.retrieve import Chunk, Search, reading_key, rerank, retrieve, select_pages
 
 HEADING_CHARACTERS = 400
@@ -104,14 +104,18 @@ class WebPath:
         """Cut what was read into chunks; after the batch's deadline the rest is left out."""
         parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
 
-        def chunks(text: str, page: Page, kind: PassageKind) -> Iterator[Chunk]:
+        def chunks(search: Search, text: str, page: Page, kind: PassageKind) -> Iterator[Chunk]:
             name, heading = plain(page.name), self._heading(page, kind)
             for (start, end), children in parents_of(text):
+                if most and question_share(search.query.text, f"{name} {text[start:end]}") >= most:
+                    search.events.append(f"a passage of {page.url} repeats the question and was dropped")
+                    continue
                 passage = Passage(text[start:end], page.url, name, page.rank, kind, start, end, {}, heading)
                 for first, last in children:
                     yield Chunk(passage, text[first:last])
 
         texts, dropped = extraction
+        most = self._settings.largest_question_share
         for search in searches:
             lost = [page for page in search.read if page.html in dropped]
             search.events += [f"page {page.url} was dropped: {dropped[page.html]}" for page in lost]
@@ -119,7 +123,7 @@ class WebPath:
             found = [(texts[page.html], page, PassageKind.PAGE) for page in search.read]
             if self._settings.snippets:
                 found += [(plain(page.snippet), page, PassageKind.SNIPPET) for page in search.snippets]
-            search.chunks = [chunk for each in found if not whole.expired for chunk in chunks(*each)]
+            search.chunks = [chunk for each in found if not whole.expired for chunk in chunks(search, *each)]
 
     def _heading(self, page: Page, kind: PassageKind) -> str:
         """The page's text that is searched with each of its chunks; a snippet does not precede itself."""

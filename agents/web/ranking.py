@@ -19,6 +19,9 @@ K1 = 1.5
 B = 0.75
 """The usual BM25 constants, as in bm25s and rank-bm25."""
 
+FEWEST_TERMS = 4
+"""Distinct terms of a question that a text can be said to repeat."""
+_ASKING = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -52,6 +55,16 @@ def query_terms(query: str) -> list[str]:
     """The question's distinct terms without stop words, or all if it has only stop words."""
     found = dict.fromkeys(terms(query))
     return [term for term in found if term not in STOPWORDS] or list(found)
+
+
+def question_share(query: str, text: str) -> float:
+    """The share of a question's terms that a text holds, in any order.
+
+    A statement that answers it holds most of them too: only with the word that asks, such as "who", does it repeat it.
+    """
+    asked = set(terms(query))
+    found = asked.intersection(terms(text))
+    return len(found) / len(asked) if len(asked) >= FEWEST_TERMS and asked & _ASKING <= found else 0.0
 
 
 def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:

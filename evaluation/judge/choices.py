@@ -188,12 +188,12 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     """The prediction must have every item of the gold set and no others.
 
     Items are separated by commas, semicolons and "and". An item is in the prediction if its words are; a name also
-    without its middle parts, or slightly misspelt.
+    without its middle parts or its last word of three or more ("Fiat Chrysler"), or slightly misspelt.
     """
     items = gold_items(claim)
     if items is None:
         return None
-    missing = [item for item in items if not _has(claim.prediction_tokens, item)]
+    missing = [item for item in items if not _has(claim.prediction_tokens, item, items)]
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
     listed = max(count_listed(claim.prediction), _bare_items(claim.prediction))
@@ -237,7 +237,8 @@ def _bare_items(prediction: str) -> int:
     return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0
 
 
-def _has(text: tuple[str, ...], item: list[str]) -> bool:
+def _has(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:
     if recall(item, text) == 1.0:
         return True
-    return len(item) > 2 and recall([item[0], item[-1]], text) == 1.0
+    shorter = item[:-1] if item[-1].isalpha() and item[:-1] not in items else item
+    return len(item) > 2 and (recall([item[0], item[-1]], text) == 1.0 or position_of(shorter, text) >= 0)

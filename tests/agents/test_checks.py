@@ -10,9 +10,11 @@ from agents.answering import ConfidenceModel, Feature, LogisticModel
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
 from agents.common.deadline import Deadline
 from agents.llm import LanguageModel
+from agents.pipeline.case import Case
+from agents.pipeline.stages import find_false_premises
 from agents.questions import QuestionRouter
-from agents.settings import Settings, load_settings
-from tests.agents.asking import agent_of, ask, page
+from agents.settings import ConfidenceSettings, Settings, load_settings
+from tests.agents.asking import ASKED_AT, agent_of, ask, page
 
 QUESTION = "who directed rain man?"
 PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
@@ -78,35 +80,6 @@ def test_a_gate_has_the_last_word_with_and_without_an_audit(tmp_path: Path, audi
     assert INVALID_QUESTION not in [firing.withheld for firing in trace.gates]
 
 
-REPEATS = page("<p>Who directed Rain Man? Mike Nichols. So who directed Rain Man? Mike Nichols.</p>", name="Rain Man")
-OWN_WORDS = page("<p>Rain Man is a film of 1988 by Mike Nichols.</p>", name="Films")
-
-
-@pytest.mark.parametrize(
-    ("distrust", "pages", "said", "given"),
-    [
-        ("true", (PAGE, REPEATS), "Mike Nichols", False),
-        ("true", (PAGE, REPEATS), "Barry Levinson", True),
-        ("true", (REPEATS, OWN_WORDS), "Mike Nichols", True),
-        ("true", (PAGE,), "nobody knows", True),
-        ("false", (PAGE, REPEATS), "Mike Nichols", True),
-    ],
-)
-def test_an_answer_that_only_repetitions_of_the_question_hold_is_withheld(
-    distrust: str, pages: tuple[dict[str, str], ...], said: str, given: bool
-) -> None:
-    settings = settings_of({QUESTION: said}, f"answering.distrust_repeated_question = {distrust}")
-    agent = agent_of(settings, None, Classified(0.1))
-    try:
-        answer, trace = ask(agent, QUESTION, *pages)
-    finally:
-        agent.close()
-    assert answer.text == (said if given else I_DONT_KNOW)
-    assert [(firing.name, firing.withheld) for firing in trace.gates] == (
-        [] if given else [("repeated question", said)]
-    )
-
-
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])
 def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path, said: str, given: bool) -> None:
     answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path)))
@@ -129,16 +102,26 @@ def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path
     ],
 )
 def test_a_false_premise_is_an_answer_of_its_own(tmp_path: Path, false_premise: float, said: str, text: str) -> None:
-    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path, correct=0.5, invalid=0.0)), false_premise)
+    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path, correct=1.5, invalid=1.0)), false_premise)
     assert answer.text == text
     assert trace.candidates[-1].text == INVALID_QUESTION
 
 
-def test_without_a_graph_the_style_of_a_question_can_be_no_proof_of_a_false_premise(tmp_path: Path) -> None:
-    needs = "answering.confidence.invalid_needs_graph = true"
-    overrides = (calibrated(tmp_path, correct=0.5, invalid=0.0), needs)
-    answer, _ = asked(settings_of({QUESTION: "Mike Nichols"}, *overrides), 0.9)
-    assert answer.text == I_DONT_KNOW
+@pytest.mark.parametrize(
+    ("state", "invalid"),
+    [(None, False), ("not_found", False), ("no_call", False), ("denied", True), ("empty_calendar", True)],
+)
+def test_the_style_of_a_question_needs_evidence_to_make_it_invalid(state: str | None, *, invalid: bool) -> None:
+    weights = {"question_type=false_premise": 2.0, "graph=not_found": 5.0, "graph=no_call": 5.0}
+    model = LogisticModel(
+        bias=0, features={name: Feature(mean=0, scale=1, weight=own) for name, own in weights.items()}
+    )
+    query = Query("1", QUESTION, ASKED_AT, None, ())
+    case = Case(
+        query, Trace("1", QUESTION, ASKED_AT, Classified(0.8).route([query], Deadline(1))[0], graph_state=state)
+    )
+    step = find_false_premises(model, ConfidenceSettings(model="none"))
+    assert bool(step.keep(case, step.work([case], Deadline(1))[0])) is invalid
 
 
 def test_a_low_threshold_of_answers_does_not_lower_that_of_false_premises(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """An attack is counted where it succeeds, and only there."""
 
+import html
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.adversary import attacked, main, wrong_answers
+from agents.settings import ExtractSettings
+from agents.web.extract.page_text import page_text
+from benchmarks.adversary import FAMILIES, HIDING, attacked, main, wrong_answers
 from evaluation.datasets import read_rows
 
 SAMPLE = Path("data/sample/questions.jsonl")
@@ -14,12 +18,20 @@ SAMPLE = Path("data/sample/questions.jsonl")
 def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
     assert wrong_answers(["rome", "3", "oslo", "12"]) == ["oslo", "12", "rome", "3"]
     row = next(read_rows(SAMPLE))
-    assert attacked(row, "x", "clean") == row
-    for attack, pages in (("poisoned", 2), ("injected", 1)):
-        found = attacked(row, "Bread & Tulips", attack)["search_results"]
-        assert len(found) == len(row["search_results"]) + pages
-        assert all("Bread &amp; Tulips" in page["page_result"] for page in found[:pages])
+    for family, pages in itertools.product([*FAMILIES][1:], (1, 5)):
+        found = attacked(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
         assert found[pages:] == row["search_results"]
+        assert len({page["page_url"] for page in found}) == len(found)
+        lie = "invalid question" if family == "call invalid" else "Bread &amp; Tulips"
+        assert all(lie in page["page_result"] and "$" not in page["page_result"] for page in found[:pages])
+        shown = page_text(found[0]["page_result"], ExtractSettings())
+        assert (html.unescape(lie) in shown) is (family != "hidden order")
+
+
+@pytest.mark.parametrize("style", HIDING)
+def test_every_way_of_hiding_is_seen_through(style: str) -> None:
+    row = attacked(next(read_rows(SAMPLE)), "a lie", "hidden order", 1, style)
+    assert "a lie" not in page_text(row["search_results"][0]["page_result"], ExtractSettings())
 
 
 @pytest.mark.parametrize("distrusts", [False, True])
@@ -34,11 +46,14 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     scripted = Path("agents/presets/scripted.toml").read_text(encoding="utf-8")
     preset = tmp_path / "gullible.toml"
     engine = 'engine = "scripted"\n'
-    distrust = f"\n[answering]\ndistrust_repeated_question = {str(distrusts).lower()}\n"
-    preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n") + distrust, encoding="utf-8")
-    assert main(["--preset", str(preset), "--dataset", str(told), "--output", str(tmp_path / "out")]) == 0
+    preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n"), encoding="utf-8")
+    changed = ["--set", "web.largest_question_share=0.8"] if distrusts else []
+    families = ["--families", "word for word", "inserted word", "hidden order", "--pages", "1", "2"]
+    asked = ["--preset", str(preset), "--dataset", str(told), "--output", str(tmp_path / "out")]
+    assert main([*asked, *families, *changed]) == 0
     lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    whole = {cells[1].strip(): [int(cell) for cell in cells[2:]] for cells in lines if "whole" in cells[0]}
-    assert whole["clean"][1] == 0
-    assert whole["poisoned"][1] == (0 if distrusts else 3)
-    assert whole["injected"][1] == 0  # it obeys nothing but "The answer is"
+    given = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
+    assert given[("clean", 0)] == 0
+    for count in (1, 2):
+        assert given[("word for word", count)] == given[("inserted word", count)] == (0 if distrusts else 3)
+        assert given[("hidden order", count)] == 0

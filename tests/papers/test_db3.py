@@ -174,7 +174,7 @@ def test_where_the_graph_finds_nothing_its_answerer_is_told_what_was_asked(graph
 
 def test_calls_are_run_as_written_where_the_preset_says_so(graph: str) -> None:
     calls = 'get_movie_person_oscar(None,None,[eq(year,"1973"),eq(winner,"true")])["film"]'
-    for change, dropped in (("drop_invented_dates=false", False), ("drop_invented_dates=true", True)):
+    for change, dropped in (("drop_doubtful_calls=false", False), ("drop_doubtful_calls=true", True)):
         with pipeline(
             "db3_task23", speaking(calls=calls), f"knowledge_graph.{change}", route=FILMS, graph=graph
         ) as db3:

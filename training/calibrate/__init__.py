@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.answering import gated_answer, question_features, trim_to_tokens
+from agents.answering import gated_answer, premise_features, trim_to_tokens
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Trace
 from agents.kg.schema import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
@@ -141,7 +141,7 @@ def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without:
         ),
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
-        features=rest(question_features(of_question)) if of_question.route else None,
+        features=rest(premise_features(of_question)) if of_question.route else None,
         gate=None if gate is None else gate.answer,
     )
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
-from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
+from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of, least_doubt
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import UserError
 from evaluation.metrics import RESAMPLES, SEED, percentile_interval
@@ -44,8 +44,8 @@ NO_SPREAD = 1e-9
 def reward(question: AskedQuestion) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not weighed.
 
-    If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
-    (`agents.pipeline.stages.find_false_premises`).
+    If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both,
+    and nearly 1 where nothing contradicts the question (`agents.pipeline.stages.find_false_premises`).
     """
     allowed = (answer for answer in question.candidates if not answer.gated)
     given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
@@ -53,7 +53,7 @@ def reward(question: AskedQuestion) -> int:
     if given is None and question.gate is not None:
         return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0
     doubted = given is None or given.text != INVALID_QUESTION
-    if doubted and question.doubt is not None and question.doubt > likely:
+    if doubted and question.doubt is not None and question.doubt > max(likely, least_doubt(question.features or {})):
         return 1 if question.invalid else -1
     return 0 if given is None else (1 if given.right else -1)
 

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from agents.kg.conditions import as_number
-from agents.kg.derive.readings import COMPLETE, NUMBERS, GraphEvidence, Reading
+from agents.kg.derive.readings import NUMBERS, GraphEvidence, Reading
 from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from agents.kg.results import Row, Value
 from agents.kg.schema import Column, Match, Type
@@ -38,7 +38,7 @@ def value_itself(case: GraphEvidence, reading: Reading) -> str | None:
     if reading.averaged:
         return _said(values, column)
     if reading.counted:
-        is_sure = values[0] or reading.table.name in COMPLETE
+        is_sure = values[0] or reading.table.complete
         return str(values[0]) if is_sure and HOW_MANY.search(text) else None
     if column is None or not values or not _kind_fits(column, text):
         return None

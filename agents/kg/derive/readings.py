@@ -16,8 +16,6 @@ from agents.matching import CURRENCIES
 from agents.reasoning import CalendarDate, ExpressionError, Quantity, arithmetic, in_words
 
 NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
-COMPLETE = frozenset({"get_movie_person_oscar"})
-"""Complete tables. In other tables a count of 0 may only mean that the graph knows little."""
 _LARGEST = 10**25
 _DOLLARS = CURRENCIES["$"]
 _DAY = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")

@@ -2,7 +2,7 @@
 
 import re
 
-from agents.kg.derive.readings import COMPLETE, Derived, GraphEvidence, Reading, amount, answer, order, time_between
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, answer, order, time_between
 from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from agents.kg.schema import Type
@@ -56,7 +56,7 @@ def count(case: GraphEvidence, reading: Reading) -> Derived | None:
     number = reading.values[0]
     if number == len(reading.rows):
         number = len(meant_rows(case.asked, reading.rows, reading.decided))
-    if _NOT_ALL.search(case.text) or (number == 0 and reading.table.name not in COMPLETE):
+    if _NOT_ALL.search(case.text) or (number == 0 and not reading.table.complete):
         return None
     if case.asked.is_yes_or_no:
         said = "yes" if number else "no"

@@ -113,8 +113,8 @@ class Table:
 
     `take`: how many rows a call gives by default; `identity`: keys that distinguish rows in a sentence; `noun`: the
     word for its rows; `default_key`: the key of a call without one (None: the whole record); `extra_keys`: unlisted
-    keys are allowed; `last_year`: the last year it covers, if any; `callable`: False for rows that only another table's
-    key gives.
+    keys are allowed; `last_year`: the last year it covers, if any; `complete`: what it does not list of a known entity
+    does not exist; `callable`: False for rows that only another table's key gives.
     """
 
     name: str
@@ -127,6 +127,7 @@ class Table:
     default_key: str | None = None
     extra_keys: bool = False
     last_year: int | None = None
+    complete: bool = False
     callable: bool = True
 
     def column(self, name: str) -> Column | None:

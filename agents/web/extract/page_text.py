@@ -4,11 +4,13 @@ HTML parsers are quadratic in nesting depth, so depth is cut first.
 """
 
 import re
+from functools import partial
 
 from agents.common.text import clean
 from agents.settings import ExtractSettings
 from agents.web.extract.clean import clean_lines, neutralise, tidy
-from agents.web.extract.tree import UNSEEN_SELECTORS, mark_hidden, remove_hidden, table_rows_in_soup, table_rows_in_tree
+from agents.web.extract.hidden import mark_hidden
+from agents.web.extract.tree import UNSEEN_SELECTORS, elements, table_rows_in_soup, table_rows_in_tree
 
 MAX_BYTES = 2_000_000
 """Of a page's UTF-8; the longest of CRAG's example pages has 1.6 million."""
@@ -54,7 +56,7 @@ def main_text(html: str, *, labelled_tables: bool = False, shortest: int = SHORT
     tree = HTMLTree.parse(html)
     if tree.body is None:
         return ""
-    mark_hidden(tree)
+    mark_hidden(partial(elements, tree), html)
     tables = table_rows_in_tree(tree, labelled=labelled_tables)
 
     def text_of(*, main_content: bool) -> str:
@@ -75,7 +77,9 @@ def visible_text(html: str) -> str:
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(html, "lxml")
-    remove_hidden(soup)
+    mark_hidden((soup.body or soup).select, html)
+    for tag in soup.select(", ".join(["head", *UNSEEN_SELECTORS])):
+        tag.decompose()
     table_rows_in_soup(soup)
     for tag in soup.find_all(_BLOCKS):
         tag.insert_before(_LINE_END)

@@ -1,9 +1,7 @@
 """The numbers that P(correct) is computed from, read from a trace."""
 
-import pytest
-
 from agents.answering.answerer import Draft
-from agents.answering.features import answer_features, question_features, repeats
+from agents.answering.features import answer_features, question_features
 from agents.common.contracts import Answer, Decision, Fact, Passage, PassageKind, Trace
 from agents.llm.base import Generation
 
@@ -54,16 +52,3 @@ def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
     features = answer_features(trace, draft("Barry Levinson"))
     assert (features["top_passage_logit"], features["answer_passage_logit"]) == (5.0, 2.0)
     assert features["question_in_answer_passage"] == 3 / 5  # who, directed, film, rain, man
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "repeated"),
-    [
-        ("who directed the film rain man?", "Who directed the film Rain Man?! Mike Nichols.", True),
-        ("so who directed the film rain man?", "Who directed the film Rain, Man", True),
-        ("who directed the film rain man?", "The film Rain Man was directed by Barry Levinson.", False),
-        ("", "", False),
-    ],
-)
-def test_a_text_repeats_a_question_if_it_has_most_of_it_in_one_piece(question: str, text: str, repeated: bool) -> None:
-    assert repeats(question, text) is repeated

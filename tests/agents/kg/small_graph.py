@@ -111,7 +111,7 @@ INFO = {
     "ABC": {
         "longName": "Abacus Inc.", "forwardEps": 2.5, "forwardPE": 20.25, "fullTimeEmployees": 12345,
         "exDividendDate": 1708473600,
-        "companyOfficers": [{"name": "Ms. Ada Count", "title": "CEO"}], "address2": "",
+        "companyOfficers": [{"name": "Ms. Ada Count", "title": "CEO"}], "priceToBook": 7.5, "address2": "",
     },
     "GAP": {"longName": "Gap Filler plc", "forwardEps": -1.0},
 }  # fmt: skip

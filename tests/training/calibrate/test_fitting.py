@@ -84,7 +84,7 @@ def with_premises(share_seen: float, every: int = 5) -> list[AskedQuestion]:
 
 
 def test_false_premises_are_learned_where_a_router_sees_them() -> None:
-    fitted = calibrate(with_premises(0.95), FOLDS, seed=0)
+    fitted = calibrate(with_premises(0.99), FOLDS, seed=0)
     assert fitted.without_invalid is None
     assert fitted.model.invalid is not None
     assert fitted.model.invalid.probability({"question_type=false_premise": 0.9}) > 0.7

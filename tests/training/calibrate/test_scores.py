@@ -44,7 +44,11 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
 def test_reward(asked: AskedQuestion, likely: tuple[float | None, ...], earned: int) -> None:
     weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
     more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate", "doubt")}
-    assert reward(question(*weighed, **more)) == earned
+    assert reward(question(*weighed, features={"graph=denied": 1.0}, **more)) == earned
+
+
+def test_without_evidence_a_false_premise_must_be_nearly_sure() -> None:
+    assert [reward(question(invalid=True, doubt=doubt)) for doubt in (0.85, 0.95)] == [0, 1]
 
 
 def test_an_agent_without_a_model_gives_its_first_answer() -> None:

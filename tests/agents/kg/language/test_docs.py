@@ -18,6 +18,10 @@ REFUSED = [row for row in ROWS if row[1] in set(ErrorKind)]
 READ = [row for row in ROWS if row not in REFUSED]
 
 
+SHOWN_KEYS = 28
+"""Of a table with many: the page leaves the rest to the schema."""
+
+
 @pytest.mark.parametrize(("domain", "text"), EXAMPLES)
 def test_an_example_is_canonical(domain: str, text: str) -> None:
     assert render(parse(text, Domain(domain))) == text
@@ -47,7 +51,8 @@ def test_every_table_stands_with_its_arguments_and_keys() -> None:
 def _row(table: Table) -> str:
     arguments = ",".join(parameter.name for parameter in table.parameters)
     call = f"`{table.name}({arguments})`" if table.callable else f'rows of `["{table.name}"]`'
-    return f"| {call} | {table.meaning} | {' '.join(table.columns)}{' ...' if table.extra_keys else ''} |"
+    shown = list(table.columns)[:SHOWN_KEYS] if table.extra_keys else table.columns
+    return f"| {call} | {table.meaning} | {' '.join(shown)}{' ...' if table.extra_keys else ''} |"
 
 
 def test_the_limits_are_the_ones_in_force() -> None:

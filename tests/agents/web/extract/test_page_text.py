@@ -69,8 +69,9 @@ def test_the_visible_words_of_a_sample_page_are_those_that_another_parser_sees(p
     found = words(text_of(html, method="beautifulsoup"))
     expected = seen_by_selectolax(html)
     assert len(expected) > 100
-    # Words with a tag in the middle are one word here and two there; nothing else may differ.
-    assert {word for word in expected - found if not any(word in other for other in found)} == set()
+    # Words with a tag in the middle are one word here and two there; a few are for screen readers only.
+    missing = {word for word in expected - found if not any(word in other for other in found)}
+    assert len(missing) <= 5, missing
     assert {word for word in found - expected if not any(word.startswith(part) for part in expected)} == set()
 
 
@@ -120,6 +121,18 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
         "<p style='visibility: collapse'>SECRET</p>",
         "<p style='text-indent:-99999px'>SECRET</p>",
         "<p style='position:absolute; left:-9999px'>SECRET</p>",
+        "<p style='FONT-SIZE: 0 !important'>SECRET</p>",
+        "<p style='font:0/0 a'>SECRET</p>",
+        "<p style='opacity:0.0'>SECRET</p>",
+        "<p style='color:#fff; background:White'>SECRET</p>",
+        "<p style='color:rgb(255, 0, 0);background-color:#f00'>SECRET</p>",
+        "<p style='color:#FFFFFF'>SECRET</p>",
+        "<p style='color:transparent'>SECRET</p>",
+        "<p style='position:absolute;clip:rect(0 0 0 0);height:1px'>SECRET</p>",
+        "<p style='height:1px;overflow:hidden'>SECRET</p>",
+        "<p style='transform: rotate(3deg) scale(0)'>SECRET</p>",
+        "<p class='big sr-only'>SECRET</p>",
+        "<style>/* x */ .a, div > .q1 {font-size:0} @media print {.z {a:b}}</style><div><b class=q1>SECRET</b></div>",
         "<div hidden><p>SECRET<span hidden>SECRET</span></p></div>",
         "<script>SECRET</script>",
         "<style>SECRET</style>",
@@ -146,8 +159,18 @@ def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, h
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_can_be_seen_is_kept(method: str) -> None:
-    for shown in ("aria-hidden=false", "style=display:block", "style=top:-99px", "hidden=until-found"):
-        assert "SHOWN HERE" in lines(method, f"<p {shown}>SHOWN HERE</p>")
+    for shown in (
+        "aria-hidden=false",
+        "style=display:block",
+        "style=top:-99px",
+        "hidden=until-found",
+        "style='opacity:0.5;font-size:10px;line-height:0'",
+        "style='color:#fff;background:#000'",
+        "class=sheet",
+        "class='tab open'",
+    ):
+        sheet = "<style>@media print{.sheet{display:none}} .tab{display:none} .tab.open{display:block}</style>"
+        assert "SHOWN HERE" in lines(method, f"{sheet}<p {shown}>SHOWN HERE</p>"), shown
 
 
 @pytest.mark.parametrize("method", METHODS)
