@@ -579,8 +579,8 @@ class KnowledgeGraphSettings(StrictModel):
     invalid_without_game: bool = False
     """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
     drop_doubtful_calls: bool = True
-    """Drop calls with a date for which the question gives no reason (small models copy dates from the examples), or whose
-    shape the question does not ask for (`agents.kg.shape`)."""
+    """Drop calls with a date for which the question gives no reason (small models copy dates from the examples), or
+    whose shape the question does not ask for (`agents.kg.shape`)."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]
