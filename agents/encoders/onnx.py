@@ -77,8 +77,8 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
         self.warm_up()
-        offsets: list[tuple[int, int]] = self._model.token_offsets(text)
-        return offsets
+        model: OnnxTextModel = self._model
+        return model.token_offsets(text)
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         states, mask = self._model.run(texts)
@@ -101,8 +101,8 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
-        offsets: list[tuple[int, int]] = self._model.token_offsets(text)
-        return offsets
+        model: OnnxTextModel = self._model
+        return model.token_offsets(text)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits, _ = self._model.run(pairs)
