@@ -1,8 +1,8 @@
 """The evaluator's interface, as the evaluator uses it."""
 
-import importlib
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import time
@@ -53,8 +53,7 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
     replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
     table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
     monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
-    module, _, class_name = name.partition(":")
-    model = getattr(importlib.import_module(module), class_name)()
+    model = pkgutil.resolve_name(name)()
     judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer, limit=30.0)
     model.close()
     predictions = [prediction for prediction, _ in judged]

@@ -99,12 +99,11 @@ def run(command: str, checkout: Path, url: str) -> str:
 
 
 def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
-    output: dict[str, str] = {}
     with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
         for line in documented():
             stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
             command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
-            output[line] = run(command + stronger, checkout, url)
+            checks = run(command + stronger, checkout, url)
     committed = git(checkout, "ls-files", "models/adapters").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
     assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
@@ -112,7 +111,6 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
     for trace in read_jsonl(checkout / "results/db3_task23/traces.jsonl"):
         assert trace.data["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
         assert ANSWER in trace.data["facts"][0]["text"]
-    checks = output["make preflight"]
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
     wanted = needed_weights(load_settings("db3_task23", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
