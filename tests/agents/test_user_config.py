@@ -1,8 +1,8 @@
 """The evaluator's interface, as the evaluator uses it."""
 
-import importlib
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import time
@@ -18,31 +18,24 @@ from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from agents.user_config import UserAgent
 from evaluation.datasets import read_rows
 from models.manifest import WeightsMissingError, locate
-from models.user_config import UserModel
 
 REPOSITORY = Path(__file__).parents[2]
 
 
-def test_both_names_of_the_evaluators_are_one_class() -> None:
-    assert UserModel is UserAgent
-
-
 def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer, limit: float) -> list[tuple[str, str]]:
-    """The loop of the starter kit's evaluator: (prediction as it is judged, right answer) of each question."""
+    """The loop of the starter kit's evaluator: (answer as it is judged, as it was given) of each question."""
     size = model.get_batch_size()
     judged: list[tuple[str, str]] = []
+    names = ("interaction_id", "query", "search_results", "query_time", "answer")
     for start in range(0, len(rows), size):
         some = rows[start : start + size]
-        names = ("interaction_id", "query", "search_results", "query_time", "answer")
         batch = {name: [row[name] for row in some] for name in names}
         right = batch.pop("answer")
         began = time.monotonic()
         given = model.batch_generate_answer(batch)
         assert time.monotonic() - began < limit * len(some), "an overrun ends the submission"
-        assert isinstance(given, list)
-        assert len(given) == len(right)
-        for prediction, answer in zip(given, right, strict=True):
-            ids = tokenizer.encode(prediction, add_special_tokens=False).ids[:75]
+        for _, answer in zip(right, given, strict=True):
+            ids = tokenizer.encode(answer, add_special_tokens=False).ids[:75]
             judged.append((tokenizer.decode(ids).strip(), answer))
     return judged
 
@@ -60,19 +53,15 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
     replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
     table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
     monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
-    module, _, class_name = name.partition(":")
-    model = getattr(importlib.import_module(module), class_name)()
-    rows = [dict(row) for row in read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)]
-    try:
-        judged = evaluate(model, rows, tokenizer, limit=30.0)
-    finally:
-        model.close()
+    model = pkgutil.resolve_name(name)()
+    judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer, limit=30.0)
+    model.close()
     predictions = [prediction for prediction, _ in judged]
     assert predictions[2] == replies["abba"]
     assert predictions[3].startswith("DIS and so on DIS")
-    assert len(tokenizer.encode(predictions[3], add_special_tokens=False).ids) <= 75
+    assert all(cut == given for cut, given in judged)
     assert predictions[:2] + predictions[4:] == ["i don't know"] * 4
-    assert [trace.to_dict()["answer"] for trace in model.last_traces] == predictions[4:], "the last batch is shorter"
+    assert len(model.last_traces) == 2, "the last batch is shorter"
 
 
 def test_the_submission_never_falls_back_to_small_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from agents.common.files import read_jsonl
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine, load_settings, needed_weights
 from models.manifest import WeightsMissingError, locate
@@ -24,19 +25,11 @@ from training.adapters import BASE_PRESETS
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = (
-    "python -m venv",
-    ".venv-train/bin/pip",
-    "source ",
-    "git clone",
-    "git lfs",
-    "python -m crag data",
-    "python -m models.fetch",
-)
-"""What needs a network: the test has made what they get."""
+ELSEWHERE = re.compile(r"(ON|PUBLIC)=|source |git (clone|lfs)|.*(-m (venv|crag|models)|/pip)\b")
+"""What the test sets, and what needs a network: it has made what these get."""
 CALLS = 'get_movie("jaws")["release_date"]'
 ANSWER = "1975-06-20"
-STRONG = {'"prediction"': '{"accuracy": true}', "Calls:": CALLS}
+STRONG = {'"prediction"': '{"accuracy": true, "score": 1}', "Calls:": CALLS}
 """Part of the last turn -> what the server says, as judge and as labeller."""
 OVERFITTED = "--set learning_rate=0.02 --set epochs=60 --set accumulation=1 --set adapter.dropout=0.0"
 """On purpose, so that random weights write the calls."""
@@ -48,20 +41,12 @@ def documented() -> Iterator[str]:
     """The commands of the list, without what is elsewhere."""
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n(ON=.*?)^```", page, re.MULTILINE | re.DOTALL)
-    for line in block.splitlines():
-        command = line.partition("   #")[0].strip()
-        if not command.startswith((*ELSEWHERE, "ON=", "PUBLIC=")):
-            yield command
+    yield from (line for line in block.splitlines() if not ELSEWHERE.match(line))
 
 
 def question(number: int, split: int) -> dict[str, Any]:
     """A row of CRAG's public file."""
-    page = {
-        "page_name": "Jaws",
-        "page_url": f"http://p/{number}",
-        "page_snippet": "Jaws is a film.",
-        "page_last_modified": "",
-    }
+    page = {"page_name": "Jaws", "page_url": f"http://p/{number}", "page_snippet": "Jaws.", "page_last_modified": ""}
     html = f"<html><body><p>Jaws came to the cinemas on {ANSWER}, says page {number}.</p></body></html>"
     return {
         "interaction_id": f"q{number}", "query_time": f"03/{number + 1:02}/2024, 10:00:00 PT", "domain": "movie",
@@ -98,15 +83,12 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, checkout: Path, url: str) -> str:
-    """Run a command of the list; returns its output."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
-        "XDG_CACHE_HOME": f"{checkout.parent}/cache",
         "ON": f"--set device=cpu --set {ROUTER}",
         "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2",
-        "JUDGE": f"--judge llm --judge-rubric db3 --context-check llm --judge-url {url} --judge-model strong",
-        "OPENAI_API_KEY": "none",
+        "JUDGE": f"--judge llm --context-check llm --judge-url {url} --judge-model strong --judge-cache none",
         "TUNE": OVERFITTED,
         "MAX_STEPS": "14",
     }
@@ -116,25 +98,19 @@ def run(command: str, checkout: Path, url: str) -> str:
     return done.stdout
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
-    output: dict[str, str] = {}
     with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
         for line in documented():
             stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
             command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
-            output[line] = run(command + stronger, checkout, url)
+            checks = run(command + stronger, checkout, url)
     committed = git(checkout, "ls-files", "models/adapters").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
     assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
-    assert [row["calls"] for row in rows_of(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
-    for trace in rows_of(checkout / "results/db3_task23/traces.jsonl"):
-        assert trace["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
-        assert ANSWER in trace["facts"][0]["text"]
-    checks = output["make preflight"]
+    assert [row.data["calls"] for row in read_jsonl(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
+    for trace in read_jsonl(checkout / "results/db3_task23/traces.jsonl"):
+        assert trace.data["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
+        assert ANSWER in trace.data["facts"][0]["text"]
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
     wanted = needed_weights(load_settings("db3_task23", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)

@@ -217,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _label(options: argparse.Namespace) -> int:
     card = RunCard.beside(options.out)
-    journal = card.folder / JOURNAL
+    journal, rejected = card.folder / JOURNAL, card.folder / REJECTED
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
@@ -237,7 +237,6 @@ def _label(options: argparse.Namespace) -> int:
         "graph": str(options.graph),
         Split.FIELD: str(options.split),
     }
-    rejected = card.folder / REJECTED
     corrected = _corrected(rejected)
     rows, left_out = _questions(options, identity, corrected)
     with lock_folder(card.folder), ExitStack() as stack:

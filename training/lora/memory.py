@@ -48,8 +48,7 @@ def shape_of(base: Path) -> Shape | None:
     config = json.loads((base / "config.json").read_text(encoding="utf-8"))
     if config.get("model_type") != "llama":
         return None
-    shape = {ours: config[theirs] for ours, theirs in _KEYS.items()}
-    return Shape(architecture="LlamaForCausalLM", **shape)
+    return Shape(architecture="LlamaForCausalLM", **{ours: config[theirs] for ours, theirs in _KEYS.items()})
 
 
 def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
@@ -58,5 +57,4 @@ def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
     if (total := sum(parts.values())) <= gib:
         return None
     listed = "; ".join(f"{what} {size:.1f}" for what, size in parts.items())
-    remedy = 'lower max_tokens, set quantise = "4bit" and gradient_checkpointing, or take a larger card'
-    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {listed}; {remedy}"
+    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {listed}; lower max_tokens, set quantise=4bit, or a larger card"

@@ -111,7 +111,6 @@ def test_a_stronger_model_is_asked_first_and_a_person_corrects_what_all_attempts
         assert label(questions, out, *more) == 0
         assert [request.temperature for request in asked] == [0.0] * 6 + [0.0] * 5 + [0.5] * 4
         assert asked[0].messages
-        assert asked[0].max_tokens == asked[6].max_tokens
         assert [(row["query"], row["label"]["attempt"]) for row in rows_of(out)] == [(KEPT[0], 1), (KEPT[1], 2)]
         wrote, nothing, film, feels = rows = rows_of(rejected)
         assert [row["calls"] for row in rows] == [[]] * 4
@@ -121,7 +120,6 @@ def test_a_stronger_model_is_asked_first_and_a_person_corrects_what_all_attempts
         nothing["calls"] = ['get_movie("no such film at all")["title"]']
         film["calls"] = ["None"]
         write_rows(rejected, rows)
-        asked.clear()
         assert label(questions, out, *more, "--resume") == 0
         assert "2 questions for correction by hand" in capsys.readouterr().out
         assert {row["query"]: row["calls"] for row in rows_of(out)}.items() >= {
