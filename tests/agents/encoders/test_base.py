@@ -30,13 +30,19 @@ def logit_of(pair: Pair) -> float:
     return len(passage) - 3.5 * len(query) + 0.25 * passage.count("a")
 
 
+class BothSettings(DenseEncoderSettings):
+    """Also what cross-encoders read."""
+
+    in_parts: bool = False
+
+
 class Counting(BatchedDenseEncoder, BatchedCrossEncoder):
     """Both kinds at once. Counts its batches; each takes one second of the clock."""
 
     settings: Any
 
     def __init__(self, batch_size: int = 2, query_instruction: str = "") -> None:
-        super().__init__(DenseEncoderSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
+        super().__init__(BothSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
         self.batches: list[list[Any]] = []
 
     def clock(self) -> float:
