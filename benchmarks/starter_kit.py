@@ -1,11 +1,11 @@
 """The 2024 starter kit's baselines beside a preset: same questions, engine, model and judge, paired.
 
-    python -m benchmarks.starter_kit [--preset cpu] [--dataset FILE] [--limit N] [--mock-kg [DIR]] [--output DIR]
+    python -m benchmarks.starter_kit [--output DIR] [--preset cpu] [--dataset FILE] [--mock-kg [DIR]] ...
 
-The web baseline: the 20 sentences of all pages nearest to the question by MiniLM, 4,000 characters of them, and a short
-answer. With a graph also its graph baseline: the model names the domain and what to look up as JSON, two domains are
-asked (open and movie), and 2,000 characters of their results stand before 2,000 of the pages. The prompts say what the
-kit's say, in our words; decoding is greedy. An interrupted run continues with the same command.
+The options are those of `crag evaluate`. The web baseline: the 20 sentences of all pages nearest to the question by
+MiniLM, 4,000 characters of them, and a short answer. With a graph also its graph baseline: the model names the domain
+and what to look up as JSON, two domains are asked (open and movie), and 2,000 characters of their results stand before
+2,000 of the pages. The prompts say what the kit's say, in our words; decoding is greedy.
 """
 
 import json
@@ -26,10 +26,8 @@ from agents.llm.base import Message
 from agents.settings import KG_VARIABLE, OVERRIDES_VARIABLE, DenseEncoderSettings, load_settings, usual_preset
 from benchmarks.common import UNHURRIED_SECONDS
 from benchmarks.retrieval import KIT_CHARACTERS, kit_context
-from crag.command import command, end_with, parser_of, whole
-from crag.compare import main as compare
-from crag.evaluate import main as evaluate
-from evaluation.datasets import DEFAULT_DATASET
+from crag.__main__ import main as crag
+from crag.command import command, end_with, parser_of
 
 ANSWER = (
     "Answer the question from the references in as few words as you can. Where the references do not hold the answer, "
@@ -85,13 +83,12 @@ class StarterKit:
         if wanted.get("domain") == "encyclopedia":
             names = self._ask("/open/search_entity_by_name", wanted.get("main_entity"))
             return str(self._ask("/open/get_entity", names[0])) if names else ""
-        if wanted.get("domain") != "movie":
-            return ""
         facts = []
-        for kind in ("movie", "person"):
+        for kind in ("movie", "person") if wanted.get("domain") == "movie" else ():
             records, aspect = self._ask(f"/movie/get_{kind}_info", wanted.get(kind)) or [], wanted.get(f"{kind}_aspect")
             facts += [f"{aspect} of {wanted[kind]}: {record.get(aspect)}" for record in records[:1]]
-        return "\n".join([*facts, str(self._ask("/movie/get_year_info", wanted.get("year")) or "")])
+        of_year = self._ask("/movie/get_year_info", wanted.get("year")) if wanted.get("domain") == "movie" else None
+        return "\n".join([*facts, str(of_year or "")])
 
     def _ask(self, endpoint: str, query: object) -> Any:  # noqa: ANN401 - any JSON
         reply = requests.post(f"{self._graph}{endpoint}", json={"query": str(query)}, timeout=UNHURRIED_SECONDS)
@@ -100,23 +97,15 @@ class StarterKit:
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask both, then compare them. Exit code: that of `crag evaluate`."""
+    """Ask both, then compare them. Exit code: that of the first command that fails."""
     parser = parser_of("benchmarks.starter_kit", __doc__)
-    parser.add_argument("--preset", default="cpu", metavar="P", help="default: %(default)s")
-    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="only the first N questions")
-    parser.add_argument("--mock-kg", nargs="?", const="", metavar="DIR", help="with a graph: the shipped one, or DIR's")
     parser.add_argument("--output", type=Path, default=Path("results/starter_kit"), metavar="DIR", help="of the runs")
-    options = parser.parse_args(arguments)
-    folders = options.output / "kit", options.output / options.preset
-    run = ["--preset", options.preset, "--dataset", str(options.dataset), "--resume"]
-    run += ["--limit", str(options.limit)] if options.limit else []
-    run += ["--mock-kg", *filter(None, [options.mock_kg])] if options.mock_kg is not None else []
-    for folder, agent in zip(folders, (["--agent", "benchmarks.starter_kit:StarterKit"], []), strict=True):
-        if (code := evaluate([*run, "--output", str(folder), *agent])) != 0:
+    options, run = parser.parse_known_args(arguments)
+    folders = {"kit": ["--agent", "benchmarks.starter_kit:StarterKit"], "preset": []}
+    for name, agent in folders.items():
+        if (code := crag(["evaluate", *run, "--resume", "--output", str(options.output / name), *agent])) != 0:
             return code
-    compare([str(folder) for folder in folders])
-    return 0
+    return crag(["compare", *(str(options.output / name) for name in folders)])
 
 
 if __name__ == "__main__":
