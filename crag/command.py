@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from agents.common.files import UserError
+from agents.common.text import without_credentials
 from agents.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
@@ -197,5 +198,6 @@ def server(text: str) -> str:
     except ValueError:
         good = False
     if not good:
-        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
+        found = without_credentials(text)
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
     return text
