@@ -42,7 +42,7 @@ LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 _REQUIRED_FIELDS = ("interaction_id", "query")
 _TEXT_FIELDS = (*_REQUIRED_FIELDS, "query_time", "answer", *LABEL_FIELDS)
 _Kind = TypeVar("_Kind")
-_PART = re.compile(r"(?P<stem>.+)\.part(?P<number>\d+)")
+_PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
 
 
 class Split:
