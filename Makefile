@@ -1,4 +1,4 @@
-# A fresh machine needs Python 3.11, pip, make and a C compiler. `make evaluate`, `make test` and `make test-vllm` do all the rest.
+# A fresh machine needs Python 3.11 or newer, pip, make and a C compiler. `make evaluate`, `make test` and `make test-vllm` do all the rest.
 
 PYTHON ?= python3
 VENV ?= .venv

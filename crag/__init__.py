@@ -1,1 +1,4 @@
-"""The command `crag`: one door to what this package can do in a terminal. Each command lives in its own room."""
+"""The command `crag`: one door to what this package can do in a terminal; `Asker` is its door in Python."""
+
+from crag.asker import Answer as Answer
+from crag.asker import Asker as Asker

@@ -11,11 +11,12 @@ from evaluation.signature import package_version
 
 COMMANDS = {
     "evaluate": ("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
-    "ask": ("crag.ask", "answer one question, and say why"),
+    "ask": ("crag.ask", "answer questions about your pages or a graph, and say why"),
     "preflight": ("crag.preflight", "check the submission in this folder"),
     "compare": ("crag.compare", "compare two runs"),
     "judge": ("crag.judge", "judge a file of predictions"),
     "report": ("crag.report", "write the report of a run again"),
+    "runs": ("crag.runs", "list runs with score, seconds and signature"),
     "data": ("crag.data", "list and fetch the public CRAG questions"),
     "models": ("models.fetch", "fetch the models of a preset"),
 }

@@ -5,6 +5,7 @@ A command is a module with `main(arguments) -> int`. A fault of its input is one
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from agents.common.files import UserError
+from agents.common.queries import parse_query_time
 from agents.common.text import without_credentials
 from agents.settings import (
     DEFAULT_PRESET,
@@ -26,10 +28,17 @@ from agents.settings import (
     usual_preset,
 )
 from evaluation.datasets import Split
+from evaluation.graph_server import silent_graph
 
 P = ParamSpec("P")
 T = TypeVar("T")
 N = TypeVar("N", int, float)
+COMMANDS = {
+    "local_evaluation.py": "evaluate",
+    "-m models.fetch": "models",
+    **{f"-m evaluation.{name}": name for name in ("judge", "compare", "report", "preflight")},
+}
+"""What Python is given in a clone -> the command of the installed program."""
 EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
 """The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
 
@@ -46,10 +55,12 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
             try:
                 return main(*arguments, **named) or 0
             except faults as error:
+                if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
+                    raise
                 text = str(error)
                 if isinstance(error, OSError) and error.filename:
                     text = f"{error.filename}: {error.strerror}"
-                sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
+                sys.stderr.write("error: " + as_typed("; ".join([text, *getattr(error, "__notes__", ())])) + "\n")
                 return code
 
         return reporting
@@ -79,28 +90,28 @@ def end_with(main: Callable[[], int]) -> NoReturn:
 
 def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is shown verbatim."""
-    form = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(prog=command, description=description, epilog=epilog, formatter_class=form)
+    form, texts = argparse.RawDescriptionHelpFormatter, [text and as_typed(text) for text in (description, epilog)]
+    return argparse.ArgumentParser(as_typed(command), description=texts[0], epilog=texts[1], formatter_class=form)
+
+
+def as_typed(text: str) -> str:
+    """A message for a person who typed `crag`: it names the commands of that program, and what only a clone has."""
+    program = Path(sys.argv[0])
+    typed = "crag" if program.name == "crag" else "python -m crag" if program.match("crag/__main__.py") else ""
+    for command, name in COMMANDS.items() if typed else ():
+        text = text.replace(f"python {command}", f"{typed} {name}").replace(command, f"{typed} {name}")
+    if typed and not (Path(__file__).parents[1] / "requirements.txt").is_file():
+        text = re.sub(r"requirements[\w-]*\.txt|python -m training\.\w+", r"\g<0> (in a clone)", text)
+    return text
 
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
     """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
-    parser.add_argument(
-        "--preset",
-        metavar="P",
-        default=default or usual_preset(),
-        help=f"a preset ({', '.join(available_presets())}) or a TOML file; default: ${PRESET_VARIABLE}, "
-        f"else {default or DEFAULT_PRESET}",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        type=form(override),
-        action="append",
-        default=[],
-        help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
-        "is TOML, none removes the key; can be repeated",
-    )
+    usual = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
+    named = f"a preset ({', '.join(available_presets())}) or a TOML file; {usual}"
+    parser.add_argument("--preset", metavar="P", default=default or usual_preset(), help=named)
+    key = "change a key of the preset, as in --set answering.audit=true; TOML, none removes the key; can be repeated"
+    parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=key)
 
 
 def overrides_of(options: argparse.Namespace) -> list[str]:
@@ -113,25 +124,14 @@ def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
     graph = parser.add_mutually_exclusive_group()
     graph.add_argument("--kg-url", metavar="URL", type=server, help="knowledge graph server of the agent")
-    graph.add_argument(
-        "--mock-kg",
-        metavar="DIR",
-        nargs="?",
-        const="",
-        help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
-    )
+    ours = "start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR"
+    graph.add_argument("--mock-kg", metavar="DIR", nargs="?", const="", help=ours)
 
 
 def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
-    parser.add_argument(
-        "--split",
-        type=form(Split.parse),
-        default=default,
-        metavar="N|any",
-        help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
-        "any: all rows, whatever the field says (default: %(default)s)",
-    )
+    rows = "read only rows of this `split`: 0 for training, 1 the public test set, any: all rows (default: %(default)s)"
+    parser.add_argument("--split", metavar="N|any", type=form(Split.parse), default=default, help=rows)
 
 
 def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
@@ -181,6 +181,20 @@ def override(text: str) -> str:
         raise ValueError(f"must be KEY=VALUE in one line, found {text!r}")
     parse_override(f"{key}={value}")
     return quoted_override(f"{key}={value}")
+
+
+def moment(text: str) -> str:
+    """A time of asking in CRAG's form."""
+    if parse_query_time(text) is None:
+        raise ValueError(f'{text!r} is not like "03/05/2024, 23:18:31 PT"')
+    return text
+
+
+def warn_of_silent_graph(address: str) -> None:
+    """Say that a graph gives no results, before models are loaded for it."""
+    if why := silent_graph(address):
+        shown = without_credentials(address)
+        say(f"warning: the knowledge graph at {shown} gives no results ({why}): answers will be lost or worse")
 
 
 def folder(text: str) -> Path:

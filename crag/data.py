@@ -27,9 +27,15 @@ from models.sources import is_whole, sha256_of
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
 CONTENTS = "https://media.githubusercontent.com/media/facebookresearch/CRAG/main/data"
-ONE_FILE = ("crag_task_1_and_2_dev_v4.jsonl.bz2",)
-FILES = {1: ONE_FILE, 2: ONE_FILE, 3: tuple(f"crag_task_3_dev_v4.tar.bz2.part{number}" for number in range(1, 5))}
-"""Task -> its files. Tasks 1 and 2 share one; task 3 has 50 pages a question and is cut into parts."""
+PARTS = {4: range(1, 5), 5: range(4)}
+"""Version of the data -> the numbers of the parts into which task 3, with 50 pages a question, is cut."""
+FILES = {
+    (version, task): tuple(
+        f"crag_task_3_dev_v{version}.tar.bz2.part{number}" for number in numbers
+    ) if task == 3 else (f"crag_task_1_and_2_dev_v{version}.jsonl.bz2",)
+    for version, numbers in PARTS.items() for task in (1, 2, 3)
+}  # fmt: skip
+"""Version and task -> its files. Tasks 1 and 2 share one."""
 ARCHIVE = ".tar.bz2"
 DEFAULT_FOLDER = Path("data/crag")
 TIMEOUT = (10.0, 60.0)
@@ -47,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     listing = commands.add_parser("list", help="the files with size and sha256")
     fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
     fetching.add_argument("what", choices=("crag",))
-    fetching.add_argument("--task", type=int, choices=tuple(FILES), default=1, help="default: 1, the file of 1 and 2")
+    fetching.add_argument("--task", type=int, choices=(1, 2, 3), default=1, help="default: 1, the file of 1 and 2")
+    newer = "default: 4, that of the published scores; 5 also has the popularity of each question"
+    fetching.add_argument("--version", type=int, choices=tuple(PARTS), default=4, help=newer)
     for action in (listing, fetching):
         action.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
     options = parser.parse_args(arguments)
@@ -55,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.command == "list":
         _list(folder)
         return
-    parts = [fetch(name, folder) for name in FILES[options.task]]
+    parts = [fetch(name, folder) for name in FILES[options.version, options.task]]
     questions = parts[0]
     if ARCHIVE in questions.name:
         questions = folder / f"{questions.name.partition(ARCHIVE)[0]}.jsonl.bz2"
@@ -104,11 +112,13 @@ def fetch(name: str, folder: Path) -> Path:
 
 
 def _list(folder: Path) -> None:
-    for task, names in FILES.items():
+    for (version, task), names in FILES.items():
         for name in names:
             pointer, path = _pointer(name), folder / name
             state = f"in {folder}" if path.is_file() and path.stat().st_size == pointer.size else "not here"
-            sys.stdout.write(f"task {task}  {pointer.size / 1e6:7.0f} MB  {name}  sha256 {pointer.sha256}  {state}\n")
+            sys.stdout.write(
+                f"v{version}  task {task}  {pointer.size / 1e6:7.0f} MB  {name}  sha256 {pointer.sha256}  {state}\n"
+            )
     sys.stdout.write(f"from {HOME}\n")
 
 

@@ -1,4 +1,4 @@
-"""`crag evaluate` and local_evaluation.py: run the agent over a question file as the real evaluator does.
+"""Run an agent over a question file as the real evaluator does.
 
 The answers are judged and the CRAG metrics printed. Finished batches are saved in DIR; --resume continues after an
 interruption.
@@ -23,6 +23,7 @@ from crag.command import (
     add_graph_arguments,
     add_preset_arguments,
     add_split_argument,
+    as_typed,
     command,
     folder,
     form,
@@ -30,11 +31,12 @@ from crag.command import (
     overrides_of,
     parser_of,
     say,
+    warn_of_silent_graph,
     whole,
 )
 from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
-from evaluation.graph_server import mock_graph, silent_graph
+from evaluation.graph_server import mock_graph
 from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from evaluation.ray_workers import LOCAL, RayWorkers
 from evaluation.report.page import write_report
@@ -70,14 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
-    if options.mock_kg is None and address and (why := silent_graph(address)):
-        shown = without_credentials(address)
-        say(f"warning: the knowledge graph at {shown} gives no results ({why}): answers will be lost or worse")
+    if options.mock_kg is None and address:
+        warn_of_silent_graph(address)
     try:
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
                 options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, origin_of(words))
+            results = _results(options, output, origin_of(words, as_typed("python local_evaluation.py")))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
@@ -170,7 +171,9 @@ def default_folder(options: argparse.Namespace) -> Path:
     stem = re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)
     named = [Path(options.preset or usual_preset()).stem]
     if options.agent != DEFAULT_AGENT:
-        named = [options.agent.replace(":", "."), *(named if options.preset else [])]
+        place, _, class_name = options.agent.rpartition(":")
+        module = Path(place).stem if place.endswith(".py") else place
+        named = [f"{module}.{class_name}", *(named if options.preset else [])]
     graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
     graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
     # Without quotes and brackets.
@@ -206,30 +209,19 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     what = parser.add_argument_group("what is run")
     add_preset_arguments(what)
     parser.set_defaults(preset=None)  # whether one was named counts with another agent
-    what.add_argument(
-        "--dataset",
-        metavar="FILE",
-        type=Path,
-        default=DEFAULT_DATASET,
-        help="questions: .jsonl, .jsonl.bz2, or the first part of a cut file (default: %(default)s)",
-    )
+    data = "questions: .jsonl, .csv, both also .bz2, or the first part of a cut file (default: %(default)s)"
+    what.add_argument("--dataset", metavar="FILE", type=Path, default=DEFAULT_DATASET, help=data)
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
     add_split_argument(what, Split.ANY)
-    what.add_argument(
-        "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
-    )
+    agent = "the agent's module, or its file, and class (default: %(default)s)"
+    what.add_argument("--agent", metavar="M:C|FILE.py:C", default=DEFAULT_AGENT, help=agent)
     add_graph_arguments(what)
     add_judge_arguments(parser.add_argument_group("who judges"))
 
     limits = parser.add_argument_group("limits")
     limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
-    limits.add_argument(
-        "--seconds-per-query",
-        metavar="S",
-        type=number(0.001),
-        default=SECONDS_PER_QUERY,
-        help="a batch of N questions gets N times this (default: %(default)g)",
-    )
+    share, usual = "a batch of N questions gets N times this (default: %(default)g)", SECONDS_PER_QUERY
+    limits.add_argument("--seconds-per-query", metavar="S", type=number(0.001), default=usual, help=share)
 
     files = parser.add_argument_group("files")
     files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
@@ -241,15 +233,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     cluster = parser.add_argument_group("where it runs")
     place = cluster.add_mutually_exclusive_group()
     place.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
-    place.add_argument(
-        "--ray",
-        metavar="HOST:PORT|auto",
-        nargs="?",
-        type=form(_cluster_address),
-        const=LOCAL,
-        help="agents as workers of this Ray cluster (auto: this machine's; nothing: one of our own, started and "
-        "stopped with the run); needs requirements-ray.txt",
-    )
+    ray = "agents as workers of this Ray cluster (auto: this machine's; nothing: one for this run alone)"
+    address = form(_cluster_address)
+    place.add_argument("--ray", metavar="HOST:PORT|auto", nargs="?", type=address, const=LOCAL, help=ray)
     cluster.add_argument("--workers", metavar="N", type=whole(1), help="how many (default: one for each machine)")
     for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
         help_text = f"{what_for} of a worker (default: %(default)g)"

@@ -10,7 +10,7 @@ from agents.common.files import DatasetError, Record, check_target, write_rows
 from crag.command import command, parser_of
 from evaluation.datasets import alternative_answers, read_records
 from evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
-from evaluation.metrics import agreement, cohens_kappa, fields_of
+from evaluation.metrics import agreement, cohens_kappa, fields_of, measure
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
@@ -41,12 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
     whole = "judge whole predictions, not the 75 tokens that the evaluator keeps"
     parser.add_argument("--whole", action="store_true", help=whole)
+    marked = "verdicts of a person, downloaded from a report: they replace the judge's"
+    parser.add_argument("--corrections", metavar="FILE", type=Path, help=marked)
     add_judge_arguments(parser)
     options = parser.parse_args(arguments)
     records = list(read_records(options.source))
     claims = [claim_of(record) for record in records]
+    corrections = _corrections(options.corrections, records) if options.corrections else {}
     references = [_reference(record, options.against) for record in records]
-    if records and not any(references) and options.target is None:  # before a model costs money
+    if records and not any(references) and options.target is None and not corrections:  # before a model costs money
         raise DatasetError(
             f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out'
         )
@@ -63,11 +66,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
         for record, judgement in zip(records, judged, strict=True)
     ]
+    before = [Verdict(row["verdict"]) for row in rows]
+    for place, (verdict, note) in corrections.items():
+        rows[place] |= {"verdict": verdict, "reason": f"person: {note or 'no note'}"}
     if options.target is not None:
         write_rows(options.target, rows)
     counts = Counter(row["verdict"] for row in rows)
     print(f"{len(rows)} judged: {', '.join(f'{count} {verdict}' for verdict, count in counts.most_common())}")
     print(f"judge: {judge.name}@{judge.version}")
+    if corrections:
+        changes = Counter(f"{before[place]} -> {rows[place]['verdict']}" for place in corrections)
+        listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
+        scores = [measure(verdicts).score for verdicts in (before, [Verdict(row["verdict"]) for row in rows])]
+        print(f"a person's verdicts counted in: {listed}; score {scores[0]:+.3f} -> {scores[1]:+.3f}")
     if cost := cost_line(judge):
         print(cost)
     pairs = [
@@ -90,6 +101,20 @@ def claim_of(record: Record) -> Claim:
             raise DatasetError(f'{record.place}, field "{shown}": expected text, found {type(row.get(name)).__name__}')
     golds = (row[gold_field], *alternative_answers(record)) if has_answer else ()
     return Claim(row["query"], golds, row["prediction"])
+
+
+def _corrections(path: Path, records: Sequence[Record]) -> dict[int, tuple[str, str]]:
+    """Verdict and note by the place of the row that they are about; raises DatasetError."""
+    places = {(row.get("interaction_id"), row.get("occurrence", 0)): n for n, (_, row) in enumerate(records)}
+    found: dict[int, tuple[str, str]] = {}
+    for place, row in read_records(path):
+        key = str(row.get("interaction_id")), row.get("occurrence", 0)
+        if row.get("verdict") not in set(Verdict):
+            raise DatasetError(f'{place}, field "verdict": expected one of {", ".join(Verdict)}')
+        if key not in places:
+            raise DatasetError(f'{place}, field "interaction_id": no row of the judged file is {key[0]}')
+        found[places[key]] = row["verdict"], str(row.get("note") or "")
+    return found
 
 
 def _reference(record: Record, against: str | None) -> str | None:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,18 @@ from agents.kg.schema import Domain
 from agents.kg.writing import CallRequest, CallWriter, Written
 from agents.llm import load_language_model
 from agents.settings import KG_VARIABLE, KgWriterSettings, load_settings
-from crag.command import add_preset_arguments, command, in_batches, number, overrides_of, parser_of, server, whole
+from crag.command import (
+    add_preset_arguments,
+    command,
+    form,
+    in_batches,
+    moment,
+    number,
+    overrides_of,
+    parser_of,
+    server,
+    whole,
+)
 from evaluation.datasets import DatasetError, Record, read_records
 
 _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
@@ -37,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("calls", metavar="CALLS", help="the text of the program")
     run.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
     run.add_argument("--kg-url", type=server, default=os.environ.get(KG_VARIABLE), help=f"default: ${KG_VARIABLE}")
-    run.add_argument("--query-time", type=_moment, metavar="TIME", help="03/05/2024, 23:18:31 PT; default: now")
+    run.add_argument("--query-time", type=form(moment), metavar="TIME", help="03/05/2024, 23:18:31 PT; default: now")
     run.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
     write = commands.add_parser("write", help="write calls for the questions of a JSONL file")
     write.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
@@ -56,15 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _moment(text: str) -> datetime:
-    moment = parse_query_time(text)
-    if moment is None:
-        raise argparse.ArgumentTypeError(f'{text!r} is not like "03/05/2024, 23:18:31 PT"')
-    return moment
-
-
 def _run(options: argparse.Namespace) -> int:
-    task = Task(Domain(options.domain), options.calls, options.query_time)
+    task = Task(Domain(options.domain), options.calls, options.query_time and parse_query_time(options.query_time))
     with KgClient(options.kg_url) as client:
         outcome = Executor(client).run_batch([task], Deadline(options.seconds))[0]
     statements = [

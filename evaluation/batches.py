@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from agents.common.queries import query_time_of
 from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SECONDS_PER_QUERY = 30.0
@@ -67,7 +68,7 @@ def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Qu
 def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
     """The evaluator's argument of `batch_generate_answer`: four lists of equal length, without answers and labels.
 
-    Search results have only the five official fields.
+    Search results have only the five official fields. A row without a time is asked now.
     """
     rows = [question.row for question in questions]
     return {
@@ -77,5 +78,5 @@ def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
             [{name: result.get(name, "") for name in PAGE_FIELDS} for result in row.get("search_results", ())]
             for row in rows
         ],
-        "query_time": [row.get("query_time", "") for row in rows],
+        "query_time": [row.get("query_time") or query_time_of() for row in rows],
     }

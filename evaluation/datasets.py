@@ -1,10 +1,11 @@
-"""Reads question files of CRAG, lazily, one row at a time: JSON lines (``.jsonl``), also in bz2 (``.jsonl.bz2``).
+"""Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV with a header (``.csv``), also in bz2.
 
 A file cut into numbered parts (``name.jsonl.bz2.part1``) is read as one. A task-3 row has about 10 MB, so a file's rows
 are never in memory together.
 """
 
 import bz2
+import csv
 import io
 import json
 import re
@@ -29,9 +30,13 @@ __all__ = [
 ]  # fmt: skip
 
 _SAMPLE = Path("data/sample/questions.jsonl")
-_INSTALLED_SAMPLE = Path(sysconfig.get_path("data"), "share/crag/sample/questions.jsonl")
-DEFAULT_DATASET = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_file() and not _SAMPLE.is_file() else _SAMPLE
-"""The shipped sample: of the repository where the user stands, else of the installed package."""
+_SAMPLES = (
+    _SAMPLE,
+    Path(__file__).parents[1] / _SAMPLE,
+    Path(sysconfig.get_path("data"), "share/crag", *_SAMPLE.parts[1:]),
+)
+DEFAULT_DATASET = next(filter(Path.is_file, _SAMPLES), _SAMPLE)
+"""The shipped sample: of the repository where the user stands, of this one, or of the installed package."""
 
 PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
 """The fields of a search result in the evaluator's batches."""
@@ -39,8 +44,7 @@ PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_las
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 """Labels of public rows, which agents never see."""
 
-_REQUIRED_FIELDS = ("interaction_id", "query")
-_TEXT_FIELDS = (*_REQUIRED_FIELDS, "query_time", "answer", *LABEL_FIELDS)
+_TEXT_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Kind = TypeVar("_Kind")
 _PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
 
@@ -98,7 +102,8 @@ class Split:
 def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
     """The questions of a file, validated and in one form for all releases.
 
-    A row has `interaction_id` and `query`; other official fields are checked if present. Texts are cleaned
+    A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
+    number as one. Texts are cleaned
     (`agents.common.text`). The alternative answers (``alt_ans`` or ``alternative_answers``, a list or its JSON text
     ``"[]"``) become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`; null becomes "".
     A ``page_result_file`` in a search result is a path inside the question file's folder; the file's text becomes
@@ -191,13 +196,31 @@ def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
 
 
 def _lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """The lines that are not blank, with their places."""
-    packed = _PART.sub(r"\g<stem>", source.name).lower().endswith(".bz2")
+    """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
+    name = _PART.sub(r"\g<stem>", source.name).lower()
+    packed = name.endswith(".bz2")
     with joined_files(source, parts) as stream, ExitStack() as stack:
         unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream))) if packed else stream
+        if name.removesuffix(".bz2").endswith(".csv"):
+            yield from _csv_lines(source, unpacked)
+            return
         for number, line in lines_of(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
+
+
+def _csv_lines(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Empty cells are left out. Raises DatasetError: no column `query`, or no CSV in UTF-8."""
+    rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
+    try:
+        if "query" not in (rows.fieldnames or ()):
+            there = ", ".join(rows.fieldnames or ["nothing"])
+            raise DatasetError(f'{source}, line 1: the header has no column "query", only {there}')
+        for row in rows:
+            cells = {name: cell for name, cell in row.items() if name and cell}
+            yield f"{source}, line {rows.line_num}", json.dumps(cells).encode()
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DatasetError(f"{source}, line {rows.line_num + 1}: not CSV in UTF-8 ({error})") from None
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------
@@ -206,10 +229,11 @@ def _lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
 def _normalised(record: Record, folder: Path) -> dict[str, Any]:
     place, row = record.place, dict(record.data)
     for name in _TEXT_FIELDS:
-        if row.get(name) is None and name not in _REQUIRED_FIELDS:
+        if row.get(name) is None and name != "query":
             row.pop(name, None)
         else:
             row[name] = clean(_checked(place, name, row.get(name), str, "text"))
+    row.setdefault("interaction_id", place.rpartition(", ")[2])
     row["alt_ans"] = alternative_answers(record)
     row.pop("alternative_answers", None)
     if "search_results" in row:

@@ -1,5 +1,6 @@
 """One run: results.json, the final table, and what the agent's gates cost and saved."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +14,8 @@ from evaluation.signature import signature_line
 
 COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
 """Generations that ran out of time: before their first token, and later. Tokens that were read and written."""
+COUNT_FIELDS = {"out_of_time": "out_of_time", "tokens": "batch_tokens"}
+"""The fields of a row of predictions.jsonl with the counts of its whole batch."""
 LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowledge graph that did not reply"}
 
 
@@ -21,10 +24,10 @@ def summarise(
 ) -> dict[str, Any]:
     """The contents of results.json.
 
-    `slices` are by label. `timeouts` and `errors` count batches.
-    `last_error` is the last line of the last error: of a traceback the exception. Seconds `total` are the agent's over
-    all batches; `startup` and `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`.
-    `generations_out_of_time` counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
+    `slices` are by label. `timeouts` and `errors` count batches. `last_error` is the last line of the last error: of a
+    traceback the exception and its place. Seconds `total` are the agent's over all batches; `startup` and
+    `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`. `generations_out_of_time`
+    counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `lost` counts questions without an answer by what it was lost to: see `agents.common.contracts.Lost`. `tokens` are
     the language model's.
     """
@@ -51,13 +54,20 @@ def summarise(
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
         "generations_out_of_time": _counted("out_of_time", batches.values()),
         "tokens": _counted("tokens", batches.values()),
-        "last_error": faults[-1].splitlines()[-1].strip() if faults and faults[-1] else None,
+        "last_error": _told(faults[-1]) if faults and faults[-1] else None,
         "lost": count_lost(records),
     }
 
 
+def _told(error: str) -> str:
+    """The last line of an error; of a traceback, after the file and line of the exception."""
+    places = re.findall(r'^ *File "([^"\n]+)", line (\d+)', error, re.MULTILINE)
+    place = f"{Path(places[-1][0]).name}, line {places[-1][1]}: " if places else ""
+    return place + error.splitlines()[-1].strip()
+
+
 def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
-    return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
+    return {kind: sum(batch.get(COUNT_FIELDS[name], {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
 
 
 def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:

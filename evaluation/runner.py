@@ -26,7 +26,7 @@ from evaluation.batches import SECONDS_PER_QUERY, Question, golds_of, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.metrics import VALUE
-from evaluation.results import COUNTS, judged_firings, summarise
+from evaluation.results import COUNT_FIELDS, COUNTS, judged_firings, summarise
 from evaluation.store import RESULTS, RunStore
 from evaluation.worker import BatchResult, Worker
 
@@ -170,7 +170,7 @@ def _row(
 ) -> dict[str, Any]:
     """A row of predictions.jsonl without its place.
 
-    `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNTS` are of the whole batch.
+    `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
     """
     row, split = question.row, question.row.get(Split.FIELD)
     return {
@@ -186,7 +186,9 @@ def _row(
         "timed_out": result.timed_out,
         "error": result.error,
         "lost": _lost(result, trace),
-        **{name: _counts(result, name, kinds) for name, kinds in COUNTS.items()},
+        "evidence": evidence if isinstance(evidence := trace.get("evidence"), dict) else None,
+        "tokens": _tokens(trace),
+        **{field: _counts(result, name, COUNTS[name]) for name, field in COUNT_FIELDS.items()},
     }
 
 
@@ -196,6 +198,14 @@ def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
         return Lost.CLOCK if result.timed_out else Lost.FAULT
     cause = trace.get("lost")
     return cause if isinstance(cause, str) and cause in set(Lost) else None
+
+
+def _tokens(trace: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens of the question's own generations."""
+    own = trace.get("generations")
+    texts = [one for one in own.values() if isinstance(one, Mapping)] if isinstance(own, Mapping) else []
+    counts = {kind: [one.get(f"{kind}_tokens") for one in texts] for kind in COUNTS["tokens"]}
+    return {kind: sum(count for count in found if type(count) is int) for kind, found in counts.items()}
 
 
 def _counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
@@ -215,12 +225,12 @@ def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
 # --- where a run comes from -------------------------------------------------------------------------------------------
 
 
-def origin_of(arguments: Sequence[str]) -> dict[str, str]:
+def origin_of(arguments: Sequence[str], program: str = "python local_evaluation.py") -> dict[str, str]:
     """``date``, ``machine``, ``command`` and, in a git repository, ``commit``, of a run with these arguments.
 
     The machine has no name, and addresses in the command no passwords: reports are passed on.
     """
-    command = without_credentials(shlex.join(["python", "local_evaluation.py", *arguments]))
+    command = without_credentials(f"{program} {shlex.join(arguments)}")
     commit = _output("git", "rev-parse", "--short=12", "HEAD")
     changed = " with changes" if commit and _output("git", "status", "--porcelain", "--untracked-files=no") else ""
     return {

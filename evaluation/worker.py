@@ -3,12 +3,15 @@
 import contextlib
 import faulthandler
 import importlib
+import importlib.util
+import itertools
 import json
 import logging
 import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -18,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, cast
 
 from tqdm import tqdm
@@ -31,6 +35,8 @@ DEFAULT_AGENT = "agents.user_config:UserAgent"
 METHODS = ("get_batch_size", "batch_generate_answer")
 TRACE_SECONDS = 120.0
 """Time limit for an agent's traces after its answers; they do not count for the evaluator's limit."""
+OURS = ("agents", "benchmarks", "crag", "evaluation", "mock_api", "models", "scripts", "training")
+"""Our top-level packages: an agent's own folder may have some of these names (the 2024 kit has `models`)."""
 CLOSE_SECONDS = 10.0
 """Time limit for an agent to close itself after the last batch."""
 
@@ -47,7 +53,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """The agent (``module:Class``, built without arguments), and its additional environment variables."""
+    """The agent (``module:Class`` or ``FILE.py:Class``, built without arguments), and its additional environment."""
 
     path: str = DEFAULT_AGENT
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +113,7 @@ class InProcessWorker(Worker):
     def __init__(self, spec: AgentSpec) -> None:
         self._spec = spec
         self._agent: Agent | None = None
-        self._environment = dict(os.environ)
+        self._environment, self._modules, self._search = dict(os.environ), dict(sys.modules), list(sys.path)
 
     def wait_until_ready(self) -> int:
         """Build the agent.
@@ -164,7 +170,7 @@ class InProcessWorker(Worker):
         return replace(self.ask(batch), traces=self.traces(len(batch["query"])))
 
     def stop(self, *, in_order: bool = False) -> None:
-        """Close the agent, which cannot be killed here, and take its variables out of this process's environment."""
+        """Close the agent, which cannot be killed here, and take its variables and modules out of this process."""
         agent, self._agent = self._agent, None
         try:
             getattr(agent, "close", lambda: None)()
@@ -172,20 +178,50 @@ class InProcessWorker(Worker):
             log.exception("closing the agent failed")
         os.environ.clear()
         os.environ.update(self._environment)
+        sys.modules.update(self._modules)
+        sys.path[:] = self._search
 
 
 def _named(path: str) -> Any:  # noqa: ANN401 - external code
     """The object that the path names. Errors in the agent's own module are not caught."""
-    module, _, name = path.partition(":")
-    try:
-        imported = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise AgentStartError(f"agent {path}: {error}, neither in this folder nor among the packages") from None
+    module, _, name = path.rpartition(":")
+    if module.endswith(".py"):
+        imported = _from_file(Path(module).resolve())
+    else:
+        try:
+            imported = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if not f"{module}.".startswith(f"{error.name}."):
+                raise
+            raise AgentStartError(f"agent {path}: {error}, neither in this folder nor among the packages") from None
+        found, here = imported.__file__, Path(*module.split(".")).with_suffix(".py")
+        if found and here.is_file() and not here.samefile(found):
+            wanted = f"the file in this folder is --agent {here}:{name}"
+            raise AgentStartError(f"agent {path}: that module is {found}; {wanted}")
     if not hasattr(imported, name):
         raise AgentStartError(f"agent {path}: the module has no attribute {name!r}, expected as in {DEFAULT_AGENT}")
     return getattr(imported, name)
+
+
+def _from_file(file: Path) -> ModuleType:
+    """The module of a file. For what it imports, its folder and the one above take precedence over our packages."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise AgentStartError(f"agent {file}: there is no such file")
+    folders = [file.parent, file.parents[1]]
+    for folder, name in itertools.product(reversed(folders), OURS):
+        own = folder / name
+        has_code = any(own.glob("*.py")) or own.with_suffix(".py").is_file()
+        if has_code and own != Path(__file__).resolve().parents[1] / name:
+            for known in [known for known in sys.modules if f"{known}.".startswith(f"{name}.")]:
+                del sys.modules[known]
+            if own.is_dir() and not (own / "__init__.py").is_file():
+                sys.modules[name] = ModuleType(name)  # else a package elsewhere would win over this folder
+                sys.modules[name].__path__ = [str(own)]
+    sys.path[:0] = map(str, folders)
+    module = sys.modules[file.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _peak_memory_mb() -> float:
@@ -264,8 +300,8 @@ class ProcessWorker(Worker):
             self._ready = True
             return message
         self.stop()
-        if isinstance(message, AgentStartError):
-            raise message
+        if isinstance(message, tuple):
+            raise AgentStartError(*message)
         raise AgentStartError(
             f"agent {self._spec.path}: {message or f'not built within {self._startup_seconds:g} seconds'}"
         )
@@ -279,20 +315,20 @@ class ProcessWorker(Worker):
         running = self._running or self.start()
         began = time.monotonic()
         running.stack()  # of the batch before, which came just in time
-        result: BatchResult | None = None
+        result: tuple[Any, ...] | None = None
         try:
             running.connection.send((batch, limit))
             running.next_message(None)
             began = time.monotonic()
             result = running.next_message(limit)
             if result and (traced := running.next_message(TRACE_SECONDS)):
-                return cast("BatchResult", traced)
+                return BatchResult(*traced)
             error, timed_out = running.stack(), True
         except (EOFError, BrokenPipeError, ConnectionResetError):
             error, timed_out = f"the agent's process ended during a batch {running.ending()}", False
         seconds = time.monotonic() - began
         self.stop()
-        return result or BatchResult(None, error, seconds, timed_out)  # else only its traces were lost
+        return BatchResult(*(result or (None, error, seconds, timed_out)))  # a result: only its traces were lost
 
     def stop(self, *, in_order: bool = False) -> None:
         """Kill the agent's process and all its children, if any; an idle one may first close itself `in_order`."""
@@ -317,9 +353,10 @@ class ProcessWorker(Worker):
 def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
-    It sends the batch size or an AgentStartError, then for each batch: a sign that it has it, the result, and the
-    result with traces. It leads its own group, so it can be killed with its children; it dies with the evaluator. The
-    agent's output goes to standard error, because standard output belongs to the evaluator.
+    It sends plain data, as its modules may not be ours: the batch size, or the text of an AgentStartError in a tuple;
+    then for each batch a sign that it has it, the result, and the result with traces. It leads its own
+    group, so it can be killed with its children; it dies with the evaluator. The agent's output goes to standard error,
+    because standard output belongs to the evaluator.
     """
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -331,7 +368,7 @@ def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     try:
         connection.send(agent.wait_until_ready())
     except AgentStartError as error:
-        connection.send(error)
+        connection.send((str(error),))
         return
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
@@ -341,9 +378,13 @@ def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
             faulthandler.dump_traceback_later(limit * 0.95, file=stacks.fileno())
             result = agent.ask(batch)
             faulthandler.cancel_dump_traceback_later()
-            connection.send(result)
-            connection.send(replace(result, traces=agent.traces(len(batch["query"]))))
+            connection.send(_plain(result))
+            connection.send(_plain(replace(result, traces=agent.traces(len(batch["query"])))))
     agent.stop()
+
+
+def _plain(result: BatchResult) -> tuple[object, ...]:
+    return tuple(getattr(result, name) for name in BatchResult.__slots__)
 
 
 def _die_with_parent() -> None:

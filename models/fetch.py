@@ -19,7 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from crag.command import command, end_with, parser_of
+from crag.command import as_typed, command, end_with, parser_of
 from models import sources
 from models.manifest import (
     RECORD_NAME,
@@ -213,15 +213,20 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
 
 
 def _print_list() -> None:
+    users: dict[str, list[str]] = {}
     for title in (*available_presets(), *load_manifest().groups):
         group, _ = resolve([title])
+        for name in (*group.models, *group.optional):
+            users.setdefault(name, []).append(title)
         optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
         print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
     print()
     for name, entry in load_manifest().models.items():
         here = "here" if find(name).problem is None else "-"
         size = sum(file.size for file in entry.files)
-        print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
+        shown = f"{size / 1e6:.0f} MB" if size else "hub only"
+        used = f"; used by {', '.join(users[name])}" if name in users else ""
+        print(f"{name:30} {here:5} {shown:>9}  {entry.licence}; {entry.role}{used}")
 
 
 @command(ValueError)
@@ -256,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         failed = _fetch_all(wanted, root, options.float16)
     for problem in untrained:
-        print(f"cannot be fetched: {problem}", file=sys.stderr)
+        print(as_typed(f"cannot be fetched: {problem}"), file=sys.stderr)
     return 1 if failed or (options.verify and untrained) else 0
 
 

@@ -15,6 +15,7 @@ from agents.answering.confidence import PAGES_KIND as PAGES_KIND
 from agents.answering.confidence import ConfidenceModel as ConfidenceModel
 from agents.answering.confidence import Feature as Feature
 from agents.answering.confidence import LogisticModel as LogisticModel
+from agents.answering.evidence import evidence_of as evidence_of
 from agents.answering.features import kind_of as kind_of
 from agents.answering.features import question_features as question_features
 from agents.answering.normalise import MAX_TOKENS as MAX_TOKENS

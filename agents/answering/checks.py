@@ -202,12 +202,12 @@ def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring
     """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
         if isinstance(gate, ScoreGate) and (value is None or value <= gate.minimum):
-            found = "there is no number" if value is None else f"it is {value:.2f}"
-            return GateFiring(gate.name, f"{gate.score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
+            found = "no passage was scored" if value is None else f"the best passage fits with {value:.2f} at most"
+            return GateFiring(gate.name, f"{found}, not above {gate.minimum:g}", I_DONT_KNOW)
     return None
 
 
 def gated_answer(firing: GateFiring, source: str) -> Answer:
     """The answer that a gate or check gives."""
     decision = _DECISIONS.get(firing.answer, Decision.ANSWERED)
-    return Answer(firing.answer, decision, source, f"gate {firing.name}: {firing.reason}")
+    return Answer(firing.answer, decision, source, firing.reason)

@@ -40,7 +40,7 @@ def question_features(trace: Trace) -> dict[str, float]:
 def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
     """Features of an answer: those of its question, its source, its wording, and what the model said about it."""
     text, generation, of_graph = draft.answer.text, draft.generation, draft.answer.source == GRAPH
-    words = _words(text)
+    words = words_of(text)
     new = _new_words(words, trace)
     features = question_features(trace) | {
         "from_graph": float(of_graph),
@@ -68,12 +68,12 @@ def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
         # How sure the model was of its words, and how undecided about the first one.
         known["mean_log_probability"] = generation.mean_log_probability
         known["first_token_entropy"] = None if of_graph else generation.first_entropy
-        features["answer_in_evidence"] = _share(new, draft.evidence)
+        features["answer_in_evidence"] = share(new, draft.evidence)
         if trace.facts and not of_graph:
-            features["answer_in_facts"] = _share(new, " ".join(fact.text for fact in trace.facts))
+            features["answer_in_facts"] = share(new, " ".join(fact.text for fact in trace.facts))
         if trace.passages:
             wanted = f" {' '.join(words)} "
-            having = sum(wanted in f" {' '.join(_words(passage.text))} " for passage in trace.passages)
+            having = sum(wanted in f" {' '.join(words_of(passage.text))} " for passage in trace.passages)
             features["passages_with_answer"] = having / len(trace.passages) if words else 0.0
         if scored and not of_graph:
             features |= _passage_features(trace, scored, new or words)
@@ -82,24 +82,23 @@ def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
 
 def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
     """How well the passage with most of these words of the answer fits the question."""
-    best = max(scored, key=lambda passage: (_share(words, passage.text), passage.scores["cross_encoder"]))
-    asked = [word for word in _words(trace.query) if word not in _SMALL]
+    best = max(scored, key=lambda passage: (share(words, passage.text), passage.scores["cross_encoder"]))
+    asked = [word for word in words_of(trace.query) if word not in _SMALL]
     return {
         "answer_passage_logit": best.scores["cross_encoder"],
-        "question_in_answer_passage": _share(asked, f"{best.page_name} {best.text}"),
+        "question_in_answer_passage": share(asked, f"{best.page_name} {best.text}"),
     }
 
 
 def passages_with(text: str, trace: Trace) -> list[Passage]:
     """The passages that hold most of what this answer adds to the question."""
-    words = _words(text)
-    wanted = _new_words(words, trace) or words
-    return [passage for passage in trace.passages if _share(wanted, passage.text) >= HOLDS]
+    wanted = added_words(text, trace)
+    return [passage for passage in trace.passages if share(wanted, passage.text) >= HOLDS]
 
 
 def repeats(question: str, text: str) -> bool:
     """Whether the text has most of the question in one piece, word for word."""
-    asked, read = _words(question)[:MOST_COMPARED], f" {' '.join(_words(text))} "
+    asked, read = words_of(question)[:MOST_COMPARED], f" {' '.join(words_of(text))} "
     size = math.ceil(REPEATS * len(asked))
     pieces = (" ".join(asked[start : start + size]) for start in range(len(asked) - size + 1))
     return size >= FEWEST_REPEATED and any(f" {piece} " in read for piece in pieces)
@@ -112,17 +111,24 @@ def kind_of(features: Mapping[str, float]) -> str:
     return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words and numbers of a text, in lower case."""
     return _WORD.findall(text.lower().replace(",", ""))
+
+
+def added_words(text: str, trace: Trace) -> list[str]:
+    """The words that an answer adds to the question; all of them where it adds none."""
+    words = words_of(text)
+    return _new_words(words, trace) or words
 
 
 def _new_words(words: list[str], trace: Trace) -> list[str]:
     """The words of an answer that the question does not have."""
-    asked = set(_words(trace.query))
+    asked = set(words_of(trace.query))
     return [word for word in words if word not in asked and word not in _SMALL]
 
 
-def _share(words: list[str], text: str) -> float:
+def share(words: Sequence[str], text: str) -> float:
     """The share of the words that are in the text; 0 for no words."""
-    found = set(_words(text))
+    found = set(words_of(text))
     return sum(word in found for word in words) / len(words) if words else 0.0

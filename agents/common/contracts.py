@@ -182,6 +182,15 @@ class GateFiring:
     withheld: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer rests on: a sentence with its page's title and address, or a fact with its call as `source`."""
+
+    sentence: str
+    source: str
+    url: str = ""
+
+
 @dataclass(slots=True)
 class Trace:
     """All that happened to one question, in the order of the pipeline.
@@ -207,6 +216,8 @@ class Trace:
     candidates: list[Candidate] = field(default_factory=list)
     gates: list[GateFiring] = field(default_factory=list)
     answer: Answer | None = None
+    evidence: Evidence | None = None
+    """None: no answer, or no sentence that holds it was found."""
     lost: Lost | None = None
     """What may have kept an abstention from being an answer; None for answers and for considered abstentions."""
     events: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ the time. The limits of later stages (`web.extract`, `agents.kg.client`) stand t
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from agents.common.contracts import Page, Query
 from agents.common.text import clean, encodable
@@ -13,6 +14,8 @@ from agents.common.text import clean, encodable
 BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """The evaluator's fields; domain, question type and dynamism are withheld at run time."""
 
+TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
+"""Of `query_time`: Pacific time."""
 _PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result")
 LIMITS = {
     "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
@@ -73,10 +76,15 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
 
 
+def query_time_of(moment: datetime | None = None) -> str:
+    """A moment, by default now, in the evaluator's form; without a zone it is the machine's."""
+    return (moment or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles")).strftime(TIME_FORMAT)
+
+
 def parse_query_time(text: str) -> datetime | None:
     """``03/05/2024, 23:18:31 PT`` as Pacific wall-clock time without a zone; None for other forms."""
     try:
-        return datetime.strptime(text.strip().removesuffix("PT").strip(), "%m/%d/%Y, %H:%M:%S")
+        return datetime.strptime(text.strip().removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
     except ValueError:
         return None
 

@@ -24,7 +24,7 @@ CONTROL_TOKENS = (
 )
 """Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
 _CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
-_CREDENTIALS = re.compile(r"(?<=//)\S{0,200}@")
+_CREDENTIALS = re.compile(r"(?<=//)[^\s/:@]{0,100}(?::\S{0,200})?@")
 _MARK = r"[\p{M}\uff9e\uff9f]"
 """The last two, halfwidth Japanese sound marks, are letters in Unicode, but normal forms make combining marks of them.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
-from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
+from agents.answering import Answerer, Check, Draft, evidence_of, gated_answer, generate_all, shown
 from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
 from agents.common.deadline import BatchClock, Deadline, StuckError, call_within
 from agents.llm import Generation, GenerationRequest, LanguageModel
@@ -114,6 +114,7 @@ class BatchRun:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
             case.trace.seconds = dict(self.clock.seconds)
             case.trace.out_of_time, case.trace.tokens = dict(out_of_time or {}), dict(tokens or {})
+            case.trace.evidence = evidence_of(case.trace)
             case.trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
             answers.append(answer)
         return answers, [case.trace for case in self.cases]

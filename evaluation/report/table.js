@@ -170,6 +170,7 @@ async function openQuestion(row, isLinked = false) {
     if (state.open !== row) return;
     state.entry = entry;
     byId("trace-body").replaceChildren(...traceSections(entry, LIMIT));
+    showCorrection();
   } catch (error) {
     byId("trace-body").replaceChildren(element("p", { class: "warning" }, `This trace cannot be shown: ${error.message}`));
   }
@@ -189,6 +190,51 @@ function afterClosing() {
   const button = rowButtons()[place];
   setTabStop(button || rowButtons()[0]);
   if (button) button.focus();
+}
+
+// --- a person's verdicts and notes: kept by the browser, downloaded for `crag judge --corrections` ----------------------
+
+const KEPT = `corrections of ${document.title} ${location.pathname}`;
+const corrections = new Map(keptCorrections());
+
+function keptCorrections() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) || [];
+  } catch {
+    return [];  // a sandboxed frame keeps nothing
+  }
+}
+
+function showCorrection() {
+  const { verdict, note } = corrections.get(state.open.id) || {};
+  byId("own-verdict").value = verdict === objectOf(state.entry.record).verdict ? "" : verdict || "";
+  byId("own-note").value = note || "";
+}
+
+function correct() {
+  if (!state.entry) return;
+  const { interaction_id, occurrence, query, verdict: judged } = state.entry.record;
+  const [verdict, note] = [byId("own-verdict").value, byId("own-note").value.trim()];
+  if (verdict || note) corrections.set(state.open.id, { interaction_id, occurrence, query, verdict: verdict || judged, note });
+  else corrections.delete(state.open.id);
+  tellCorrections();
+  try {
+    localStorage.setItem(KEPT, JSON.stringify([...corrections]));
+  } catch {
+    // They last as long as the page.
+  }
+}
+
+function tellCorrections() {
+  byId("download").hidden = !corrections.size;
+  byId("download").textContent = `Download ${corrections.size} of your verdicts and notes`;
+}
+
+function downloadCorrections() {
+  const lines = [...corrections.values()].map((correction) => `${JSON.stringify(correction)}\n`);
+  const href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
+  element("a", { href, download: "corrections.jsonl" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
 // --- the address: #questions, #question=ID&domain=movie&search=..., or a section of the overview -----------------
@@ -262,8 +308,11 @@ function listen() {
   byId("trace").addEventListener("click", (event) => event.target === byId("trace") && byId("trace").close());
   byId("trace").addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step && !event.altKey && !event.ctrlKey && !event.metaKey) openNeighbour(step);
+    if (step && !event.target.closest("form") && !event.altKey && !event.ctrlKey && !event.metaKey) openNeighbour(step);
   });
+  byId("correction").addEventListener("submit", (event) => event.preventDefault());
+  byId("correction").addEventListener("input", correct);
+  byId("download").addEventListener("click", downloadCorrections);
   byId("copy-link").addEventListener("click", () => copy(location.href, "The link is copied."));
   byId("copy-json").addEventListener("click", () => copy(JSON.stringify(state.entry, null, 2), "The JSON is copied."));
   window.addEventListener("popstate", goToPlace);
@@ -274,5 +323,6 @@ function listen() {
 makeFacets();
 makeHeads();
 listen();
+tellCorrections();
 goToPlace();
 performance.mark("report-ready");

@@ -2,7 +2,7 @@
 
 const PLAIN_FIELDS = ["interaction_id", "occurrence", "batch", "batch_size", "query", "query_time", "graph_state",
   "pages_read", "context"];
-const OBJECT_FIELDS = ["route", "prompts", "generations", "answer", "seconds"];
+const OBJECT_FIELDS = ["route", "prompts", "generations", "answer", "evidence", "seconds"];
 const LIST_FIELDS = ["calls", "facts", "passages", "candidates", "gates", "events"];
 const ROUTE_FIELDS = { domain: "domain", question_type: "question type", static_or_dynamic: "dynamism" };
 
@@ -46,12 +46,20 @@ function summary(record, trace) {
     ["expected", written(record.answer) + (alternatives ? ` (also: ${alternatives})` : "")],
     ["judge", [badge(record.verdict), " ", written(record.reason)]],
     ["decision", [answer.decision, answer.source, answer.reason].filter(Boolean).map(written).join(" · ")],
+    ["evidence", evidence(trace)],
     ["labels", labels.filter(Boolean).join(" · ")],
     ["asked", [written(trace.query_time), `batch ${record.batch}`]
       .filter(Boolean).join(" · ")],
     ["id", record.interaction_id],
     ["error", record.error ? element("pre", {}, written(record.error)) : ""],
   ]));
+}
+
+/** The sentence that holds the answer, with its page or call. */
+function evidence(trace) {
+  const { sentence, source, url } = objectOf(trace.evidence);
+  if (!sentence) return "evidence" in trace && objectOf(trace.answer).decision !== "abstained" ? "none found" : "";
+  return [element("q", {}, written(sentence)), " ", ...pageLink({ page_name: source, url })];
 }
 
 /** Terms to mark in passages and facts: gold answers, the answer given, and withheld answers. */

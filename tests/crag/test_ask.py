@@ -1,17 +1,21 @@
-"""`crag ask`: an answer, its reasons, and what a mistake is told."""
+"""`crag ask` and `Asker`: answers about one's own pages, with their evidence, and what a mistake is told."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 from pytest_httpserver import HTTPServer
 
+from crag import Asker
 from crag.__main__ import main
 from evaluation.datasets import DEFAULT_DATASET
 
 QUESTION = "who directed rain man?"
 SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']
-PAGE = "<html><head><title>Rain  Man</title></head><body><p>Rain Man is by Barry Levinson.</p></body></html>"
+CHANGES = SAYS[3:]
+PAGE = "<html><head><title>Rain  Man</title></head><body><p>A film. Its director is Barry Levinson.</p></body></html>"
+TOLD = 'Barry Levinson\n    "Its director is Barry Levinson."\n    Rain Man, {}\n'
 
 
 @pytest.fixture
@@ -21,10 +25,24 @@ def page(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_one_question_has_one_answer(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ask", QUESTION, "--pages", page, *SAYS]) == 0
+def pdf_of(text: str) -> bytes:
+    """A PDF of one line."""
+    content = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+    page = "<</Type /Page /Parent 2 0 R /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>"
+    font = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+    stream = f"<</Length {len(content)}>> stream\n{content}\nendstream"
+    parts = ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>", page, stream, font]
+    file, places = "%PDF-1.4\n", "0000000000 65535 f \n"
+    for number, part in enumerate(parts, start=1):
+        places += f"{len(file):010} 00000 n \n"
+        file += f"{number} 0 obj {part} endobj\n"
+    return f"{file}xref\n0 6\n{places}trailer <</Size 6 /Root 1 0 R>>\nstartxref\n{len(file)}\n%%EOF".encode()
+
+
+def test_an_answer_names_its_sentence_and_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "--pages", page, QUESTION, *SAYS]) == 0
     said = capsys.readouterr()
-    assert said.out == "Barry Levinson\n"
+    assert said.out == TOLD.format(page)
     assert said.err.startswith("loading the models of preset scripted")
 
 
@@ -32,23 +50,77 @@ def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixtur
     assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SAYS]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "question   who directed rain man?  (03/05/2024, 23:18:31 PT)"
+    assert "graph      it was not asked" in lines
     assert any(line.startswith("pages      1 read, ") for line in lines)
-    assert any("Rain Man: Rain Man is by Barry Levinson." in line for line in lines)
-    assert any("'Barry Levinson' from web" in line for line in lines)
-    assert "answer     Barry Levinson" in lines
-    assert lines[-1].startswith("because    web: ")
+    assert any("Rain Man: A film. Its director is Barry Levinson." in line for line in lines)
+    assert "candidates 'Barry Levinson' from the pages" in lines
+    assert lines[lines.index("answer     Barry Levinson") + 1] == 'evidence   "Its director is Barry Levinson."'
+    assert lines[-1] == "because    the model answered"
 
 
-def test_pages_may_come_from_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own" / "below").mkdir(parents=True)
+    (tmp_path / "own" / "below" / "notes.txt").write_text("Rain Man is by Barry Levinson.\nIt is long.", "utf-16")
+    (tmp_path / "own" / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    (tmp_path / "own" / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
+    (tmp_path / "own" / "empty.html").write_text("<html></html>", encoding="utf-8")
+    (tmp_path / "film.pdf").write_bytes(pdf_of("Its director was Barry Levinson."))
     with HTTPServer() as server:
         server.expect_request("/rain").respond_with_data(PAGE, content_type="text/html")
-        addresses = tmp_path / "addresses.txt"
-        addresses.write_text(f"{server.url_for('/rain')}\n{server.url_for('/gone')}\n", encoding="utf-8")
-        assert main(["ask", QUESTION, "--url-file", str(addresses), "--why", *SAYS]) == 0
+        places = [str(tmp_path / "own"), str(tmp_path / "film.pdf")]
+        places += [server.url_for(path) for path in ("/rain", "/gone")]
+        pages = [word for place in places for word in ("--pages", place)]
+        assert main(["ask", *pages, QUESTION, "--json", *SAYS]) == 0
         said = capsys.readouterr()
-        assert f"left out: {server.url_for('/gone')}: HTTPError" in said.err
-    assert "pages      1 read, " in said.out
-    assert "answer     Barry Levinson" in said.out
+    trace = json.loads(said.out)
+    texts = " ".join(passage["text"] for passage in trace["passages"])
+    assert trace["pages_read"] == 3
+    assert all(text in texts for text in ("Rain Man is by Barry Levinson.", "director was Barry", "director is Barry"))
+    left = sorted(line.removeprefix("left out: ").removeprefix(str(tmp_path)) for line in said.err.splitlines()[:-1])
+    assert [line.partition(": ")[2].partition(":")[0] for line in left] == [
+        "a PDF that cannot be read",
+        "there is no text in it",
+        "it is neither HTML nor plain text nor PDF",
+        "status 500",
+    ]
+
+
+def test_of_many_pages_the_best_are_read(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"{number}.txt").write_text(f"Film {number} is by director number {number}.", encoding="utf-8")
+    (tmp_path / "z.txt").write_text("Prose. " * 2000 + "Rain Man is by Barry Levinson.", encoding="utf-8")
+    with Asker("scripted", changes=CHANGES) as asker:
+        answer = asker.ask(QUESTION, pages=[tmp_path])
+    assert (answer.text, answer.sentence) == ("Barry Levinson", "Rain Man is by Barry Levinson.")
+    assert answer.source == f"z, {tmp_path / 'z.txt'}"
+
+
+def test_many_questions_from_a_file_or_typed(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = f"{QUESTION}\n\nwho directed jaws?\n"
+    (tmp_path / "questions.txt").write_text(typed, encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    for more in (["--file", str(tmp_path / "questions.txt")], []):
+        assert main(["ask", "--pages", page, *more, *SAYS]) == 0
+        said = capsys.readouterr()
+        assert said.out.count("    Barry Levinson\n") == 2
+        assert said.out.startswith(f"{QUESTION}\n    Barry Levinson\n")
+        assert said.err.count("loading") == 1
+
+
+def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
+    assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "i don't know"
+    assert second.startswith("    not sure enough (0.")
+    assert second.endswith("): Barry Levinson")
+    with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
+        answer = asker.ask(QUESTION, pages=[page], at="03/05/2024, 23:18:31 PT")
+    assert (answer.text, answer.withheld, answer.sentence) == ("i don't know", "Barry Levinson", None)
+    assert 0 < (answer.probability or 0) < 0.999
+    assert answer.trace.query_time == "03/05/2024, 23:18:31 PT"
 
 
 def test_without_page_and_graph_the_shipped_graph_is_asked(
@@ -57,11 +129,20 @@ def test_without_page_and_graph_the_shipped_graph_is_asked(
     monkeypatch.setenv("CRAG_MOCK_API_URL", "")
     call = 'language_model.replies={"Calls:" = \'get_movie("titanic")["revenue"]\'}'
     graph = ["--set", 'knowledge_graph.source_policy="graph_first"', "--set", call]
+    graph += ["--set", "knowledge_graph.direct_answers=true"]
     assert main(["ask", "what did titanic earn?", "--json", "--preset", "scripted", *graph]) == 0
     said = capsys.readouterr()
     assert "asking the small graph that is shipped" in said.err
     trace = json.loads(said.out)
     assert trace["graph_state"] == "found"
+    assert trace["evidence"]["source"] == 'knowledge graph: get_movie("titanic")["revenue"]'
+    assert trace["answer"]["text"] in trace["evidence"]["sentence"]
+
+
+def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", QUESTION, "--pages", page, "--kg-url", "http://127.0.0.1:9", *SAYS]) == 0
+    warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
+    assert capsys.readouterr().err.startswith(warning)
 
 
 def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

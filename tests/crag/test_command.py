@@ -10,7 +10,7 @@ from crag.command import EXIT_INTERRUPTED, EXIT_READER_GONE
 def started(body: str) -> subprocess.Popen[str]:
     # A shell's background job ignores SIGINT, and so would its child.
     heard = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code = f"{heard}from crag.command import end_with\ndef main():\n    {body}\nend_with(main)"
+    code = f"{heard}from crag.command import command, end_with\n@command()\ndef main():\n    {body}\nend_with(main)"
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
     )

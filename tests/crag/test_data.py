@@ -18,7 +18,7 @@ from crag import data
 from evaluation.datasets import read_rows
 
 CONTENT = bytes(range(256)) * 40_000
-NAME = data.ONE_FILE[0]
+(NAME,) = data.FILES[4, 1]
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA256}\nsize {len(CONTENT)}\n"
 
@@ -29,8 +29,9 @@ class Publisher:
     def __init__(self, server: HTTPServer) -> None:
         self.ranges: list[str | None] = []
         self.pointer, self.content, self.continues = POINTER, CONTENT, True
-        server.expect_request(f"/raw/{NAME}").respond_with_handler(lambda _: Response(self.pointer))
-        server.expect_request(f"/media/{NAME}").respond_with_handler(self._give)
+        for name in (NAME, NAME.replace("v4", "v5")):
+            server.expect_request(f"/raw/{name}").respond_with_handler(lambda _: Response(self.pointer))
+            server.expect_request(f"/media/{name}").respond_with_handler(self._give)
 
     def _give(self, request: Request) -> Response:
         asked = request.headers.get("Range")
@@ -62,6 +63,12 @@ def test_a_file_is_fetched_once_and_recognised(
     assert "already here and verified" in capsys.readouterr().out
     assert publisher.ranges == [None]
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_the_fifth_version_has_its_own_files(publisher: Publisher, tmp_path: Path) -> None:
+    assert data.main(["fetch", "crag", "--version", "5", "--to", str(tmp_path)]) == 0
+    assert (tmp_path / "crag_task_1_and_2_dev_v5.jsonl.bz2").read_bytes() == CONTENT
+    assert [name.rpartition(".")[2] for name in data.FILES[5, 3]] == ["part0", "part1", "part2", "part3"]
 
 
 @pytest.mark.parametrize("continues", [True, False])
@@ -127,7 +134,7 @@ def test_no_network_is_one_clear_line(
 def test_the_list_names_size_hash_and_place(
     publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(data, "FILES", {1: data.ONE_FILE})
+    monkeypatch.setattr(data, "FILES", {(4, 1): (NAME,)})
     assert data.main(["list", "--to", str(tmp_path)]) == 0
     assert f"10 MB  {NAME}  sha256 {SHA256}  not here" in capsys.readouterr().out
     fetched(tmp_path)

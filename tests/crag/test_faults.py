@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.__main__ import COMMANDS
+from crag.__main__ import COMMANDS, main
 from tests.test_local_evaluation import dataset
 
 
@@ -46,7 +46,12 @@ FAULTS = [
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoMethodAgent", "it has no method batch_generate_answer"),
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoEngineAgent", "cannot start: pip install -r requirements.txt"),
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoSuchModelAgent --in-process", "no model named 'x'; known: y"),
-    ("crag ask who? --preset scripted --pages nowhere.html", "--pages nowhere.html: cannot be read: No such file"),
+    ("crag ask who? --preset scripted --pages nowhere.html", "--pages nowhere.html: cannot be read: no such file"),
+    ("crag ask who? --preset scripted --pages {file}/x", "--pages {file}/x: cannot be read: no such file"),
+    ("crag ask who? --time yesterday", "argument --time: 'yesterday' is not like \"03/05/2024, 23:18:31 PT\""),
+    ("crag ask who? --kg-url nonsense", "argument --kg-url: must be http://HOST:PORT"),
+    ("crag ask --file {file} who?", "give a question or --file, not both"),
+    ("crag ask --file nowhere.txt", "--file nowhere.txt: cannot be read: No such file"),
     ("crag ask who? --preset scripted --mock-kg {new}", "the mock knowledge graph did not start: "),
     ("crag data fetch crag --to {file}/x", "crag_task_1_and_2_dev_v4.jsonl.bz2"),
     ("crag compare nowhere {new}", "nowhere: there is no such folder"),
@@ -89,3 +94,8 @@ def test_a_fault_is_one_line(
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert called("crag", name, "--help") == 0
     assert "usage:" in capsys.readouterr().out
+
+
+def test_an_empty_question_loads_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", " ", "--preset", "scripted"]) == 2
+    assert capsys.readouterr().err == "error: the question is empty\n"

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import runpy
 import shlex
 from collections.abc import Iterator
 from functools import cache
@@ -12,12 +13,13 @@ import pytest
 
 from agents.settings import OpenAIEngine, VllmEngine, load_settings
 from crag.evaluate import main, parsed
+from evaluation.datasets import DEFAULT_DATASET
 from evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
 from tests.crag.test_faults import called
 from tests.test_local_evaluation import results_of
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDE, SCALE = DOCS / "evaluation.md", DOCS / "scale.md"
+GUIDE, SCALE, OWN = DOCS / "evaluation.md", DOCS / "scale.md", DOCS / "own_data.md"
 PLACES_OF_VLLMS_OPTIONS = ("vllm.entrypoints.launchers.cli_args", "vllm.entrypoints.openai.cli_args")
 """They moved between versions."""
 
@@ -77,9 +79,24 @@ def test_every_file_of_a_run_is_in_the_table() -> None:
 def test_the_agent_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (source,) = (block for block in blocks(GUIDE) if block.startswith("class MyAgent"))
     (tmp_path / "my_agent.py").write_text(source, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert main([*EVALUATIONS[0], "--in-process", "--quiet", "--output", str(tmp_path / "out")]) == 0
+    sample = ["--dataset", str(DEFAULT_DATASET.resolve())]
+    monkeypatch.chdir(tmp_path)
+    assert main([*EVALUATIONS[0], *sample, "--quiet", "--output", str(tmp_path / "out")]) == 0
     assert results_of(tmp_path / "out")["n"] == 8
+
+
+def test_the_lines_of_python_about_own_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (source,) = re.findall(r"^```python\n(.*?)^```", OWN.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "a.txt").write_text("Its founder is Ann Lee.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CRAG_PRESET", "scripted")
+    monkeypatch.setenv("CRAG_SETTINGS", 'language_model.replies={"who founded" = "Ann Lee"}')
+    (tmp_path / "own.py").write_text(source, encoding="utf-8")
+    runpy.run_path("own.py")
+    assert capsys.readouterr().out == "Ann Lee Its founder is Ann Lee. a, reports/a.txt None\n"
 
 
 @pytest.mark.vllm

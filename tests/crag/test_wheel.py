@@ -51,15 +51,23 @@ def test_installed_it_answers_from_an_empty_folder(wheel: Path, tmp_path: Path) 
     assert script.is_file()
     environment = {**os.environ, "PYTHONPATH": str(place), "CRAG_MOCK_API_URL": ""}
     says = 'language_model.replies={"Calls:" = \'get_movie("titanic")["revenue"]\'}'
-    asked = ["ask", "what did titanic earn?", "--why", "--preset", "scripted", "--set", says]
-    done = subprocess.run(
-        [sys.executable, str(script), *asked],
-        cwd=empty,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(script), *words]
+        return subprocess.run(
+            command, cwd=empty, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    done = typed("ask", "what did titanic earn?", "--why", "--preset", "scripted", "--set", says)
     assert done.returncode == 0, done.stderr
-    assert "graph      found" in done.stdout
+    assert "graph      it was asked, and it has facts" in done.stdout
+    environment["CRAG_MODELS_DIR"] = str(empty / "none")
+    told = typed("ask", "who?", "--preset", "cpu").stderr + typed("models", "nec", "--verify").stderr
+    told += "".join(typed(name, "--help").stdout for name in ("evaluate", "models", "judge", "compare", "report"))
+    assert all(
+        words in told
+        for words in ("Get them with: crag models cpu", "usage: crag judge", "training.router (in a clone)")
+    )
+    assert "local_evaluation" not in told
+    assert "python -m models" not in told
+    assert "python -m evaluation" not in told

@@ -126,7 +126,6 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
         (b'{"interaction_id": "x"', r"line 2: not valid JSON"),
         (b'"text"', r"line 2: expected a JSON object, found 'text'"),
         (b"[1]", r"line 2: expected a JSON object, found \[1\]"),
-        (lines([{"query": "q"}]), r'line 2, field "interaction_id": missing or null'),
         (lines([row(1, query=None)]), r'line 2, field "query": missing or null'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected text, found \[\'movie\'\]'),
         (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of texts'),
@@ -209,3 +208,31 @@ def test_gigabytes_in_one_line_are_refused_in_bounded_memory(tmp_path: Path) -> 
         with pytest.raises(DatasetError, match=r"line 1: longer than 256,000,000 bytes"):
             read(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000  # kilobytes
+
+
+def test_a_query_alone_is_a_row_and_csv_is_read(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_bytes(lines([{"query": "q 1"}]))
+    assert list(read_rows(tmp_path / "q.jsonl")) == [{"query": "q 1", "interaction_id": "line 1", "alt_ans": []}]
+    table = '\ufeffquery,answer,alt_ans,domain\n"who, then?",Ann,"[""Anna""]",\n\n"two\nlines",,,movie\n'
+    for name, content in (("q.csv", table.encode()), ("q.csv.bz2", bz2.compress(table.encode()))):
+        (tmp_path / name).write_bytes(content)
+        assert count_rows(tmp_path / name) == 2
+        assert list(read_rows(tmp_path / name)) == [
+            {"query": "who, then?", "answer": "Ann", "interaction_id": "line 2", "alt_ans": ["Anna"]},
+            {"query": "two\nlines", "domain": "movie", "interaction_id": "line 5", "alt_ans": []},
+        ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"question,answer\nq,a\n", r'q.csv, line 1: the header has no column "query", only question, answer'),
+        (b"", r"only nothing"),
+        (b'query\n"open\n', r"q.csv, line 2: not CSV in UTF-8 \(unexpected end"),
+        (b"query\n\xff\n", r"not CSV in UTF-8"),
+    ],
+)
+def test_a_bad_csv_is_told(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "q.csv").write_bytes(content)
+    with pytest.raises(DatasetError, match=message):
+        list(read_rows(tmp_path / "q.csv"))

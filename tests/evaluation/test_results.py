@@ -26,7 +26,8 @@ def test_counts_of_a_batch_are_counted_once() -> None:
     counts = [{"not_begun": 2, "cut_short": 1}, {"not_begun": 3}, {}]
     tokens = [{"prompt": 1_500_000, "completion": 20_000}, {"prompt": 500_000}, {}]
     rows = [
-        record(number, "missing", out_of_time=counts[number // 2], tokens=tokens[number // 2]) for number in range(5)
+        record(number, "missing", out_of_time=counts[number // 2], batch_tokens=tokens[number // 2])
+        for number in range(5)
     ]
     results = summarise(rows, {}, {})
     assert results["seconds"]["total"] == 3.0

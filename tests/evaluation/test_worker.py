@@ -1,5 +1,6 @@
 """What the evaluator accepts from an agent, and what an agent's process cannot do to the evaluator."""
 
+import importlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.agents.asking import batch_of
 from tests.evaluation.fake_agents import EchoAgent
 from tests.evaluation.processes import command_of
 
+REPOSITORY = Path(__file__).parents[2]
 FAKES = "tests.evaluation.fake_agents"
 Started = Callable[..., ProcessWorker]
 
@@ -161,3 +163,44 @@ def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Star
     assert worker.answer(batch("say crash"), 0.3).timed_out
     while command_of(child):
         time.sleep(0.02)
+
+
+# --- an agent's own file ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder like the kit of 2024: its packages have the names of ours, and no `__init__.py`."""
+    for name, text in {
+        "models/user_config.py": "from models.base import Base as UserModel\n",
+        "models/base.py": "from evaluation.words import WORD\nfrom beside import more\n\n\nclass Base:\n"
+        "    def get_batch_size(self):\n        return 2\n\n    def batch_generate_answer(self, batch):\n"
+        "        from agents.late import again\n\n        return [f'{WORD} {more} {again}'] * len(batch['query'])\n",
+        "models/beside.py": "more = 'own'\n",
+        "evaluation/__init__.py": "",
+        "evaluation/words.py": "WORD = 'my'\n",
+        "agents/late.py": "again = 'agent'\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("worker", [ProcessWorker, InProcessWorker])
+@pytest.mark.parametrize("path", ["models/user_config.py", "{kit}/models/user_config.py"])
+def test_the_folder_of_an_agents_file_wins_over_our_packages(worker: type[Any], path: str, kit: Path) -> None:
+    started = worker(AgentSpec(f"{path.format(kit=kit)}:UserModel"))
+    try:
+        assert started.wait_until_ready() == 2
+        assert started.answer(batch("a"), 10).answers == ["my own agent"]
+    finally:
+        started.stop()
+    assert Path(importlib.import_module("models").__file__ or "").is_relative_to(REPOSITORY)
+
+
+def test_a_module_of_ours_is_not_taken_for_the_file_of_that_name(kit: Path) -> None:
+    with pytest.raises(AgentStartError, match=r"the file in this folder is --agent models/user_config.py:UserModel"):
+        InProcessWorker(AgentSpec("models.user_config:UserModel")).wait_until_ready()
+    with pytest.raises(AgentStartError, match=r"nowhere.py: there is no such file"):
+        InProcessWorker(AgentSpec("nowhere.py:X")).wait_until_ready()

@@ -111,6 +111,7 @@ def frozen(trace: Trace) -> Row:
     return {
         "query": data["query"],
         "answer": [answer["text"], answer["decision"], answer["source"]],
+        "evidence": short(data["evidence"]),
         "graph": [data["graph_state"], *data["calls"]],
         "facts": [short(f"{fact['source']}: {fact['text']}") for fact in data["facts"]],
         "pages_read": data["pages_read"],

@@ -120,3 +120,24 @@ def test_kappa_of_the_textbook_table() -> None:
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     assert agreement(first, second) == pytest.approx(0.7)
     assert cohens_kappa(first, second) == pytest.approx(0.4)
+
+
+def test_a_persons_verdicts_are_counted_in_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{**row, "interaction_id": f"id-{place // 2}", "occurrence": place % 2} for place, row in enumerate(ROWS)]
+    write_rows(tmp_path / "in.jsonl", rows)
+    own = {"interaction_id": "id-0", "query": "who?", "verdict": "incorrect", "note": "another Ann"}
+    write_rows(tmp_path / "own.jsonl", [{**own, "occurrence": 0}, {**own, "occurrence": 1, "verdict": "correct"}])
+    arguments = ["--in", str(tmp_path / "in.jsonl"), "--corrections", str(tmp_path / "own.jsonl")]
+    assert main([*arguments, "--out", str(tmp_path / "out.jsonl")]) == 0
+    told = "a person's verdicts counted in: correct -> correct 1, correct -> incorrect 1; score +0.250 -> -0.250"
+    assert told in capsys.readouterr().out
+    first, second, *_ = [record.data for record in read_records(tmp_path / "out.jsonl")]
+    assert (first["verdict"], first["reason"]) == ("incorrect", "person: another Ann")
+    assert (second["verdict"], second["reason"]) == ("correct", "person: another Ann")
+    for change, message in (
+        ({"interaction_id": "x"}, "no row of the judged file is x"),
+        ({"verdict": "no"}, "verdict"),
+    ):
+        write_rows(tmp_path / "own.jsonl", [own | change])
+        assert main(arguments) == 2
+        assert message in capsys.readouterr().err

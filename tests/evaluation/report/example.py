@@ -62,6 +62,7 @@ def trace(number: int, **more: Any) -> dict[str, Any]:
         ],
         "gates": [],
         "answer": {"text": f"answer {number}", "decision": "answered", "source": "web", "reason": "the model answered"},
+        "evidence": {"sentence": f"Rest on {number}.", "source": "All numbers", "url": "https://numbers.example/page"},
         "events": [f"event of {number}"],
         "seconds": {"retrieve": 1.0, "generate": 3.0},
         "batch_size": 2,

@@ -131,7 +131,16 @@ def test_more_rows_come_as_one_scrolls(page: Page) -> None:
 def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
     text = page.open(0)
     told = ["answer 0", "gold 0", "number: both say 3", "answered · web · the model answered", 'get_number("0")']
-    told += ["It is gold 0.", "All numbers", "bm25 1.250", "cross encoder 3.500", "Generated 0", "event of 0", "0.750"]
+    told += [
+        "It is gold 0.",
+        "All numbers",
+        "bm25 1.250",
+        "cross encoder 3.500",
+        "Generated 0",
+        "Rest on 0.",
+        "event of 0",
+        "0.750",
+    ]
     assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
     assert "The prompt of 0" not in text, "folded away"
     next(summary for summary in page.all("summary") if summary.text == "Prompt").click()
@@ -195,6 +204,41 @@ def test_a_trace_is_copied_as_json_and_as_a_link(page: Page) -> None:
     page.go("#question=id-0%3A1")
     assert "of another shape" in page.opened()
     assert page.text("trace-title") == "asked again"
+
+
+def test_a_person_marks_a_verdict_and_downloads_it(page: Page) -> None:
+    page.run("URL.createObjectURL = (blob) => { blob.text().then((text) => { window.given = text; }); return '#'; }")
+    page.open(0)
+    Select(page.all("#own-verdict")[0]).select_by_value("incorrect")
+    page.all("#own-note")[0].send_keys("said of another", Keys.ARROW_LEFT, "s")
+    page.click("#next")
+    page.until(lambda: page.text("trace-title") == "what is number 1?" and page.run("return state.entry !== null"))
+    assert page.all("#own-note")[0].get_attribute("value") == ""
+    page.all("#own-note")[0].send_keys("unsure")
+    page.click("#close")
+    assert page.text("download") == "Download 2 of your verdicts and notes"
+    page.click("#download")
+    page.until(lambda: page.run("return window.given"))
+    first, second = map(json.loads, page.run("return window.given").splitlines())
+    named = {"interaction_id": "id-0", "occurrence": 0, "query": "what is number 0?"}
+    assert first == {**named, "verdict": "incorrect", "note": "said of anothesr"}
+    assert (second["verdict"], second["note"]) == (RECORDS[1]["verdict"], "unsure")
+    page.go("#question=id-0")
+    page.opened()
+    assert page.all("#own-note")[0].get_attribute("value") == "said of anothesr", "the browser keeps it"
+
+
+@pytest.mark.parametrize("width", [720, 760, 900, 1280])
+def test_no_column_breaks_a_word(page: Page, width: int) -> None:
+    page.show_on(width)
+    broken = page.run("""return [...document.querySelectorAll("#rows .clamp")].flatMap((span) => {
+      const text = span.firstChild, range = document.createRange();
+      return text ? [...text.data.matchAll(/\\S+/g)].map((word) => {
+        range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+        return range.getClientRects().length > 1 ? word[0] : "";
+      }) : [];
+    }).filter((word) => word && word.length < 12)""")
+    assert broken == []
 
 
 def test_hostile_texts_are_shown_and_nothing_else(page: Page) -> None:
