@@ -24,9 +24,9 @@ class SettingsError(UserError, ValueError):
 
 
 class StrictModel(BaseModel):
-    """A part of the settings; unknown keys and wrong types are errors."""
+    """A part of the settings; unknown keys, wrong types and infinite numbers are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 # --- the models -------------------------------------------------------------------------------------------------------

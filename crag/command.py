@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from agents.common.files import UserError
 from agents.common.queries import parse_query_time
+from agents.common.text import without_credentials
 from agents.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
@@ -192,7 +193,8 @@ def moment(text: str) -> str:
 def warn_of_silent_graph(address: str) -> None:
     """Say that a graph gives no results, before models are loaded for it."""
     if why := silent_graph(address):
-        say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
+        shown = without_credentials(address)
+        say(f"warning: the knowledge graph at {shown} gives no results ({why}): answers will be lost or worse")
 
 
 def folder(text: str) -> Path:
@@ -210,5 +212,6 @@ def server(text: str) -> str:
     except ValueError:
         good = False
     if not good:
-        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
+        found = without_credentials(text)
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
     return text

@@ -16,6 +16,7 @@ from typing import Any
 
 from agents.answering import trim_to_tokens
 from agents.common.files import DatasetError
+from agents.common.text import without_credentials
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 from crag.command import (
     EXIT_INTERRUPTED,
@@ -134,7 +135,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         preset = usual_preset()  # another agent may have none, so there only a named preset counts
     return {
         **preset_signature(load_settings(preset, overrides_of(options)) if preset else None),
-        "set": "; ".join(overrides_of(options)) or None,
+        "set": without_credentials("; ".join(overrides_of(options))) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
@@ -175,7 +176,8 @@ def default_folder(options: argparse.Namespace) -> Path:
         named = [f"{module}.{class_name}", *(named if options.preset else [])]
     graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
     graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
-    changes = [re.sub(r"[^\w.=,-]", "", line) for line in overrides_of(options)]  # without quotes and brackets
+    # Without quotes and brackets.
+    changes = [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]
     name = "-".join([stem, *named, *graphs, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -18,9 +18,10 @@ import requests
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from urllib3.exceptions import HTTPError
 
-from agents.common.deadline import Deadline
+from agents.common.deadline import Deadline, call_within
 from agents.common.files import DatasetError
 from agents.common.queries import LIMITS
+from agents.common.text import without_credentials
 from agents.settings import ExtractSettings
 from agents.web import ExtractionPool, bm25_of_texts
 
@@ -91,9 +92,9 @@ def _sources(place: str) -> Iterator[str]:
 
 
 def _page(place: str, say: Callable[[str], None]) -> OwnPage | None:
-    shown = re.sub(r"//[^/@\s]+@", "//", place)  # traces and reports have no passwords
+    shown = without_credentials(place)
     try:
-        markup = _html(_content(place))
+        markup = _html(call_within(READING_SECONDS, partial(_content, place)))
     except (OSError, HTTPError, ValueError) as error:  # also of an address to which a server redirects
         status = getattr(getattr(error, "response", None), "status_code", None)
         is_web = isinstance(error, requests.RequestException | HTTPError)

@@ -46,7 +46,7 @@ LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 
 _TEXT_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Kind = TypeVar("_Kind")
-_PART = re.compile(r"(?P<stem>.+)\.part(?P<number>\d+)")
+_PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
 
 
 class Split:

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from agents.common.contracts import Lost
 from agents.common.files import write_json
+from agents.common.text import without_credentials
 from evaluation.batches import SECONDS_PER_QUERY, Question, golds_of, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
@@ -229,7 +230,7 @@ def origin_of(arguments: Sequence[str], program: str = "python local_evaluation.
 
     The machine has no name, and addresses in the command no passwords: reports are passed on.
     """
-    command = re.sub(r"//[^/@\s]+@", "//", f"{program} {shlex.join(arguments)}")
+    command = without_credentials(f"{program} {shlex.join(arguments)}")
     commit = _output("git", "rev-parse", "--short=12", "HEAD")
     changed = " with changes" if commit and _output("git", "status", "--porcelain", "--untracked-files=no") else ""
     return {

@@ -23,8 +23,8 @@ STAND_IN = "stand-in"
 """Prefix of the source of a stand-in's files in this record."""
 
 _MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
-_HUB_SOURCE = re.compile(r"[\w.-]+/[\w.-]+@\S+$")
-_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+")
+_HUB_SOURCE = re.compile(r"[\w.-]{1,200}/[\w.-]{1,200}@\S+$")
+_HUB_NAME = re.compile(r"[\w-][\w.-]{0,200}/[\w.-]{1,200}")
 _GIT_LFS_POINTER = b"version https://git-lfs"
 
 

@@ -67,7 +67,7 @@ READERS = {
         "c.json", shipped("models/calibration/cpu.json"), lambda path: ConfidenceModel.load(str(path)), (SettingsError,)
     ),
     "verdicts": Reader("v.jsonl", b'{"key": "k", "correct": true}\n', cached_judge, (UserError,)),
-    "reply of a server": Reader("r.json", REPLY, as_text(read_reply)),
+    "reply of a server": Reader("r.json", REPLY, as_text(lambda body: read_reply(body, 9))),
     "verdict of a model": Reader("v.txt", b'{"accuracy": true}', as_text(read_verdict)),
 }
 

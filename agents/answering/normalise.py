@@ -15,9 +15,9 @@ MAX_TOKENS = 75
 """The evaluator's limit in Llama-2 tokens, without the beginning-of-sequence token."""
 
 _SCAFFOLDING = re.compile(
-    r"^\W*(?:(?:final |short |the )?answer(?: is)?\s*:|assistant\s*:?\s*\n|a:|output:|response:)\s*", re.IGNORECASE
+    r"^\W*(?:(?:final |short |the )?answer(?: is)?\s{,9}:|assistant[^\S\n]{,9}:?\s{,9}\n|a:|output:|response:)\s*", re.I
 )
-_CHAT_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?doc\b[^>\n]*>", re.IGNORECASE)
+_CHAT_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?doc\b[^>\n]{0,200}>", re.IGNORECASE)
 _ABSTENTIONS = re.compile(
     r"\bi (?:really |honestly )?(?:don't|do not|dont|didn't) (?:actually )?(?:know|have (?:enough|sufficient|any|that))"
     r"|\bi(?:'m| am) (?:not (?:sure|certain|aware)|unsure|unable to|afraid i)"

@@ -11,7 +11,7 @@ from agents.llm.base import Generation
 Level = Literal["high", "medium", "low"]
 
 _LEVEL = re.compile(
-    r"[\s(\[*_,;.-]*\bconfidence(?: level)?\W{0,8}(?:is\W+)?(?P<level>high|medium|low)\b[\s)\].*_]*", re.IGNORECASE
+    r"[\s(\[*_,;.-]{,40}\bconfidence(?: level)?\W{,8}(?:is\W{1,9})?(?P<level>high|medium|low)\b[\s)\].*_]*", re.I
 )
 
 
@@ -21,17 +21,17 @@ def assessed(text: str) -> tuple[str, Level | None]:
     return _LEVEL.sub("\n", text).strip(), cast("Level", levels.pop()) if len(levels) == 1 else None
 
 
-_SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"
-_END = r"(?=\s*(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
+_SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided) ){0,5}answer)(?: is|[\u2019']s) "
+_END = r"(?=\s{0,9}(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
 """What may follow a verdict: "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
-_CONFIRMED = re.compile(rf"\W*(?:yes\W+)?(?:{_SUBJECT}|is\s+)?(?:correct|right)(?:\s+answer)?{_END}", re.IGNORECASE)
+_CONFIRMED = re.compile(rf"\W{{,40}}(?:yes\W{{1,9}})?(?:{_SUBJECT}|is )?(?:correct|right)(?: answer)?{_END}", re.I)
 _REJECTED = re.compile(
-    rf"\W*(?:no\W+)?(?:{_SUBJECT}|is\s+)?(?:incorrect|wrong|not\s+(?:correct|right))(?:\s+answer)?{_END}"
+    rf"\W{{0,40}}(?:no\W{{1,9}})?(?:{_SUBJECT}|is )?(?:incorrect|wrong|not (?:correct|right))(?: answer)?{_END}"
     r"(?:[\s.,;:!?()*\"\u201d]|[-\u2013\u2014](?=\s)|(?:because|since)\b)*",
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"\W*(?:the\s+)?(?:correct|right)\s+answer(?:\s+(?:is|was|would\s+be|should\s+be)\b|\s*:)[\s:]*", re.IGNORECASE
+    r"\W{0,40}(?:the )?(?:correct|right) answer(?: (?:is|was|would be|should be)\b|\s?:)[\s:]*", re.IGNORECASE
 )
 
 

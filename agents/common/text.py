@@ -24,6 +24,7 @@ CONTROL_TOKENS = (
 )
 """Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
 _CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(?<=//)[^\s/:@]{0,100}(?::\S{0,200})?@")
 _MARK = r"[\p{M}\uff9e\uff9f]"
 """The last two, halfwidth Japanese sound marks, are letters in Unicode, but normal forms make combining marks of them.
 """
@@ -59,6 +60,11 @@ def without_control_tokens(text: str, own: re.Pattern[str] | None = None) -> str
     for pattern in filter(None, (own, _CONTROL_TOKEN)):
         text = pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
     return text
+
+
+def without_credentials(text: str) -> str:
+    """The text without users and passwords of addresses (``http://user:password@host``), even malformed ones."""
+    return _CREDENTIALS.sub("", text)
 
 
 def encodable(text: str) -> str:

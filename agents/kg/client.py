@@ -18,7 +18,7 @@ from typing import Self, TypeAlias
 import httpx2
 
 from agents.common.deadline import Deadline
-from agents.common.text import clean, encodable_json
+from agents.common.text import clean, encodable_json, without_credentials
 from agents.kg.endpoints import ENDPOINTS, Json, Request, check_shape
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 
@@ -60,7 +60,7 @@ class KgClient:
         except httpx2.InvalidURL:
             address = httpx2.URL()
         if address.scheme not in {"http", "https"} or not address.host:
-            raise ValueError(f"{base_url!r} is no address such as http://127.0.0.1:8000")
+            raise ValueError(f"{without_credentials(base_url)!r} is no address such as http://127.0.0.1:8000")
         self._urls = {path: httpx2.URL(f"{address}{path}") for path in ENDPOINTS}
         connections = httpx2.Limits(max_connections=None, max_keepalive_connections=self.limits.concurrency)
         self._http = httpx2.AsyncHTTPTransport(limits=connections, trust_env=False)

@@ -20,7 +20,7 @@ _LEGAL_FORM = re.compile(
     r"|each representing.*|beneficial interest|of|new|par value.*)\b"
 )
 _TICKER_BEHIND = re.compile(r"\((?:[A-Za-z]+: ?)?([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?)\)\s*$")
-_ASIDE = re.compile(r"(?i)(?:'s)?\s+(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
+_ASIDE = re.compile(r"(?i)(?:'s)?\s{1,9}(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
 _ODD_SHARES = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
 _FLOOR = 0.8
 """Companies whose names are less similar are different companies."""

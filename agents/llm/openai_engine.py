@@ -1,22 +1,25 @@
 """Any OpenAI-compatible server, such as one vLLM per GPU or several machines behind one address."""
 
 import asyncio
+import base64
 import json
 import logging
 import math
 import os
 import re
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import unquote, unquote_to_bytes
 
+import httpx2
 import openai
-from pydantic import AliasChoices, AliasPath, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
 
 from agents.common.deadline import Deadline
-from agents.common.text import clean, encodable, without_control_tokens
+from agents.common.text import clean, encodable, without_control_tokens, without_credentials
 from agents.llm.base import (
     EngineUnavailableError,
     FinishReason,
@@ -34,6 +37,15 @@ log = logging.getLogger(__name__)
 _RETRIES = 2
 _CONNECT_SECONDS = 5.0
 _WARM_UP_SECONDS = 20.0
+LARGEST_REPLY = 1_000_000
+"""Bytes of a body that are read; an answer with log-probabilities has some 200 a token."""
+CHARACTERS_PER_TOKEN = 16
+"""A generation is cut there: on average a token has four, and a server may ignore `max_tokens`."""
+_MOST_TOKENS = 100_000_000
+_ROUNDING = 1e-4
+"""A log-probability may be above 0 by this much."""
+_SHORTEST_SECRET = 6
+"""Shorter keys and passwords are dummies such as `EMPTY`, which an answer may contain."""
 _NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 
 
@@ -49,7 +61,17 @@ class OpenAILanguageModel:
 
     def __init__(self, settings: OpenAIEngine) -> None:
         self._settings = settings
-        self._base_url = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        self._base_url = without_credentials(address)
+        try:
+            sign_in = httpx2.URL(address).userinfo.decode()
+        except httpx2.InvalidURL:
+            raise EngineUnavailableError(f"{self._base_url!r} is no address such as http://127.0.0.1:8000/v1") from None
+        basic = base64.b64encode(unquote_to_bytes(sign_in)).decode()
+        self._headers = {"Authorization": f"Basic {basic}"} if sign_in else {}
+        self._key = os.environ.get(settings.api_key_variable) or "not-needed"
+        written = sign_in.partition(":")[2]
+        self._secrets = [it for it in (self._key, basic, written, unquote(written)) if len(it) >= _SHORTEST_SECRET]
         self._model = settings.model
         self._has_log_probabilities = True
 
@@ -73,8 +95,8 @@ class OpenAILanguageModel:
             _in_own_loop(self._greet(deadline), deadline)
         except (openai.APIConnectionError, TimeoutError) as error:
             raise EngineUnavailableError(
-                f"no language model server answers at {self._base_url} ({error.__cause__ or error}): start it, "
-                f"or set {self._settings.base_url_variable} to its address"
+                f"no language model server answers at {self._base_url} ({self._hidden(error.__cause__ or error)}): "
+                f"start it, or set {self._settings.base_url_variable} to its address"
             ) from error
 
     def close(self) -> None:
@@ -121,16 +143,33 @@ class OpenAILanguageModel:
                     try:
                         generations[place] = await self._answer(client, request)
                     except openai.APIConnectionError as error:
-                        lost.append(f"no language model server at {self._base_url}: {error.__cause__ or error}")
+                        cause = self._hidden(error.__cause__ or error)
+                        lost.append(f"no language model server at {self._base_url}: {cause}")
                         generations[place] = Generation.failed(lost[-1])
 
             await asyncio.gather(*(answer(place, request) for place, request in requests.items()))
 
     def _client(self, deadline: Deadline) -> openai.AsyncOpenAI:
-        key = os.environ.get(self._settings.api_key_variable) or "not-needed"
         left = max(0.001, deadline.remaining)
-        timeout = openai.Timeout(left, connect=min(_CONNECT_SECONDS, left))
-        return openai.AsyncOpenAI(api_key=key, base_url=self._base_url, max_retries=_RETRIES, timeout=timeout)
+        return openai.AsyncOpenAI(
+            api_key=self._key,
+            base_url=self._base_url,
+            default_headers={"Accept-Encoding": "identity", **self._headers},
+            max_retries=_RETRIES,
+            timeout=openai.Timeout(left, connect=min(_CONNECT_SECONDS, left)),
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_cut]}),
+        )
+
+    def _hidden(self, text: object) -> str:
+        """The text without the key and the password: a server may echo them."""
+        shown = str(text)
+        for secret in self._secrets:
+            shown = shown.replace(secret, "***")
+        return shown
+
+    def _quoted(self, error: openai.APIStatusError) -> str:
+        """The beginning of what the server says, in one line."""
+        return " ".join(clean(self._hidden(error.response.text), most=200).split())
 
     async def _greet(self, deadline: Deadline) -> None:
         """Ask for the server's models; takes the only one if the settings name none."""
@@ -140,30 +179,28 @@ class OpenAILanguageModel:
             except openai.APIStatusError as error:
                 listing = error.response.text
         if not self._model:
-            self._model = _only_model(listing, self._base_url)
+            self._model = _only_model(self._hidden(listing), self._base_url)
 
     async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest) -> Generation:
         """The server's reply; if it refuses log-probabilities, the reply to the request without them."""
         body = self._body(request)
         try:
             try:
-                return read_reply(await _posted(client, body))
+                return read_reply(self._hidden(await _posted(client, body)), request.max_tokens)
             except openai.APIStatusError as error:
                 # Servers use different statuses: 400, 403, 422 and 500.
                 if body.pop("logprobs", None) is None or not _NAMES_LOG_PROBABILITIES.search(error.response.text):
                     raise
                 refusal = error
-            reply = read_reply(await _posted(client, body))
+            reply = read_reply(self._hidden(await _posted(client, body)), request.max_tokens)
         except openai.APIStatusError as error:
-            return Generation.failed(
-                f"the server answered with status {error.status_code}: {clean(error.response.text, most=200)}"
-            )
+            return Generation.failed(f"the server answered with status {error.status_code}: {self._quoted(error)}")
         if self._has_log_probabilities:  # several requests may find out
             self._has_log_probabilities = False
             log.warning(
                 "the server at %s refuses log-probabilities (status %d: %s): later requests go without them, "
                 "so gates and P(correct) cannot use them",
-                *(self._base_url, refusal.status_code, " ".join(clean(refusal.response.text, most=200).split())),
+                *(self._base_url, refusal.status_code, self._quoted(refusal)),
             )
         return reply
 
@@ -193,6 +230,31 @@ async def _posted(client: openai.AsyncOpenAI, body: dict[str, Any]) -> str:
     return str((await endpoint.with_raw_response.create(**body)).text)
 
 
+class _Cut(httpx2.AsyncByteStream):
+    """The first bytes of a body, so that an endless one does no harm."""
+
+    def __init__(self, whole: httpx2.AsyncByteStream) -> None:
+        self._whole = whole
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = LARGEST_REPLY
+        async for chunk in self._whole:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+async def _cut(response: httpx2.Response) -> None:
+    """Bound the body; it is not unpacked, since a small one could become a large one."""
+    response.headers.pop("Content-Encoding", None)
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Cut(response.stream)
+
+
 def _safe(text: str) -> str:
     return without_control_tokens(encodable(text))
 
@@ -216,8 +278,8 @@ def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
 
 def _only_model(listing: str, address: str) -> str:
     try:
-        names = [str(model["id"]) for model in json.loads(listing)["data"]]
-    except (ValueError, KeyError, TypeError):
+        names = [" ".join(clean(model["id"], most=200).split()) for model in json.loads(listing)["data"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
         names = []
     if len(names) == 1:
         return names[0]
@@ -233,6 +295,13 @@ def _first(*path: str) -> AliasPath:
     return AliasPath("choices", 0, *path)
 
 
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
+
+
+_Count = Annotated[int, BeforeValidator(_count)]
+
+
 class _Reply(BaseModel):
     """The first choice of a reply: of `chat/completions` with a message, of `completions` with a text."""
 
@@ -240,32 +309,35 @@ class _Reply(BaseModel):
     reason: str | None = Field(None, validation_alias=_first("finish_reason"))
     tokens: list[_Token] | None = Field(None, validation_alias=_first("logprobs", "content"))
     log_probabilities: list[float | None] | None = Field(None, validation_alias=_first("logprobs", "token_logprobs"))
-    prompt_tokens: int = Field(0, validation_alias=AliasPath("usage", "prompt_tokens"))
-    completion_tokens: int = Field(0, validation_alias=AliasPath("usage", "completion_tokens"))
+    prompt_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "prompt_tokens"))
+    completion_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "completion_tokens"))
 
 
 _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "stop"}
 
 
-def read_reply(body: str) -> Generation:
-    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one."""
+def read_reply(body: str, max_tokens: int) -> Generation:
+    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one. Impossible counts are 0;
+    without log-probabilities, or with one above 0, there is no mean.
+    """
     try:
         reply = _Reply.model_validate_json(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the body"
+        cut = f" (only {LARGEST_REPLY:,} bytes are read)" if len(body) >= LARGEST_REPLY else ""
         return Generation.failed(
-            f"the server's reply cannot be read: {where}: {fault['msg']}; it begins {body[:120]!r}"
+            f"the server's reply cannot be read{cut}: {where}: {fault['msg']}; it begins {body[:120]!r}"
         )
     reason: FinishReason = _FINISH_REASONS.get(reply.reason, "error")
     values = [token.logprob for token in reply.tokens or []]
     values += [value for value in reply.log_probabilities or [] if value is not None]
-    mean = sum(values) / len(values) if values else math.nan
+    mean = min(0.0, sum(values) / len(values)) if values and max(values) <= _ROUNDING else math.nan
     return Generation(
-        text=encodable(reply.text or ""),
+        text=encodable(reply.text or "")[: CHARACTERS_PER_TOKEN * max_tokens],
         mean_log_probability=mean if math.isfinite(mean) else None,
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
         finish_reason=reason,
-        error=None if reason != "error" else f"the server ended with finish_reason {reply.reason!r}",
+        error=None if reason != "error" else f"the server ended with finish_reason {str(reply.reason)[:60]!r}",
     )

@@ -26,13 +26,13 @@ _DIGITS = re.compile(r"\d+")
 _OTHER_NUMBER = 0.8
 
 _KIND_OF_SHARE = re.compile(
-    r"\s+(class [a-z]|series [a-z]|common (stock|shares?)|ordinary shares?|american depositary (shares?|receipts?)"
+    r"\s{1,9}(class [a-z]|series [a-z]|common (stock|shares?)|ordinary shares?|american depositary (shares?|receipts?)"
     r"|depositary shares?|subordinate voting shares?|capital stock|adss?|adrs?|units?|warrants?|rights?|new)$"
 )
 _LEGAL_FORM = re.compile(
-    r"(\s+and)?\s+(inc|incorporated|corp|corporation|co|company|ltd|limited|plc|llc|lp|sa|nv|ag|se)$"
+    r"(\s{1,9}and)?\s{1,9}(inc|incorporated|corp|corporation|co|company|ltd|limited|plc|llc|lp|sa|nv|ag|se)$"
 )
-_KIND_OF_FIRM = re.compile(r"\s+(holdings?|group|com)$")
+_KIND_OF_FIRM = re.compile(r"\s{1,9}(holdings?|group|com)$")
 
 
 @dataclass(frozen=True, slots=True)

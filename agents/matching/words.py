@@ -11,7 +11,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"'
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _INITIALS = re.compile(r"(?<=\b[^\W\d_]) (?=[^\W\d_]\b)")
 """The blank between two single letters: "j k rowling" has the same initials as "jk rowling"."""
-_ENUMERATOR = re.compile(r"(?m)^\s*(?:\(?\d{1,2}[.)]|[-*•])\s+")
+_ENUMERATOR = re.compile(r"(?m)^\s{0,9}(?:\(?\d{1,2}[.)]|[-*•])\s+")
 _LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
 _MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
 

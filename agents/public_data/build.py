@@ -33,21 +33,21 @@ from agents.public_data.tables import (
 
 LEAD_ACTORS = 4
 
-_SONGWRITERS = re.compile(r"(?P<writers>[^;]*), songwriters? \((?P<performer>[^()]+)\)")
-_GUEST = re.compile(r"\s+(?:featuring|feat\.|ft\.)\s+", re.IGNORECASE)
-_ARTIST_SEPARATOR = re.compile(r"\s*(?:,|&|\bwith\b|\band\b)\s*", re.IGNORECASE)
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_SONGWRITERS = re.compile(r"(?P<writers>[^;]{0,400}), songwriters? \((?P<performer>[^()]{1,200})\)")
+_GUEST = re.compile(r"\s{1,9}(?:featuring|feat\.|ft\.)\s+", re.IGNORECASE)
+_ARTIST_SEPARATOR = re.compile(r"\s{0,9}(?:,|&|\bwith\b|\band\b)\s*", re.IGNORECASE)
+_ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)")
 _SONG = re.compile(r"MUSIC \(Song(?!.*Score)")
-_FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]+) \((?P<kind>[^()]+)\)")
+_FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]{1,200}) \((?P<kind>[^()]{1,200})\)")
 _FIELD_FIRST = {"DOCUMENTARY": "Documentary {}", "SHORT FILM": "{} Short Film", "SHORT SUBJECT": "{} Short Subject"}
 _KIND_ALONE = frozenset({"WRITING", "MUSIC"})
 _HONOUR = re.compile(r"To (?P<name>[^,.]+?)(?:,| for | in | whose |\.|$)")
 _ROLE = re.compile(r"^(?:[\w ,/&-]+? by|[A-Z][\w /&-]*:)\s+")
-_BETWEEN_NAMES = re.compile(r"(?:,?\s+and|\s+&|,(?!\s+(?i:[js]r)\.))\s+")
+_BETWEEN_NAMES = re.compile(r"(?:,?\s{1,9}and|\s{1,9}&|,(?!\s{1,9}(?i:[js]r)\.))\s+")
 _NO_NAMES = {"", "producer", "producers"}
 _FIGURES = re.compile(
-    r"information of (?P<name>.+)\((?P<ticker>[^()]+)\): .*capitalization is (?P<cap>[^,]+),"
-    r".*\(eps\) is (?P<eps>[^,]+), .*ratio is (?P<ratio>\S+?)\.?$"
+    r"information of (?P<name>.{1,400})\((?P<ticker>[^()]{1,20})\): [^,]{1,40}capitalization is (?P<cap>[^,]{1,40}),"
+    r"[^,]{1,40}\(eps\) is (?P<eps>[^,]{1,40}), [^,]{1,40}ratio is (?P<ratio>\S{1,40}?)\.?$"
 )
 
 

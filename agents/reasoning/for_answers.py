@@ -18,7 +18,7 @@ MOST_CHARACTERS = 300
 LARGEST_SLIP = Fraction(1, 10)
 """How far a model's result may differ from the computed one, as a share; a larger difference means something else."""
 
-_EQUALS = re.compile(r"\s*(?<![<>!=])=(?!=)\s*")
+_EQUALS = re.compile(r"\s{0,9}(?<![<>!=])=(?!=)\s*")
 
 
 class Computation(NamedTuple):

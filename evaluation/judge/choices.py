@@ -17,7 +17,7 @@ from agents.matching import (
 )
 from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, not_among
 
-_YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
+_YES_NO = re.compile(r"\W{0,40}(?:answer\s{0,9}:\s{0,9})?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither)\b|n't\b")
 _COMPARES = re.compile(
@@ -39,10 +39,10 @@ _OPPOSITES = (
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
-_BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]+) and (?P<second>[^,?]+?)(?=,|$)")
+_BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]{1,200}) and (?P<second>[^,?]{1,200}?)(?=,|$)")
 """Two options that a question compares."""
 _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
-_ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
+_ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
 
 
 def yes_or_no(claim: ReadClaim) -> RuleDecision | None:

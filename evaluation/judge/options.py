@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from agents.common.files import UserError
+from agents.common.text import without_credentials
 from agents.settings import LanguageModelSettings, OpenAIEngine, SettingsError, load_settings
 from evaluation.judge.base import Judge
 from evaluation.judge.llm import LanguageModelJudge
@@ -83,7 +84,7 @@ def make_judge(
         settings = OpenAIEngine(
             engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE
         )
-        where = f"{model} at {url} (key: ${KEY_VARIABLE})"
+        where = f"{model} at {without_credentials(url)} (key: ${KEY_VARIABLE})"
     file = Path(cache) if cache else default_cache_file() if settings.engine != "scripted" else None
     judge = LanguageModelJudge(settings, where, rubric, None if cache == "none" else file)
     if check:

@@ -13,10 +13,11 @@ _HEDGE = re.compile(
     r"|\b(?:context|source|text|article|passage|information|document|result|reference)s? (?:provided |above )?"
     r"(?:do|does|did) ?(?:not|n't)\b|\b(?:context|source|text|article|passage|document|reference)s? lacks?\b"
 )
-_HOWEVER = re.compile(r"\W*(?:however|but|unfortunately)\b")
+_HOWEVER = re.compile(r"\W{0,40}(?:however|but|unfortunately)\b")
 _OF_ONESELF = re.compile(r"\bi\b")
-_NAME = r"(?:[A-Z][\w.'’-]*|of|the|de|van|von)(?:\s+(?:[A-Z][\w.'’-]*|of|the|de|van|von)){0,4}"
-_SERIES = re.compile(rf"{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME}")
+_WORD = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)"
+_NAME = rf"{_WORD}(?:\s{{1,9}}{_WORD}){{0,4}}"
+_SERIES = re.compile(rf"{_NAME}(?:,\s{{1,9}}{_NAME}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME}")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")

@@ -38,11 +38,11 @@ OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
 _SECURITY = re.compile(
-    r"\s+(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate|voting"
-    r"|preferred|beneficial|american)\b.*|\s+(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s+\(.*",
+    r"\s{1,9}(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate"
+    r"|voting|preferred|beneficial|american)\b.*|\s{1,9}(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s{1,9}\(.*",
     re.IGNORECASE,
 )
-_LEGAL = re.compile(r",?\s+(?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.I)
+_LEGAL = re.compile(r",? (?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.I)
 
 CompanyNames = Mapping[str, str]
 """Normalised name of a company -> its ticker in lower case."""

@@ -25,7 +25,7 @@ _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 _ONLY_WEB = re.compile(r"^top_passage| \(web\)$")
 """Names of gates that close only after the graph was asked."""
 _JUDGED = {Verdict.CORRECT, Verdict.INCORRECT}
-_TABLE, _KEYS = re.compile(r"(?:ALL )?(\w+)\("), re.compile(r'\["(\w+)"\]')
+_TABLE, _KEYS = re.compile(r"(?:ALL )?(\w{1,60})\("), re.compile(r'\["(\w+)"\]')
 _WHOLE_RECORDS = frozenset(
     name
     for domain in Domain

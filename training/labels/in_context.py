@@ -32,12 +32,12 @@ CONTEXT_RUBRIC = Rubric(
 )
 """db3's p_context for a `LanguageModelJudge`: context, question, ground truth, and whether it is mentioned, in our own
 words and with our own examples."""
-_DOC = re.compile(r"<doc(?P<marks>[^>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
+_DOC = re.compile(r"<doc(?P<marks>[^<>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
 _TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
 _MARKUP = re.compile(r"\*{1,3}|_{2,3}")
 """Markdown that may stand between two words without a blank."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_YES_NO = re.compile(r"\W*(?:yes|no)\b\W*(?:$|,)")
+_YES_NO = re.compile(r"\W{0,40}(?:yes|no)\b\W{0,40}(?:$|,)")
 _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me more most")
 )

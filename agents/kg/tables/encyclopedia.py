@@ -7,10 +7,10 @@ from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.results import Cell, NotFoundError, Row
 from agents.matching import best_match
 
-_NO_TEXT = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
+_NO_TEXT = re.compile(r"<ref[^<>]*/>|<ref(?:(?!<ref).)*?</ref>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,200}>")
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_WEB_LINK = re.compile(r"\[https?://\S+ ([^\]]*)\]")
+_WEB_LINK = re.compile(r"\[https?://\S{1,400} ([^\[\]]*)\]")
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
 
 

@@ -15,7 +15,7 @@ OSCAR_YEARS = range(1990, 2022)
 """The ceremonies whose awards the server has; it fails on others."""
 
 _GENDERS = {1: "female", 2: "male"}
-_YEAR_BEHIND = re.compile(r"\s*[\[(]?\b((?:19|20)\d\d)[\])]?\s*$")
+_YEAR_BEHIND = re.compile(r"\s{0,9}[\[(]?\b((?:19|20)\d\d)[\])]?\s{0,9}$")
 _SUBTITLE = re.compile(r":|\s[-\u2013]\s|\s\(| or (?=\()")
 _Record = Mapping[str, Any]
 

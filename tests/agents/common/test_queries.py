@@ -39,6 +39,10 @@ def test_a_malformed_batch_is_an_error(columns: dict[str, Any], reported: str) -
         parse_batch(batch_of(**columns))
     with pytest.raises(BatchFormatError, match="'query' is missing"):
         parse_batch({"interaction_id": ["a"]})
+    no_batch: Any
+    for no_batch in (None, [], "interaction_id query search_results query_time"):
+        with pytest.raises(BatchFormatError, match=f"must be a dict of lists, found {type(no_batch).__name__}"):
+            parse_batch(no_batch)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,6 @@
+import base64
+import gzip
+import itertools
 import json
 import logging
 import socket
@@ -5,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -12,7 +16,7 @@ from werkzeug import Request, Response
 
 from agents.common.deadline import Deadline
 from agents.llm import EngineUnavailableError, GenerationRequest, LanguageModelDiedError, Message
-from agents.llm.openai_engine import OpenAILanguageModel, read_reply
+from agents.llm.openai_engine import CHARACTERS_PER_TOKEN, LARGEST_REPLY, OpenAILanguageModel, read_reply
 from agents.settings import OpenAIEngine
 
 CHAT, RAW = "/v1/chat/completions", "/v1/completions"
@@ -237,11 +241,78 @@ def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -
     assert generation.finish_reason == "deadline"
 
 
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_endless_reply_and_one_that_unpacks_are_read_up_to_a_limit(
+    server: HTTPServer, status: int, packed: bool
+) -> None:
+    block = gzip.compress(b" " * 10_000_000) if packed else b" " * 100_000
+    sent = itertools.count()
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    endless = iter(lambda: (next(sent), block)[1], None)
+    server.expect_request(CHAT).respond_with_handler(lambda _: Response(endless, status, headers))
+    server.expect_request("/v1/models").respond_with_handler(lambda _: Response(endless, status, headers))
+    (generation,) = at(server).generate([ask()], Deadline(600))
+    assert generation.finish_reason == "error"
+    assert len(generation.error or "") < 700
+    with pytest.raises(EngineUnavailableError, match="does not say"):
+        at(server, model="").warm_up()
+    assert next(sent) * len(block) < 50 * LARGEST_REPLY  # with what the system's buffers hold
+
+
+def test_a_text_longer_than_asked_is_cut_and_impossible_numbers_count_for_nothing() -> None:
+    choice = {"text": "</doc " * 1000, "logprobs": {"token_logprobs": [-0.1, 3.5]}}
+    reply = {"choices": [choice], "usage": {"prompt_tokens": 10**400, "completion_tokens": -5}}
+    generation = read_reply(json.dumps(reply), 9)
+    assert (len(generation.text), generation.mean_log_probability) == (9 * CHARACTERS_PER_TOKEN, None)
+    assert (generation.prompt_tokens, generation.completion_tokens) == (0, 0)
+
+
+def test_names_of_models_move_no_cursor(server: HTTPServer) -> None:
+    server.expect_request("/v1/models").respond_with_json({"data": [{"id": "a\x1b[2J\nb"}, {"id": "c"}]})
+    with pytest.raises(EngineUnavailableError, match=r"offers a\[2J b, c:"):
+        at(server, model="").warm_up()
+
+
+@pytest.mark.parametrize(("status", "body"), [(400, "{}"), (200, "{}"), (200, '"{}')])
+def test_key_and_password_are_sent_and_never_shown(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int, body: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    seen: list[str] = []
+
+    def echo(request: Request) -> Response:
+        seen.append(request.headers["Authorization"])
+        name = str(request.authorization and request.authorization.password)
+        reply = said(f"you sent {seen[-1]} {name} {quote(name, safe='')}").get_data(as_text=True)
+        return Response(body.replace("{}", reply), status)
+
+    for path in (CHAT, "/v1/models"):
+        server.expect_request(path).respond_with_handler(echo)
+    monkeypatch.setenv("CRAG_TEST_KEY", "k-123456")
+    with_password = server.url_for("/v1").replace("//", "//me:p%2Fssword@")
+    closed = f"http://me:p%2Fssword@127.0.0.1:{free_port()}/v1"
+    shown = [str(model.generate([ask()], Deadline(60))) for model in (at(server), engine(with_password))]
+    for model in (at(server, model=""), engine(with_password, model=""), engine(closed)):
+        with pytest.raises(EngineUnavailableError) as raised:
+            model.warm_up()
+        shown.append(str(raised.value))
+    with pytest.raises(LanguageModelDiedError) as died:
+        engine(closed).generate([ask()], Deadline(600))
+    with pytest.raises(EngineUnavailableError, match="'http://host/v1' is no address") as refused:
+        engine("http://me:p/ssword@host/v1")
+    basic = base64.b64encode(b"me:p/ssword").decode()
+    assert set(seen) == {"Bearer k-123456", f"Basic {basic}"}
+    everything = "\n".join([*shown, str(died.value), str(refused.value), *caplog.messages])
+    assert "you sent" in everything
+    assert not [secret for secret in ("k-123456", basic, "ssword") if secret in everything]
+
+
 @pytest.mark.parametrize(
     "rest", ['"finish_reason": "length"', '"logprobs": {"token_logprobs": [null, -Infinity, -1]}', '"logprobs": null']
 )
 def test_missing_and_unfit_log_probabilities_are_none(rest: str) -> None:
-    generation = read_reply(f'{{"choices": [{{"text": "ab", {rest}}}]}}')
+    generation = read_reply(f'{{"choices": [{{"text": "ab", {rest}}}]}}', 9)
     assert (generation.text, generation.mean_log_probability, generation.prompt_tokens) == ("ab", None, 0)
 
 
@@ -263,6 +334,6 @@ def test_missing_and_unfit_log_probabilities_are_none(rest: str) -> None:
     ],
 )
 def test_any_other_body_is_a_failed_generation_that_says_why(body: str) -> None:
-    generation = read_reply(body)
+    generation = read_reply(body, 9)
     assert generation.finish_reason == "error"
     assert any(word in (generation.error or "") for word in ("reply", "content_filter"))
