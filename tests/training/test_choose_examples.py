@@ -1,6 +1,7 @@
 """The fixed examples grow by what the writer still gets wrong; a run can be repeated, and goes on after a kill."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import load_settings
 from tests.agents.kg.small_graph import write_graph
-from training.choose_examples import kind_of, main
+from training.choose_examples import kind_of, main, parts_of
 from training.files import CARD_FILE
 
 PRESET = """
@@ -154,11 +155,14 @@ def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: 
     assert "other settings" in capsys.readouterr().err
 
 
-def test_the_shipped_list_says_how_it_was_made() -> None:
+def test_the_shipped_list_shows_every_table_and_operator_and_says_how_it_was_made() -> None:
     graph = load_settings("db3_task23").knowledge_graph
     assert graph is not None
     folder = Path(__file__).parents[2] / graph.writer.fixed_examples
     card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
     assert card["settings"]["split"] == 0
     for domain, examples in load_folder(folder).items():
-        assert len(examples) == card["metrics"][domain]["examples"]
+        assert len(examples) == card["metrics"][domain]["examples"] <= graph.writer.examples
+        bank = Counter(part for each in load_bank() if each.domain is domain for part in parts_of(each.calls))
+        shown = Counter(part for each in examples for part in parts_of(each.calls))
+        assert {part: shown[part] for part in bank if shown[part] < min(2, bank[part])} == {}
