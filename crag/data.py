@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, cast
@@ -40,7 +40,7 @@ ARCHIVE = ".tar.bz2"
 DEFAULT_FOLDER = Path("data/crag")
 TIMEOUT = (10.0, 60.0)
 """Seconds to connect, seconds between bytes."""
-_POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>\d+)")
+_POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>[1-9]\d{0,11})(?!\d)")
 _BLOCK = 1 << 20
 
 
@@ -124,34 +124,44 @@ def _list(folder: Path) -> None:
 
 def _pointer(name: str) -> PinnedFile:
     """What Git LFS says of a file."""
-    reply = _get(f"{POINTERS}/{name}")
-    found = _POINTER.search(reply.text[:1000])
+    address = f"{POINTERS}/{name}"
+    with _get(address) as reply:
+        found = _POINTER.search(next(_blocks(reply, address, 1000), b"").decode("latin-1"))
     if found is None:
-        raise DatasetError(f"{POINTERS}/{name} is no Git LFS pointer any more; look at {HOME}")
+        raise DatasetError(f"{address} is no Git LFS pointer any more; look at {HOME}")
     return PinnedFile(path=name, sha256=found["sha256"], size=int(found["size"]))
 
 
 def _download(address: str, part: Path, size: int) -> None:
     have = part.stat().st_size if part.is_file() else 0
-    with _get(address, {"Range": f"bytes={have}-"} if have else {}, stream=True) as reply:
+    with _get(address, {"Range": f"bytes={have}-"} if have else {}) as reply:
         if have and reply.status_code != requests.codes.partial_content:
             have = 0  # this server does not continue
         bar = tqdm(total=size, initial=have, unit="B", unit_scale=True, desc=part.stem)
         with bar, part.open("ab" if have else "wb") as file:
-            try:
-                for block in reply.iter_content(_BLOCK):
-                    file.write(block)
-                    bar.update(len(block))
-            except requests.RequestException as error:
-                raise DatasetError(f"{address} broke off ({type(error).__name__}); the command continues it") from None
+            for block in _blocks(reply, address, size - have):
+                file.write(block)
+                bar.update(len(block))
     if part.stat().st_size < size:
         raise DatasetError(f"{address} ended after {part.stat().st_size:,} of {size:,} bytes; the command continues it")
 
 
-def _get(address: str, headers: dict[str, str] | None = None, *, stream: bool = False) -> requests.Response:
+def _blocks(reply: requests.Response, address: str, most: int) -> Iterator[bytes]:
+    """The body in blocks, at most that many bytes: a server may send without end."""
+    try:
+        for block in reply.iter_content(min(_BLOCK, most)):
+            yield block[:most]
+            most -= len(block)
+            if most <= 0:
+                return
+    except requests.RequestException as error:
+        raise DatasetError(f"{address} broke off ({type(error).__name__}); the command continues it") from None
+
+
+def _get(address: str, headers: dict[str, str] | None = None) -> requests.Response:
     by_hand = f"Or put the files of {HOME} into {DEFAULT_FOLDER} by hand"
     try:
-        reply = requests.get(address, headers=headers, stream=stream, timeout=TIMEOUT)
+        reply = requests.get(address, headers=headers, stream=True, timeout=TIMEOUT)
     except requests.RequestException as error:
         raise DatasetError(f"{address} is not reachable ({type(error).__name__}). {by_hand}") from None
     if not reply.ok:

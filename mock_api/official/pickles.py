@@ -9,6 +9,7 @@ import datetime as dt
 import io
 import pickle
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,12 @@ def read_plain(content: bytes) -> Any:  # noqa: ANN401 - what it holds
 
 
 def _plain(value: Any, left: Iterator[int]) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
-    """The value as JSON knows it; takes one of `left` for each. Moments become ISO texts without time zone."""
-    if next(left, None) is None:
+    """The value as JSON knows it. Moments become ISO texts without time zone.
+
+    Takes one of `left` for each value, and one more for four characters of a text, which may be repeated too.
+    """
+    length = len(value) // 4 if isinstance(value, str | bytes | bytearray) else 0
+    if next(islice(left, length, None), None) is None:
         raise PickleFaultError("far more values than its size can hold")
     if isinstance(value, pd.DataFrame):
         value = _rows(value)

@@ -130,6 +130,8 @@ def test_a_small_pickle_cannot_stand_for_more_than_a_disk_holds() -> None:
         laughs = [laughs] * 10
     with pytest.raises(PickleFaultError, match="far more values than its size"):
         plain(pickle.dumps(laughs))
+    with pytest.raises(PickleFaultError, match="far more values than its size"):
+        plain(pickle.dumps(["ha" * 5_000] * 5_000))
     assert plain(pickle.dumps({"a": np.empty((1 << 30, 0))})) == {"a": []}
     circle: list[Any] = []
     circle.append(circle)
