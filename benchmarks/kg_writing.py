@@ -1,8 +1,7 @@
 """Measure the calls of a preset's writer for real questions. None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--set KEY=VALUE]
-                                    [--adapter NAME|FOLDER|none] [--pairs FILE --fold 1/5]
-                                    [--save FILE]
+                                    [--adapter NAME|FOLDER|none] [--save FILE]
 
 The rows are those of `benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
 
@@ -14,12 +13,10 @@ over-none of the questions that it can answer, those whose program is None;
 domain    the right domain was chosen (without --use-domain);
 repaired  an unreadable output was written again.
 
---fold asks only the questions that this fold tests, by the entities in the file of --pairs (`training.api_pairs`): an
-adapter that was trained with the same fold never saw them.
+Questions about what an adapter never saw: `python -m training.folds` writes those of a fold.
 """
 
 import argparse
-import json
 import random
 import time
 from collections import defaultdict
@@ -34,7 +31,6 @@ from agents.kg.language import Program, render
 from agents.kg.schema import Domain
 from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.llm.local_engine import adapter_folder
 from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
 from agents.web.ranking import in_turns
 from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
@@ -47,12 +43,8 @@ from benchmarks.kg_execution import (
     values_agree,
 )
 from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
-from evaluation.datasets import DatasetError
 from evaluation.metrics import wilson_interval
 from mock_api import GraphError
-from training.api_pairs import REAL, read_pairs
-from training.files import CARD_FILE
-from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
 
@@ -69,23 +61,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
     add_graph_arguments(parser)
     parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
-    parser.add_argument("--pairs", type=Path, nargs="+", help="output of training.api_pairs: its groups make folds")
-    parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="only questions that this fold of --pairs tests")
     parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="default: the preset's; none: the base model")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
-    if options.fold and not options.pairs:
-        parser.error("--fold needs --pairs, which has the entities of each question")
     settings = load_settings(options.preset, options.set)
     engine, graph = settings.language_model, settings.knowledge_graph
     writing = graph.writer if graph else KgWriterSettings()
     if options.adapter:
         engine, writing = with_adapter(engine, writing, options.adapter)
-    if options.fold and writing.adapter:
-        check_held_out(engine.adapters[writing.adapter], options.fold)
     rows = labelled_questions(options.questions)
-    if options.pairs:
-        rows = _in_fold(rows, options.pairs, options.fold)
     rows = stratified(rows, options.limit) if options.limit else rows
 
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
@@ -128,37 +112,6 @@ def with_adapter(
     adapters = {} if chosen == "none" else {"chosen": place}  # engines refuse some characters of a folder's name
     adapter = next(iter(adapters), None)
     return engine.model_copy(update={"adapters": adapters}), writing.model_copy(update={"adapter": adapter})
-
-
-def check_held_out(adapter: str, fold: Fold) -> None:
-    """Refuse to test a fold unless the adapter's run card (`training.lora`) says that it was held out.
-    Raises DatasetError: another fold was held out, or none, or there is no card; WeightsMissingError: there is no such
-    adapter.
-    """
-    card = adapter_folder(adapter) / CARD_FILE
-    if not card.is_file():
-        raise DatasetError(f"{card} is missing: it would say whether the adapter has seen fold {fold}")
-    held_out = held_out_fold(json.loads(card.read_text(encoding="utf-8"))["settings"])
-    if held_out != fold:
-        what = f"fold {held_out}" if held_out else "nothing"
-        raise DatasetError(f"{card}: the training held out {what}; the adapter may have learned from fold {fold}")
-
-
-def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> list[Row]:
-    """The rows that the fold tests, each with its `groups`."""
-    pairs = [pair for path in paths for pair in read_pairs(path)]
-    groups = {pair.query: pair.groups for pair in pairs if pair.source == REAL and pair.groups}
-    known = [row | {"groups": groups[row["query"]]} for row in rows if row["query"] in groups]
-    chosen = [row for row in known if fold is None or is_tested(row["groups"], fold)]
-    if not chosen:
-        raise DatasetError(f"{paths[0]}: none of the {len(rows)} questions is tested in fold {fold or 'all'}")
-    print(f"{len(rows) - len(known)} of {len(rows)} questions have no groups in --pairs: left out")
-    if fold:
-        # A question about two things is tested in the fold of the first; the training may have rows about the second.
-        learnt = {spelling(group) for pair in pairs if may_train(pair.groups, fold) for group in pair.groups}
-        new = sum(learnt.isdisjoint(map(spelling, row["groups"])) for row in chosen)
-        print(f"fold {fold}: {len(chosen)} questions, {new} of them about entities that are not in the training")
-    return chosen
 
 
 def stratified(rows: Sequence[Row], limit: int) -> list[Row]:

@@ -14,9 +14,9 @@ trained on, so that tested entities are unseen.
 import hashlib
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agents.common.files import UserError, write_rows
 from crag.command import add_split_argument, command, end_with, form, parser_of
@@ -41,11 +41,6 @@ def parse_fold(text: str) -> Fold:
     if not 1 <= fold.number <= fold.total or fold.total == 1:
         raise ValueError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
     return fold
-
-
-def held_out_fold(settings: Mapping[str, Any]) -> Fold | None:
-    """The held-out fold in a run card's settings."""
-    return parse_fold(found) if (found := settings.get("hold_out")) else None
 
 
 def number_of(group: str, total: int) -> int:

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.kg.schema import Domain
 from benchmarks import kg_writing
 from tests.agents.kg.small_graph import write_graph
-from training.api_pairs import Pair
-from training.folds import Fold, number_of
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}
 TUNED = """"the red kite" = 'get_movie("the red kite")["release_date"]'\n"""
@@ -83,48 +80,11 @@ def test_shares_have_intervals_and_each_question_is_saved(bench: Bench, capsys: 
     assert judged["who is tall?"]["none"] is True
 
 
-def pair(query: str, *groups: str, source: str = "real") -> dict[str, Any]:
-    calls = (f'get_movie("{query}")["title"]',)
-    pair = Pair(query=query, query_time="", domain=Domain.MOVIE, calls=calls, source=source, groups=groups)
-    return pair.model_dump(mode="json")
-
-
-def test_a_fold_asks_what_it_tests_and_says_how_much_is_new(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    """The pairs decide the fold; a second group that the training has seen is reported."""
-    here = number_of("Red Kite", 2)
-    other = next(name for name in ("ann", "bob", "cy", "dee", "eve") if number_of(name, 2) != here)
-    first, second, third, *_ = (row["query"] for row in ROWS)
-    groups = [pair(first, "Red Kite"), pair(second, "red  kite", other), pair(third, other)]
-    pairs = write(bench.folder / "pairs.jsonl", [*groups, pair("sampled", other.upper(), source="synthetic")])
-    saved = bench.folder / "saved.jsonl"
-    assert bench.run("", "--pairs", str(pairs), "--fold", str(Fold(here, 2)), "--save", str(saved)) == 0
-    reported = capsys.readouterr().out
-    assert [json.loads(row)["query"] for row in saved.read_text(encoding="utf-8").splitlines()] == [first, second]
-    assert "1 of 4 questions have no groups" in reported
-    assert f"fold {here}/2: 2 questions, 1 of them about entities that are not in the training" in reported
-
-
-def test_an_adapter_that_learnt_from_the_fold_is_refused(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = write(bench.folder / "pairs.jsonl", [pair(row["query"], "one thing") for row in ROWS])
-    adapter = bench.folder / "adapter"
-    adapter.mkdir()
-    for name in ("adapter_config.json", "adapter_model.safetensors"):
-        (adapter / name).touch()
-    fold = str(Fold(number_of("one thing", 2), 2))
-    arguments = ["--pairs", str(pairs), "--fold", fold, "--adapter", str(adapter)]
-    for held_out, code in ((None, 2), ("3/7", 2), (fold, 0)):
-        (adapter / "run_card.json").write_text(json.dumps({"settings": {"hold_out": held_out}}), encoding="utf-8")
-        assert bench.run("", *arguments) == code
-        assert ("may have learned" in capsys.readouterr().err) == (code == 2)
-
-
 def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     def complaint(*arguments: str) -> str:
         assert bench.run("", *arguments) == 2
         return capsys.readouterr().err
 
-    pairs = write(bench.folder / "pairs.jsonl", [pair("x", "a")])
-    assert "none of the 4 questions is tested in fold all" in complaint("--pairs", str(pairs))
     del (row := film("the red kite", "1999-05-01"))["kg_values"]
     write(bench.questions, [film("blue door", "1950"), row])
     assert f'{bench.questions}, line 2: field "kg_values" is missing' in complaint()
