@@ -104,7 +104,7 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
             stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
             command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
             checks = run(command + stronger, checkout, url)
-    committed = git(checkout, "ls-files", "models/adapters").split()
+    committed = git(checkout, "ls-files", "models/adapters/db3").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
     assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
     assert [row.data["calls"] for row in read_jsonl(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
