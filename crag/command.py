@@ -193,8 +193,8 @@ def moment(text: str) -> str:
 def warn_of_silent_graph(address: str) -> None:
     """Say that a graph gives no results, before models are loaded for it."""
     if why := silent_graph(address):
-        shown = without_credentials(address)
-        say(f"warning: the knowledge graph at {shown} gives no results ({why}): answers will be lost or worse")
+        where = without_credentials(address)
+        say(f"warning: the knowledge graph at {where} gives no results ({why}): answers will be lost or worse")
 
 
 def folder(text: str) -> Path:
@@ -212,6 +212,6 @@ def server(text: str) -> str:
     except ValueError:
         good = False
     if not good:
-        found = without_credentials(text)
-        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
+        text = without_credentials(text)
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
     return text

@@ -21,8 +21,8 @@ from tqdm import tqdm
 from agents.common.files import DatasetError, whole_file
 from crag.command import command, parser_of
 from evaluation.datasets import joined_files
-from models.manifest import PinnedFile
-from models.sources import is_whole, sha256_of
+from models.manifest import PinnedFile, sha256_of
+from models.sources import is_whole
 
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"

@@ -176,8 +176,7 @@ def default_folder(options: argparse.Namespace) -> Path:
         named = [f"{module}.{class_name}", *(named if options.preset else [])]
     graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
     graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
-    # Without quotes and brackets.
-    changes = [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]
+    changes = [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]  # unquoted
     name = "-".join([stem, *named, *graphs, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

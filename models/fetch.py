@@ -28,15 +28,17 @@ from models.manifest import (
     ModelEntry,
     PinnedFile,
     UnknownModelError,
+    altered,
     cache_folder,
     find,
     first_problem,
     is_stand_in,
     load_manifest,
     recorded_files,
+    sha256_of,
 )
 from models.needed import NeededFolder, available_presets, needed_weights, read_preset
-from models.sources import FetchError, is_whole, sha256_of
+from models.sources import FetchError, is_whole
 
 CONVERTERS = {
     "gguf-to-huggingface": ("models.gguf_to_huggingface", "convert"),
@@ -93,7 +95,8 @@ def _fetch(entry: ModelEntry, folder: Path) -> Path:
         raise FetchError(_STAND_IN.format(folder))
     # Hashed on arrival: comparing sizes keeps a second call instant.
     arrived = recorded_files(folder)
-    if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
+    check = altered(folder) if arrived else verification_problem(entry, folder)
+    if first_problem(entry, folder) is None and check is None:
         print(f"{entry.name}: already here ({folder})")
         return folder
     staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name

@@ -4,9 +4,12 @@ A model is found by its short name, first under `models/weights/<name>` (checked
 in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>`.
 """
 
+import hashlib
 import os
 import re
+import time
 import tomllib
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -277,6 +280,27 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
+def sha256_of(path: Path) -> str:
+    """Hexadecimal sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def altered(folder: Path) -> str | None:
+    """Which file has other bytes than on its arrival, or None. Reads all once a day, and when a file is newer: the time
+    of the record `fetched.toml` is that of the last check.
+    """
+    record, arrived = folder / RECORD_NAME, recorded_files(folder)
+    here = {file: facts["sha256"] for path, facts in arrived.items() if (file := folder / path).is_file()}
+    checked = record.stat().st_mtime if here else 0.0
+    if time.time() - checked > 86_400 or any(file.stat().st_mtime > checked for file in here):
+        if bad := next((file for file, sha256 in here.items() if sha256_of(file) != sha256), None):
+            return f"{bad} is damaged: it does not have the sha256 of its arrival"
+        with suppress(OSError):  # a folder that can only be read
+            record.touch()
+    return None
+
+
 class ModelFolder(NamedTuple):
     """A model's folder, and what is missing there. `checked_in`: in `models/weights`."""
 
@@ -311,7 +335,7 @@ def own_folder(name: str) -> Path | None:
 
 
 def locate(name: str) -> Path:
-    """The folder of a model of the manifest, complete by size, or `own_folder`; raises `WeightsMissingError`."""
+    """The folder of a model of the manifest, whole and unaltered, or `own_folder`; raises `WeightsMissingError`."""
     try:
         model = find(name)
     except UnknownModelError as unknown:
@@ -320,7 +344,8 @@ def locate(name: str) -> Path:
         get = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
         missing = WEIGHTS_FOLDER.parents[1] / name
         raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{get}") from None
-    if model.problem is None:
+    problem = model.problem or (None if model.checked_in else altered(model.path))  # Git LFS checks on its own
+    if problem is None:
         return model.path
     to = f" --to models/{WEIGHTS_FOLDER.name}" if model.checked_in else ""
-    raise WeightsMissingError(f"weights of {name}: {model.problem}. Get them with: python -m models.fetch {name}{to}")
+    raise WeightsMissingError(f"weights of {name}: {problem}. Get them with: python -m models.fetch {name}{to}")

@@ -3,7 +3,6 @@
 Each delivers into a given path or raises a one-line `FetchError`.
 """
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from urllib.parse import quote
 import requests
 
 from agents.common.files import UserError
-from models.manifest import Hub, MirrorPart, PinnedFile
+from models.manifest import Hub, MirrorPart, PinnedFile, sha256_of
 
 HUB_PROBE_SECONDS = 4.0
 """Longest wait for the hub's first answer: its client would try again for half a minute."""
@@ -82,12 +81,6 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
 def is_whole(path: Path, file: PinnedFile) -> bool:
     """Whether the file exists and has the size and sha256 of the manifest."""
     return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
-
-
-def sha256_of(path: Path) -> str:
-    """Hexadecimal sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:

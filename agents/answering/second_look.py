@@ -11,7 +11,7 @@ from agents.llm.base import Generation
 Level = Literal["high", "medium", "low"]
 
 _LEVEL = re.compile(
-    r"[\s(\[*_,;.-]{,40}\bconfidence(?: level)?\W{,8}(?:is\W{1,9})?(?P<level>high|medium|low)\b[\s)\].*_]*", re.I
+    r"[\s(\[*_,;.-]{,9}\bconfidence(?: level)?\W{,8}(?:is\W{1,9})?(?P<level>high|medium|low)\b[\s)\].*_]*", re.I
 )
 
 
@@ -24,14 +24,14 @@ def assessed(text: str) -> tuple[str, Level | None]:
 _SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided) ){0,5}answer)(?: is|[\u2019']s) "
 _END = r"(?=\s{0,9}(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
 """What may follow a verdict: "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
-_CONFIRMED = re.compile(rf"\W{{,40}}(?:yes\W{{1,9}})?(?:{_SUBJECT}|is )?(?:correct|right)(?: answer)?{_END}", re.I)
+_CONFIRMED = re.compile(rf"\W{{,9}}(?:yes\W{{1,9}})?(?:{_SUBJECT}|is )?(?:correct|right)(?: answer)?{_END}", re.I)
 _REJECTED = re.compile(
-    rf"\W{{0,40}}(?:no\W{{1,9}})?(?:{_SUBJECT}|is )?(?:incorrect|wrong|not (?:correct|right))(?: answer)?{_END}"
+    rf"\W{{,9}}(?:no\W{{1,9}})?(?:{_SUBJECT}|is )?(?:incorrect|wrong|not (?:correct|right))(?: answer)?{_END}"
     r"(?:[\s.,;:!?()*\"\u201d]|[-\u2013\u2014](?=\s)|(?:because|since)\b)*",
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"\W{0,40}(?:the )?(?:correct|right) answer(?: (?:is|was|would be|should be)\b|\s?:)[\s:]*", re.IGNORECASE
+    r"\W{,9}(?:the )?(?:correct|right) answer(?: (?:is|was|would be|should be)\b|\s?:)[\s:]*", re.IGNORECASE
 )
 
 

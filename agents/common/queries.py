@@ -35,9 +35,7 @@ class BatchFormatError(ValueError):
 
 
 def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
-    """Read a batch of column lists.
-    Raises BatchFormatError: it is no dict, or a column is missing, is no list, or differs in length.
-    """
+    """Read a batch of column lists. Raises BatchFormatError: a column is missing, is no list, or differs in length."""
     if not isinstance(batch, Mapping):
         raise BatchFormatError(f"batch: must be a dict of lists, found {type(batch).__name__}")
     for key in BATCH_KEYS:

@@ -27,6 +27,7 @@ class OnnxTextModel:
 
     def __init__(self, folder: Path, max_tokens: int, device: str) -> None:
         import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
         from tokenizers import Tokenizer
 
         path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
@@ -45,7 +46,10 @@ class OnnxTextModel:
             options.intra_op_num_threads = int(threads)
         on_gpu = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
         providers = [*on_gpu, "CPUExecutionProvider"]
-        self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        try:
+            self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        except (faults.InvalidProtobuf, faults.InvalidArgument, faults.InvalidGraph, faults.Fail) as error:
+            raise WeightsMissingError(f"{path}: damaged, get it again ({' '.join(str(error).split())})") from None
         self._inputs = [node.name for node in self._session.get_inputs()]
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:

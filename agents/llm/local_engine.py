@@ -1,11 +1,12 @@
 """What in-process engines share: weights folders, tokenizer, and checks before a request runs."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
 
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
@@ -22,6 +23,13 @@ _ADAPTER_ADVICE = (
 
 
 EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
+
+
+class _AdapterConfig(BaseModel):
+    # What no engine checks by itself.
+    base: str | None = Field(None, validation_alias="base_model_name_or_path")
+    r: PositiveInt = 8
+    lora_alpha: FiniteFloat = 8
 
 
 class TokenizedRequest(NamedTuple):
@@ -119,12 +127,19 @@ def adapter_folder(name: str) -> Path:
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
     """Check a base model and its adapters (name -> place) without loading them.
-    Raises WeightsMissingError: a file is missing, or an adapter was tuned for another model.
+    Raises WeightsMissingError: a file is missing or damaged, or an adapter was tuned for another model.
     """
+    from safetensors import SafetensorError, safe_open
+
     model_folder(model)
     for name, place in adapters.items():
-        config = json.loads((adapter_folder(place) / "adapter_config.json").read_bytes())
-        base = config.get("base_model_name_or_path")
+        folder = adapter_folder(place)
+        try:
+            base = _AdapterConfig.model_validate_json((folder / "adapter_config.json").read_bytes()).base
+            safe_open(folder / "adapter_model.safetensors", "numpy")  # compares the header with the file's size
+        except (ValidationError, SafetensorError) as error:
+            why = " ".join(f"the adapter {name} is damaged: {error}".split())[:300]
+            raise WeightsMissingError(f"{folder}: {why}: {_ADAPTER_ADVICE}") from None
         if base is not None and _canonical(base) not in {None, _canonical(model)}:
             raise WeightsMissingError(
                 f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any
-from urllib.parse import unquote, unquote_to_bytes
 
 import httpx2
 import openai
@@ -41,11 +40,6 @@ LARGEST_REPLY = 1_000_000
 """Bytes of a body that are read; an answer with log-probabilities has some 200 a token."""
 CHARACTERS_PER_TOKEN = 16
 """A generation is cut there: on average a token has four, and a server may ignore `max_tokens`."""
-_MOST_TOKENS = 100_000_000
-_ROUNDING = 1e-4
-"""A log-probability may be above 0 by this much."""
-_SHORTEST_SECRET = 6
-"""Shorter keys and passwords are dummies such as `EMPTY`, which an answer may contain."""
 _NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 
 
@@ -64,14 +58,15 @@ class OpenAILanguageModel:
         address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
         self._base_url = without_credentials(address)
         try:
-            sign_in = httpx2.URL(address).userinfo.decode()
+            url = httpx2.URL(address)
         except httpx2.InvalidURL:
             raise EngineUnavailableError(f"{self._base_url!r} is no address such as http://127.0.0.1:8000/v1") from None
-        basic = base64.b64encode(unquote_to_bytes(sign_in)).decode()
-        self._headers = {"Authorization": f"Basic {basic}"} if sign_in else {}
-        self._key = os.environ.get(settings.api_key_variable) or "not-needed"
-        written = sign_in.partition(":")[2]
-        self._secrets = [it for it in (self._key, basic, written, unquote(written)) if len(it) >= _SHORTEST_SECRET]
+        key = os.environ.get(settings.api_key_variable) or "not-needed"
+        basic = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
+        headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Basic {basic}"} if url.userinfo else {})
+        self._options: dict[str, Any] = {"api_key": key, "base_url": self._base_url, "default_headers": headers}
+        secrets = [re.escape(secret) for secret in (key, basic, url.password) if len(secret) >= 6]  # no dummy `EMPTY`
+        self._secrets = re.compile("|".join(secrets) or r"(?!)")
         self._model = settings.model
         self._has_log_probabilities = True
 
@@ -151,21 +146,13 @@ class OpenAILanguageModel:
 
     def _client(self, deadline: Deadline) -> openai.AsyncOpenAI:
         left = max(0.001, deadline.remaining)
-        return openai.AsyncOpenAI(
-            api_key=self._key,
-            base_url=self._base_url,
-            default_headers={"Accept-Encoding": "identity", **self._headers},
-            max_retries=_RETRIES,
-            timeout=openai.Timeout(left, connect=min(_CONNECT_SECONDS, left)),
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_cut]}),
-        )
+        timeout = openai.Timeout(left, connect=min(_CONNECT_SECONDS, left))
+        http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_cut]})
+        return openai.AsyncOpenAI(**self._options, max_retries=_RETRIES, timeout=timeout, http_client=http)
 
     def _hidden(self, text: object) -> str:
         """The text without the key and the password: a server may echo them."""
-        shown = str(text)
-        for secret in self._secrets:
-            shown = shown.replace(secret, "***")
-        return shown
+        return self._secrets.sub("***", str(text))
 
     def _quoted(self, error: openai.APIStatusError) -> str:
         """The beginning of what the server says, in one line."""
@@ -231,17 +218,16 @@ async def _posted(client: openai.AsyncOpenAI, body: dict[str, Any]) -> str:
 
 
 class _Cut(httpx2.AsyncByteStream):
-    """The first bytes of a body, so that an endless one does no harm."""
+    """The first bytes of a body, which may be endless."""
 
-    def __init__(self, whole: httpx2.AsyncByteStream) -> None:
+    def __init__(self, whole: Any) -> None:  # noqa: ANN401 - the declared type covers clients that are not asyncio
         self._whole = whole
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = LARGEST_REPLY
         async for chunk in self._whole:
             yield chunk[:left]
-            left -= len(chunk)
-            if left <= 0:
+            if (left := left - len(chunk)) <= 0:
                 return
 
     async def aclose(self) -> None:
@@ -251,8 +237,7 @@ class _Cut(httpx2.AsyncByteStream):
 async def _cut(response: httpx2.Response) -> None:
     """Bound the body; it is not unpacked, since a small one could become a large one."""
     response.headers.pop("Content-Encoding", None)
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Cut(response.stream)
+    response.stream = _Cut(response.stream)
 
 
 def _safe(text: str) -> str:
@@ -295,11 +280,7 @@ def _first(*path: str) -> AliasPath:
     return AliasPath("choices", 0, *path)
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
-
-
-_Count = Annotated[int, BeforeValidator(_count)]
+_Count = Annotated[int, BeforeValidator(lambda value: value if isinstance(value, int) and 0 <= value < 10**9 else 0)]
 
 
 class _Reply(BaseModel):
@@ -317,22 +298,18 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "le
 
 
 def read_reply(body: str, max_tokens: int) -> Generation:
-    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one. Impossible counts are 0;
-    without log-probabilities, or with one above 0, there is no mean.
-    """
+    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one."""
     try:
         reply = _Reply.model_validate_json(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the body"
-        cut = f" (only {LARGEST_REPLY:,} bytes are read)" if len(body) >= LARGEST_REPLY else ""
-        return Generation.failed(
-            f"the server's reply cannot be read{cut}: {where}: {fault['msg']}; it begins {body[:120]!r}"
-        )
+        said = f"{where}: {fault['msg']}; of its {len(body):,} characters the first are {body[:120]!r}"
+        return Generation.failed(f"the server's reply cannot be read: {said}")
     reason: FinishReason = _FINISH_REASONS.get(reply.reason, "error")
     values = [token.logprob for token in reply.tokens or []]
     values += [value for value in reply.log_probabilities or [] if value is not None]
-    mean = min(0.0, sum(values) / len(values)) if values and max(values) <= _ROUNDING else math.nan
+    mean = min(0.0, sum(values) / len(values)) if values and max(values) < 1e-4 else math.nan  # rounding
     return Generation(
         text=encodable(reply.text or "")[: CHARACTERS_PER_TOKEN * max_tokens],
         mean_log_probability=mean if math.isfinite(mean) else None,

@@ -89,14 +89,16 @@ class Classifier:
     """
 
     def __init__(self, folder: Path, encoder_folder: Path | None = None) -> None:
+        from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         self.config = read_config(folder)
         self._encoder: BertEncoder | None = None
-        stored, fields = load_file(folder / WEIGHTS_FILE), self.config.fields.items()
-        update = {name.removeprefix(UPDATE): array for name, array in stored.items() if name.startswith(UPDATE)}
-        self._tensors = {name: array.astype(np.float32) for name, array in stored.items() if UPDATE not in name}
         try:
+            stored, fields = load_file(folder / WEIGHTS_FILE), self.config.fields.items()
+            finite = {name: np.asarray_chkfinite(array) for name, array in stored.items()}
+            update = {name.removeprefix(UPDATE): array for name, array in finite.items() if name.startswith(UPDATE)}
+            self._tensors = {name: array.astype(np.float32) for name, array in finite.items() if UPDATE not in name}
             if self.config.base is not None:
                 base = encoder_folder or locate(self.config.base)
                 self._encoder = BertEncoder(base, update)
@@ -106,7 +108,7 @@ class Classifier:
             for name, field in fields if self.config.ngram_buckets else ():
                 self._check_shape(f"{NGRAMS}{name}.weight", self.config.ngram_buckets, len(field.labels))
                 self._check_shape(f"{NGRAMS}rarity", self.config.ngram_buckets)
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, SafetensorError) as error:
             raise SettingsError(f"{folder}: the weights do not fit the configuration: {error}") from error
 
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:

@@ -17,7 +17,7 @@ from agents.matching import (
 )
 from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, not_among
 
-_YES_NO = re.compile(r"\W{0,40}(?:answer\s{0,9}:\s{0,9})?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
+_YES_NO = re.compile(r"\W{0,9}(?:answer\s{0,9}:\s{0,9})?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither)\b|n't\b")
 _COMPARES = re.compile(

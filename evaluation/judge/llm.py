@@ -46,7 +46,7 @@ _FIELD = re.compile(
     r"(?:,(?!\d)|[}\n]|\Z)",  # the value must end here: "true or false" repeats the form, "1/5" is not a verdict
     re.IGNORECASE,
 )
-_BARE = re.compile(r"\W{0,40}(?P<value>true|false|[01])\W{0,40}", re.IGNORECASE)
+_BARE = re.compile(r"\W{0,9}(?P<value>true|false|[01])\W{0,9}", re.IGNORECASE)
 _RIGHT = frozenset({"true", "1", "1.0"})
 
 

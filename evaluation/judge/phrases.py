@@ -13,10 +13,9 @@ _HEDGE = re.compile(
     r"|\b(?:context|source|text|article|passage|information|document|result|reference)s? (?:provided |above )?"
     r"(?:do|does|did) ?(?:not|n't)\b|\b(?:context|source|text|article|passage|document|reference)s? lacks?\b"
 )
-_HOWEVER = re.compile(r"\W{0,40}(?:however|but|unfortunately)\b")
+_HOWEVER = re.compile(r"\W{0,9}(?:however|but|unfortunately)\b")
 _OF_ONESELF = re.compile(r"\bi\b")
-_WORD = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)"
-_NAME = rf"{_WORD}(?:\s{{1,9}}{_WORD}){{0,4}}"
+_NAME = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)(?:\s{1,9}(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)){0,4}"
 _SERIES = re.compile(rf"{_NAME}(?:,\s{{1,9}}{_NAME}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME}")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))

@@ -91,9 +91,8 @@ def read_plain(content: bytes) -> Any:  # noqa: ANN401 - what it holds
 
 
 def _plain(value: Any, left: Iterator[int]) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
-    """The value as JSON knows it. Moments become ISO texts without time zone.
-
-    Takes one of `left` for each value, and one more for four characters of a text, which may be repeated too.
+    """The value as JSON knows it; takes one of `left` for each, of a text one more for four characters. Moments become
+    ISO texts without time zone.
     """
     length = len(value) // 4 if isinstance(value, str | bytes | bytearray) else 0
     if next(islice(left, length, None), None) is None:

@@ -37,7 +37,7 @@ _TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
 _MARKUP = re.compile(r"\*{1,3}|_{2,3}")
 """Markdown that may stand between two words without a blank."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_YES_NO = re.compile(r"\W{0,40}(?:yes|no)\b\W{0,40}(?:$|,)")
+_YES_NO = re.compile(r"\W{0,9}(?:yes|no)\b\W{0,9}(?:$|,)")
 _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me more most")
 )
