@@ -33,7 +33,7 @@ from agents.public_data.tables import (
 
 LEAD_ACTORS = 4
 
-_SONGWRITERS = re.compile(r"(?P<writers>[^;]{0,400}), songwriters? \((?P<performer>[^()]{1,200})\)")
+_SONGWRITERS = re.compile(r"(?P<writers>[^;]{0,200}), songwriters? \((?P<performer>[^()]{1,200})\)")
 _GUEST = re.compile(r"\s{1,9}(?:featuring|feat\.|ft\.)\s+", re.IGNORECASE)
 _ARTIST_SEPARATOR = re.compile(r"\s{0,9}(?:,|&|\bwith\b|\band\b)\s*", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)")

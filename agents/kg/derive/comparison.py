@@ -36,10 +36,10 @@ _TIMES = re.compile(
 _NO_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
 _NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
 _BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
-_MANY_FOR_THE_MONEY = re.compile(rf"\bmore shares\b.*{_BUY}|{_BUY}.*\bmore shares\b")
+_MANY_FOR_THE_MONEY = re.compile(rf"\bmore shares\b.{{,200}}{_BUY}|{_BUY}.{{,200}}\bmore shares\b")
 _BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
 _NEGATED = re.compile(r"\bnot\b|n't\b|\bneither\b|\bexcept\b|\bboth\b")
-_UNTIL = re.compile(r"\b(?:until|before|after|since|as of|by)\b[^?]*?\b(?P<year>(?:19|20)[0-9]{2})\b")
+_UNTIL = re.compile(r"\b(?:until|before|after|since|as of|by)\b[^?]{,200}?\b(?P<year>(?:19|20)[0-9]{2})\b")
 _BY_HOW_MUCH = re.compile(
     r"\bdifference\b|\bby (?:what|how)\b|\bhow many times\b.*\b(?:as|than)\b"
     r"|\bhow (?:much|many)\b.*?\b(?:more|less|fewer|higher|lower|longer|shorter|older|younger|bigger|larger|smaller"
