@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from agents.common.contracts import GRAPH, WEB, Passage, Trace
+from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Passage, Trace
 from agents.common.files import UserError
 from crag.asker import Answer, Asker
 from crag.command import (
@@ -130,7 +130,7 @@ def explained(trace: Trace) -> str:
             for candidate in trace.candidates
         ],
         "withheld": [
-            (f"{_short(gate.withheld)!r}, because " if gate.withheld else "the model was not asked: ") + gate.reason
+            (f"{_short(gate.withheld or '')!r}, " if gate.withheld not in {None, I_DONT_KNOW} else "") + gate.reason
             for gate in trace.gates
         ],
         "events": [_short(event) for event in trace.events],

@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from agents.common.contracts import I_DONT_KNOW, Trace
+from agents.answering import evidence_of
+from agents.common.contracts import I_DONT_KNOW, Decision, Trace
 from agents.common.files import UserError
 from agents.common.queries import parse_query_time, query_time_of
 from agents.settings import KG_VARIABLE, load_settings, usual_preset
@@ -23,7 +24,8 @@ class Answer:
     """An answer, for people.
 
     `sentence` holds it, and `source` is the title and address of its page, or its call; None: none was found.
-    `probability` is P(correct), None without a model for it. `withheld`: an answer of which the agent was not sure.
+    `probability` is P(correct), None without a model for it. `withheld`: an answer of which the agent was not sure
+    enough; the other fields are then about it.
     """
 
     text: str
@@ -39,6 +41,9 @@ class Answer:
         text, evidence = trace.answer.text if trace.answer else I_DONT_KNOW, trace.evidence
         closed = [gate.withheld for gate in trace.gates if gate.withheld not in {None, text}]
         withheld = closed[-1] if closed and text == I_DONT_KNOW else None
+        if withheld and trace.answer:
+            said = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
+            evidence = evidence_of(replace(trace, answer=said))
         likely = [one.probability for one in trace.candidates if one.text == (withheld or text)]
         sentence = evidence.sentence if evidence else None
         source = ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url)))) if evidence else None
@@ -48,10 +53,11 @@ class Answer:
         """The answer; below it what it rests on, or why there is none."""
         sure = "" if self.probability is None else f" ({self.probability:.2f})"
         reason = self.trace.answer.reason if self.trace.answer else ""
-        below = [f'"{self.sentence}"', self.source] if self.sentence else [f"evidence: none found; {reason}"]
-        if self.text == I_DONT_KNOW:
-            below = [f"not sure enough{sure}: {self.withheld}" if self.withheld else reason]
-            below += [f"lost to the {self.trace.lost}"] if self.trace.lost else []
+        below = [f'"{self.sentence}"', self.source] if self.sentence else ["evidence: none found"]
+        if self.withheld:
+            below.insert(0, f"not sure enough{sure}: {self.withheld}")
+        elif self.text == I_DONT_KNOW:
+            below = [reason, *([f"lost to the {self.trace.lost}"] if self.trace.lost else [])]
         return "\n    ".join(" ".join(str(line).split()) for line in (self.text, *below))
 
 
@@ -66,7 +72,9 @@ class Asker:
     def __init__(
         self, preset: str | Path | None = None, *, kg_url: str | None = None, changes: Sequence[str] | None = None
     ) -> None:
-        self.settings = load_settings(preset or usual_preset(), changes)
+        settings = load_settings(preset or usual_preset(), changes)
+        audited = settings.answering.model_copy(update={"audit": True})  # people may see what a gate withholds
+        self.settings = settings.model_copy(update={"answering": audited})
         self._kg_url = kg_url
         self._pages: dict[str, list[OwnPage]] = {}
         self._agent: CragAgent | None = None

@@ -112,13 +112,14 @@ def test_many_questions_from_a_file_or_typed(
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
     assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
-    first, second = capsys.readouterr().out.splitlines()
+    first, second, third, _ = capsys.readouterr().out.splitlines()
     assert first == "i don't know"
     assert second.startswith("    not sure enough (0.")
     assert second.endswith("): Barry Levinson")
+    assert third == '    "Its director is Barry Levinson."'
     with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
         answer = asker.ask(QUESTION, pages=[page], at="03/05/2024, 23:18:31 PT")
-    assert (answer.text, answer.withheld, answer.sentence) == ("i don't know", "Barry Levinson", None)
+    assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
     assert 0 < (answer.probability or 0) < 0.999
     assert answer.trace.query_time == "03/05/2024, 23:18:31 PT"
 
