@@ -147,6 +147,9 @@ class Cross(BatchedCrossEncoder):
 
     def _load(self, folder: Path) -> None: ...
 
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        return [(0, len(text))]
+
     def _score_batch(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         gate, self.gate = self.gate, None
         if gate:
