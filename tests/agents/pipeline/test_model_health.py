@@ -156,9 +156,6 @@ class Cross(BatchedCrossEncoder):
             gate.pass_through()
         return [0.5] * len(pairs)
 
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        return []
-
 
 @pytest.mark.usefixtures("impatient")
 def test_while_an_encoder_hangs_questions_are_answered_without_it(gate: Gate) -> None:
