@@ -111,7 +111,7 @@ def _content(place: str) -> bytes:
         if place.startswith(_ADDRESS):
             reply = opened.enter_context(requests.get(place, timeout=TIMEOUT, stream=True))
             reply.raise_for_status()
-            read = partial(reply.raw.read1, decode_content=True)
+            read: Callable[[int], bytes] = partial(reply.raw.read1, decode_content=True)
         elif Path(place).is_file():
             read = opened.enter_context(Path(place).open("rb")).read1
         else:
