@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
-from agents.settings import DenseEncoderSettings
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 DIMENSIONS = 4
 TEXTS = st.lists(st.text("ab ", max_size=12), max_size=30)
@@ -30,13 +30,17 @@ def logit_of(pair: Pair) -> float:
     return len(passage) - 3.5 * len(query) + 0.25 * passage.count("a")
 
 
+class BothSettings(DenseEncoderSettings, CrossEncoderSettings):
+    """Settings of both kinds."""
+
+
 class Counting(BatchedDenseEncoder, BatchedCrossEncoder):
     """Both kinds at once. Counts its batches; each takes one second of the clock."""
 
     settings: Any
 
     def __init__(self, batch_size: int = 2, query_instruction: str = "") -> None:
-        super().__init__(DenseEncoderSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
+        super().__init__(BothSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
         self.batches: list[list[Any]] = []
 
     def clock(self) -> float:
