@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
-from agents.settings import DenseEncoderSettings
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 DIMENSIONS = 4
 TEXTS = st.lists(st.text("ab ", max_size=12), max_size=30)
@@ -30,10 +30,8 @@ def logit_of(pair: Pair) -> float:
     return len(passage) - 3.5 * len(query) + 0.25 * passage.count("a")
 
 
-class BothSettings(DenseEncoderSettings):
-    """Also what cross-encoders read."""
-
-    in_parts: bool = False
+class BothSettings(DenseEncoderSettings, CrossEncoderSettings):
+    """Settings of both kinds."""
 
 
 class Counting(BatchedDenseEncoder, BatchedCrossEncoder):
