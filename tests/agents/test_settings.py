@@ -154,6 +154,7 @@ REFUSED = [
     ),
     ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*less than 1 \(found 80\)'),
     ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
+    (["deadline.seconds_per_query = inf"], r'seconds_per_query": Input should be a finite number \(found inf\)'),
     ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
     ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
     (["public_data.method = prompt"], r"router is missing, but public_data\.method is prompt.*gives domain"),

@@ -123,6 +123,14 @@ def test_a_folder_without_a_graph_names_what_it_looked_for(tmp_path: Path) -> No
         OnnxTextModel(tmp_path, 64, "cpu")
 
 
+@pytest.mark.parametrize("cut", [0, 100, 1_000_000, -1])
+def test_a_graph_that_is_cut_off_is_one_line(tmp_path: Path, cut: int) -> None:
+    (tmp_path / "tokenizer.json").symlink_to(present(BGE) / "tokenizer.json")
+    (tmp_path / "model.onnx").write_bytes((present(BGE) / "model.onnx").read_bytes()[:cut])
+    with pytest.raises(WeightsMissingError, match=r"^\S+/model\.onnx: damaged, get it again .*$"):
+        OnnxTextModel(tmp_path, 64, "cpu")
+
+
 def dense(engine: str) -> DenseEncoderSettings:
     if engine == "onnx":
         return DenseEncoderSettings(engine="onnx", model=str(present(BGE)), pooling="cls", batch_size=1)

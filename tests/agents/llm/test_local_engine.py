@@ -4,7 +4,9 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from agents.llm import EngineUnavailableError, load_language_model, local_engine
 from agents.llm.local_engine import adapter_folder, check_folders, model_folder
@@ -32,7 +34,7 @@ def make_model(folder: Path) -> Path:
 def make_adapter(folder: Path, weights_file: str = "adapter_model.safetensors") -> Path:
     folder.mkdir(parents=True)
     (folder / "adapter_config.json").write_text("{}")
-    (folder / weights_file).write_bytes(b"x")
+    (folder / weights_file).write_bytes(save({"a": np.zeros(99, np.float32)}))
     return folder
 
 
@@ -67,6 +69,28 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
         config.write_text(json.dumps({"base_model_name_or_path": another}))
         with pytest.raises(WeightsMissingError, match=rf"tuned for {another}, and the engine runs {KNOWN}"):
             check_folders(KNOWN, {"kg_writer": str(adapter)})
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "named"),
+    [
+        ("adapter_config.json", b'{"r": 0}', "r Input should be greater than 0"),
+        ("adapter_config.json", b'{"lora_alpha": NaN}', "lora_alpha Input should be a finite number"),
+        ("adapter_config.json", b'{"r": 8', "Invalid JSON"),
+        ("adapter_model.safetensors", save({"a": np.zeros(99, np.float32)})[:-1], "file not fully covered"),
+        ("adapter_model.safetensors", b"", "header too small"),
+    ],
+)
+def test_a_damaged_adapter_is_one_line(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, file: str, content: bytes, named: str
+) -> None:
+    monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
+    (make_adapter(repository / "adapter") / file).write_bytes(content)
+    with pytest.raises(
+        WeightsMissingError, match=rf"^\S+/adapter: the adapter kg_writer is damaged: .*{named}"
+    ) as caught:
+        check_folders(KNOWN, {"kg_writer": "adapter"})
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

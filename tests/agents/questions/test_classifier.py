@@ -37,6 +37,7 @@ def test_a_batch_says_what_its_questions_say_one_by_one(
         ({"pooling": "sum"}, "pooling"),
         ({"surprise": 1}, "surprise"),
         ({"fields": {}}, "fields"),
+        ({"fields": {"domain": {"labels": ["a", "b"], "encoder_weight": 1e999}}}, "encoder_weight: .* finite"),
     ],
 )
 def test_a_configuration_of_another_kind_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -51,6 +52,12 @@ def test_weights_that_do_not_fit_are_refused(bert: Path, tmp_path: Path) -> None
     tensors = load_file(path)
     save_file(tensors | {"0.head.domain.weight": np.zeros((4, 32), dtype=np.float16)}, path)
     with pytest.raises(SettingsError, match="do not fit"):
+        Classifier(tmp_path, encoder_folder=bert)
+    save_file(tensors | {"0.head.domain.bias": np.full(5, np.nan, dtype=np.float16)}, path)
+    with pytest.raises(SettingsError, match="must not contain infs or NaNs"):
+        Classifier(tmp_path, encoder_folder=bert)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(SettingsError, match="not fully covered"):
         Classifier(tmp_path, encoder_folder=bert)
     save_file({name: array for name, array in tensors.items() if "ngrams.domain.weight" not in name}, path)
     with pytest.raises(SettingsError, match="do not fit"):
