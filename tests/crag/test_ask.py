@@ -1,13 +1,23 @@
 """`crag ask` and `Asker`: answers about one's own pages, with their evidence, and what a mistake is told."""
 
+import gzip
 import io
+import itertools
 import json
+import os
+import socketserver
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
-from crag import Asker
+from agents.common.files import UserError
+from agents.settings import ExtractSettings
+from crag import Asker, pages
 from crag.__main__ import main
 from evaluation.datasets import DEFAULT_DATASET
 
@@ -83,6 +93,39 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
         "it is neither HTML nor plain text nor PDF",
         "status 500",
     ]
+
+
+class SlowHead(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        with suppress(OSError):
+            for byte in itertools.chain(b"HTTP/1.1 200 OK\r\nX: ", itertools.repeat(ord("x"))):
+                self.request.sendall(bytes([byte]))
+                time.sleep(0.1)
+
+
+def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "READING_SECONDS", 3.0)
+    os.mkfifo(tmp_path / "fifo")
+    places = [str(tmp_path / "fifo"), "/dev/zero"]
+    with HTTPServer(threaded=True) as server, socketserver.ThreadingTCPServer(("127.0.0.1", 0), SlowHead) as slow:
+        slow.daemon_threads = True
+        threading.Thread(target=slow.serve_forever, daemon=True).start()
+        for name, target in (("bracket", "http://[::1"), ("byte", "http://127.0.0.1/\xff"), ("scheme", "file:///etc")):
+            server.expect_request(f"/{name}").respond_with_response(Response(status=302, headers={"Location": target}))
+            places.append(server.url_for(f"/{name}"))
+        for name, block in (("endless", b"<p>" + b"x" * 100_000), ("packed", gzip.compress(bytes(10_000_000)))):
+            headers = {"Content-Encoding": "gzip"} if name == "packed" else {}
+            reply = Response(itertools.repeat(block), headers=headers)
+            server.expect_request(f"/{name}").respond_with_response(reply)
+            places.append(server.url_for(f"/{name}"))
+        places.append(f"http://127.0.0.1:{slow.server_address[1]}/")
+        for place in places:
+            said: list[str] = []
+            assert pages.read_pages(place, ExtractSettings(), said.append) == []
+            assert [line.startswith(f"left out: {place}: ") and "\n" not in line for line in said] == [True]
+        slow.shutdown()
+    with pytest.raises(UserError, match="no page can be read: /dev/zero"), Asker("scripted") as asker:
+        asker.ask(QUESTION, pages=["/dev/zero"])
 
 
 def test_of_many_pages_the_best_are_read(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 import json
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from agents.settings import available_presets, load_settings
+from models.fetch import write_record
 from models.manifest import RECORD_NAME, WeightsMissingError, load_manifest, locate, parse_manifest
 
 SHA = "a" * 64
@@ -99,6 +102,26 @@ def test_checked_in_weights_come_before_the_cache_even_broken_ones(places: tuple
     check(TINY, None, "1999 bytes instead of 2000")
     file.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 2000\n")
     check(TINY, None, "git lfs pull")
+
+
+def test_fetched_weights_are_compared_with_their_checksums_once_a_day_and_after_a_change(
+    places: tuple[Path, Path],
+) -> None:
+    folder = places[1] / "m"
+    write_tiny_model(folder)
+    write_record(folder, {})
+    file, now = folder / "sub" / "model.bin", time.time()
+    check(TINY, folder)
+    file.write_bytes(b"y" * 2000)
+    damaged = r"sub/model\.bin is damaged: it does not have the sha256 of its arrival\. Get them with"
+    for changed, checked, problem in ((now, now - 60, damaged), (now - 90, now - 60, ""), (0, now - 90_000, damaged)):
+        os.utime(file, (changed, changed))
+        os.utime(folder / "config.json", (0, 0))
+        os.utime(folder / RECORD_NAME, (checked, checked))
+        check(TINY, None if problem else folder, problem)
+    file.write_bytes(b"x" * 2000)
+    check(TINY, folder)
+    assert (folder / RECORD_NAME).stat().st_mtime > now - 60
 
 
 def test_a_snapshot_is_complete_when_all_recorded_files_of_its_repository_are_there(places: tuple[Path, Path]) -> None:

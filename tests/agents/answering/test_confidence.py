@@ -63,6 +63,7 @@ HUGE = f'{{"mean": {"9" * 400}, "scale": 1, "weight": 1}}'
         *("{", "[]", "{}", "[" * 100_000),
         '{"format": 1, "correct": {"bias": 0, "features": {"a": {}}}}',
         f'{{"format": 1, "correct": {{"bias": 0, "features": {{"a": {HUGE}}}}}}}',
+        '{"format": 1, "correct": {"bias": NaN}}',
     ],
 )
 def test_a_broken_file_is_reported_with_its_key(tmp_path: Path, text: str) -> None:
