@@ -88,7 +88,7 @@ class Asker:
     ) -> Iterator[Answer]:
         """The answers in order, a batch at a time.
 
-        `pages` are files (HTML, plain text, PDF), folders and addresses; what cannot be read is told on standard error.
+        `pages` are files (HTML, plain text, PDF), folders and addresses; unreadable ones are named on stderr.
         `at` is the time of asking, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """

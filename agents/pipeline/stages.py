@@ -228,8 +228,9 @@ class PagesAlone(Check):
         return {f"alone {n}": self.answerer.request(case.query, own, domain) for n, own in enumerate(contexts, 1)}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        replies = (reply for key, reply in draft.replies.items() if key.startswith("alone "))
-        return replace(draft, alone=tuple(self.answerer.read(reply, "", WEB).answer.text for reply in replies))
+        replies = [reply for key, reply in draft.replies.items() if key.startswith("alone ")]
+        finished = [reply for reply in replies if reply.finish_reason in {"stop", "length"}]  # the clock says nothing
+        return replace(draft, alone=tuple(self.answerer.read(reply, "", WEB).answer.text for reply in finished))
 
     def __call__(self, case: CaseView, draft: Draft) -> None:
         """Nothing: P(correct) knows how many pages agree."""

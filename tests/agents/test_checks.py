@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.answering import ConfidenceModel, Feature, LogisticModel
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
+from agents.answering import Answerer, ConfidenceModel, Draft, Feature, LogisticModel
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Answer, Decision, Query, Route, Trace
 from agents.common.deadline import Deadline
-from agents.llm import LanguageModel
+from agents.llm import Generation, LanguageModel, load_language_model
 from agents.pipeline.case import Case
-from agents.pipeline.stages import find_false_premises
+from agents.pipeline.stages import PagesAlone, find_false_premises
 from agents.questions import QuestionRouter
-from agents.settings import ConfidenceSettings, Settings, load_settings
+from agents.settings import AloneSettings, ConfidenceSettings, Settings, load_settings
+from agents.web import WebPath
 from tests.agents.asking import ASKED_AT, agent_of, ask, page
 
 QUESTION = "who directed rain man?"
@@ -147,3 +148,15 @@ def test_pages_are_also_read_alone_and_p_correct_knows_how_many_agree() -> None:
     alone = sorted(trace.generations[f"alone {n}"].text for n in (1, 2, 3))
     assert alone == ["Barry Levinson", "Barry Levinson", "Mike Nichols"]
     assert trace.candidates[0].features["pages_for"] == 2.0
+
+
+def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> None:
+    settings = settings_of({}, "answering.alone = {}")
+    model = load_language_model(settings.language_model)
+    web = WebPath(settings.web, None, None, model)
+    check = PagesAlone(Answerer(settings.answering, model), web, AloneSettings(), None)
+    read = Generation("Barry Levinson", None, 1, 1, "stop")
+    replies = {"alone 1": read, "alone 2": Generation("", None, 0, 0, "deadline")}
+    draft = Draft(Answer("Barry Levinson", Decision.ANSWERED, WEB, ""), generation=read, replies=replies)
+    case = Case(Query("1", QUESTION, ASKED_AT, None, ()), Trace("1", QUESTION, ASKED_AT))
+    assert check.read(case, draft).alone == ("Barry Levinson",)

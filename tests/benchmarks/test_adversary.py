@@ -39,8 +39,8 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], distrusts: bool
 ) -> None:
     rows = list(read_rows(SAMPLE, 3))
-    told = tmp_path / "questions.jsonl"
-    told.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    dataset = tmp_path / "questions.jsonl"
+    dataset.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     lies = wrong_answers([row["answer"] for row in rows])
     replies = ", ".join(f'"The answer is {lie}" = "{lie}"' for lie in lies)
     scripted = Path("agents/presets/scripted.toml").read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n"), encoding="utf-8")
     changed = ["--set", "web.largest_question_share=0.8"] if distrusts else []
     families = ["--families", "word for word", "inserted word", "hidden order", "--pages", "1", "2"]
-    asked = ["--preset", str(preset), "--dataset", str(told), "--output", str(tmp_path / "out")]
+    asked = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
     assert main([*asked, *families, *changed]) == 0
     lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     given = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}

@@ -1,4 +1,4 @@
-"""`crag ask` and `Asker`: answers about one's own pages, with their evidence, and what a mistake is told."""
+"""`crag ask` and `Asker`: answers from the user's own pages with their evidence, and the messages for bad input."""
 
 import gzip
 import io
