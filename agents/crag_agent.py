@@ -74,8 +74,10 @@ class CragAgent:
         cross_encoder: CrossEncoder | None = None,
         more_checks: Sequence[Check] = (),
         more_facts: Sequence[PublicData] = (),
+        kg_url: str = "",
     ) -> "CragAgent":
-        """Build the parts that the settings name; docs/extending.md shows how to add your own.
+        """Build the parts that the settings name, by default with the graph of the evaluator's environment variable;
+        docs/extending.md shows how to add your own.
 
         Raises models.manifest.WeightsMissingError before anything is loaded: one line names all missing weights and the
         command that gets them.
@@ -94,7 +96,7 @@ class CragAgent:
             model,
             WebPath(settings.web, dense, cross_encoder or cross, model),
             router,
-            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
+            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense, kg_url),
             public_data=ShippedPublicData(settings.public_data, model, dense) if settings.public_data else None,
             more_checks=more_checks,
             more_facts=more_facts,

@@ -1,6 +1,5 @@
 """The agent in Python: `with Asker() as asker: print(asker.ask("who ...?", pages=["reports/"]))`."""
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from agents.answering import evidence_of
 from agents.common.contracts import I_DONT_KNOW, Decision, Trace
 from agents.common.files import UserError
 from agents.common.queries import parse_query_time, query_time_of
-from agents.settings import KG_VARIABLE, load_settings, usual_preset
+from agents.settings import load_settings, usual_preset
 from crag.pages import OwnPage, read_pages, search_results
 
 if TYPE_CHECKING:
@@ -118,9 +117,7 @@ class Asker:
         if self._agent is None:
             from agents.crag_agent import CragAgent
 
-            if self._kg_url:
-                os.environ[KG_VARIABLE] = self._kg_url
-            self._agent = CragAgent.from_settings(self.settings)
+            self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "")
             self._agent.warm_up()
         return self._agent
 

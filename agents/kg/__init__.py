@@ -38,17 +38,16 @@ KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 
 
 def open_knowledge_graph(
-    settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None
+    settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None, kg_url: str = ""
 ) -> KnowledgeGraph:
-    """The knowledge graph for the preset's settings, or none if the evaluator's environment variable is not set.
+    """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
     Raises SettingsError: the variable is not an http address.
     """
-    address = os.environ.get(KG_VARIABLE, "").strip()
+    address = kg_url or os.environ.get(KG_VARIABLE, "").strip()
     if settings is None or not address:
         return NoKnowledgeGraph()
     try:
         return KnowledgeGraphPath(settings, address, model, dense)
     except ValueError as error:
-        raise SettingsError(
-            f"the environment variable {KG_VARIABLE}: {error}; without it there is no knowledge graph"
-        ) from None
+        named = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
+        raise SettingsError(f"{named}: {error}; without it there is no knowledge graph") from None

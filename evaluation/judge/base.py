@@ -97,7 +97,7 @@ _ASKS_NUMBER = re.compile(
     r"|market cap|ratio|population|budget|height|cost|amount|eps)\b"
 )
 _ASKS_YES_NO = re.compile(
-    r"(?:so |hey |please |and |in [^,]+, )?"
+    r"(?:so |hey |please |and |in [^,]{1,100}, )?"
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"
 )
 

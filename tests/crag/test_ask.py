@@ -187,6 +187,7 @@ def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["ask", QUESTION, "--pages", page, "--kg-url", "http://127.0.0.1:9", *SAYS]) == 0
     warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
     assert capsys.readouterr().err.startswith(warning)
+    assert os.environ.get("CRAG_MOCK_API_URL") != "http://127.0.0.1:9", "the next run here asks its own graph"
 
 
 def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
