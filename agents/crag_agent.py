@@ -135,7 +135,7 @@ class CragAgent:
         run.stage(Stage.ROUTE, route_questions(self._router))
         run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))
         with run.beside(Stage.WEB, read_pages(self._web, clock), wait=settings.web.after_graph):
-            run.stage(Stage.GRAPH, ask_graph(self._knowledge_graph, invalid_without_game=graph.invalid_without_game))
+            run.stage(Stage.GRAPH, ask_graph(self._knowledge_graph, graph))
             run.stage(Stage.PLAN, plan_turns(graph))
             run.turn(Stage.VALUE, self._graph_value)
             run.turn(Stage.FACTS, self._graph_facts)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
+from agents.common.contracts import ANSWERABLE_FROM
 from agents.common.files import UserError
 from models import needed
 from models.manifest import Manifest, WeightsMissingError, find
@@ -158,7 +159,7 @@ class EncoderRouter(StrictModel):
     engine: Literal["encoder"]
     classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     """Folders written by `python -m training.router`: names under `models/routers/` or in the cache of fetched models.
-    Each predicts one or more of domain, question_type and static_or_dynamic."""
+    Each predicts one or more of domain, question_type, static_or_dynamic and answerable_from."""
     batch_size: PositiveInt = 16
 
 
@@ -576,11 +577,12 @@ class KnowledgeGraphSettings(StrictModel):
     answer_not_found: bool = False
     """Also ask the model where the graph has nothing, with what was asked: db3's tuned answerer knows from it when a
     question is invalid (3.3)."""
+    ask_above: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Write no calls for a question whose probability of an answer in the graph's tables is not above this."""
     invalid_without_game: bool = False
     """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
     drop_doubtful_calls: bool = True
-    """Drop calls with a date for which the question gives no reason (small models copy dates from the examples), or
-    whose shape the question does not ask for (`agents.kg.shape`)."""
+    """Drop calls with a date for which the question gives no reason: small models copy dates from the examples."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]
@@ -722,6 +724,8 @@ class Settings(StrictModel):
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
+            if graph.ask_above is not None:
+                self._check_route_field(ANSWERABLE_FROM, "knowledge_graph.ask_above goes by it")
             if graph.source_policy == "synthesis":
                 self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
             if graph.answer_prompt == "assessed" and self.answering.self_assessment is None:

@@ -74,6 +74,9 @@ Route = dict[str, Any]
 ``probabilities`` maps classes to numbers that sum to 1; absent if the router only names a class. JSON-ready.
 """
 
+ANSWERABLE_FROM, TABLES = "answerable_from", "tables"
+"""A field that our own labels add to a route, and its class for what the tables of the graph can hold."""
+
 
 def label(route: Route | None, field_name: str) -> str | None:
     """The class of a question under ``domain`` and the like; None if the route has none."""

@@ -14,7 +14,6 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Program
 from agents.kg.results import Result, Status
 from agents.kg.schema import Domain
-from agents.kg.shape import wrong_shapes
 from agents.kg.writing import CallRequest, CallWriter, Written, invented_dates
 from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
@@ -164,12 +163,9 @@ class KnowledgeGraphPath:
 
 def _doubt(query: Query, written: Written) -> str:
     """Why calls that can be read are not made; empty if nothing speaks against them."""
-    if written.program is None:
-        return ""
-    if invented := invented_dates(query.text, written.domain, written.program, query.asked_at):
-        return f": they name {', '.join(invented)}, for which the question gives no reason"
-    wrong = ", ".join(wrong_shapes(query.text, written.domain, written.program))
-    return f": they ask for {wrong}, and the question does not" if wrong else ""
+    program = written.program
+    invented = invented_dates(query.text, written.domain, program, query.asked_at) if program else ()
+    return f": they name {', '.join(invented)}, for which the question gives no reason" if invented else ""
 
 
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:

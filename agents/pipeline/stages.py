@@ -18,8 +18,10 @@ from agents.answering import (
     trim_to_tokens,
 )
 from agents.common.contracts import (
+    ANSWERABLE_FROM,
     GRAPH,
     INVALID_QUESTION,
+    TABLES,
     WEB,
     Answer,
     Candidate,
@@ -31,10 +33,11 @@ from agents.common.contracts import (
     Stage,
     abstain,
     label,
+    probability,
 )
 from agents.common.deadline import BatchClock, Deadline
 from agents.common.text import clean
-from agents.kg import KnowledgeGraph, Lookup
+from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph
 from agents.llm import GenerationRequest
 from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
@@ -67,8 +70,15 @@ def close_class_gates(gates: Sequence[GateSettings]) -> Step[GateFiring | None]:
     )
 
 
-def ask_graph(graph: KnowledgeGraph, *, invalid_without_game: bool) -> Step[Lookup]:
+def ask_graph(graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> Step[Lookup]:
     """Write calls and run them (db3 3.2). A question about a game that does not exist is invalid."""
+
+    def work(cases: Sequence[Case], deadline: Deadline) -> list[Lookup]:
+        shares = [probability(case.trace.route, ANSWERABLE_FROM, (TABLES,)) for case in cases]
+        least = -1.0 if settings.ask_above is None or isinstance(graph, NoKnowledgeGraph) else settings.ask_above
+        asked = [case for case, share in zip(cases, shares, strict=True) if share is None or share > least]
+        lookups = dict(zip(asked, graph.look_up(_queries(asked), _domains(asked), deadline), strict=True))
+        return [lookups.get(case) or _unasked(share) for case, share in zip(cases, shares, strict=True)]
 
     def keep(case: Case, lookup: Lookup) -> Answer | None:
         case.lookup, trace = lookup, case.trace
@@ -81,12 +91,17 @@ def ask_graph(graph: KnowledgeGraph, *, invalid_without_game: bool) -> Step[Look
             case.note(f"the graph's values give {lookup.direct_answer!r}: {lookup.direct_reason}")
         if lookup.generation is not None:
             trace.prompts["calls"], trace.generations["calls"] = lookup.prompt, lookup.generation
-        if not (lookup.empty_calendar and invalid_without_game):
+        if not (lookup.empty_calendar and settings.invalid_without_game):
             return None
         reason = f"no such game: {' '.join(fact.text for fact in lookup.facts)}"
         return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, reason)
 
-    return Step(lambda cases, deadline: graph.look_up(_queries(cases), _domains(cases), deadline), keep)
+    return Step(work, keep)
+
+
+def _unasked(share: float | None) -> Lookup:
+    reason = f"no call was written: the tables hold the answer with probability {share or 0:.2f}"
+    return Lookup(calls=("None",), events=(reason,))
 
 
 def read_pages(web: WebPath, clock: BatchClock) -> Step[WebEvidence]:

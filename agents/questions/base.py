@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.common.contracts import Query, Route
+from agents.common.contracts import ANSWERABLE_FROM, TABLES, Query, Route
 from agents.common.deadline import Deadline
 from agents.settings import ROUTE_CLASSES
 
-FIELD_CLASSES = ROUTE_CLASSES
-"""The fields of a route and the classes of CRAG's labels (CRAG, section 2)."""
+FIELD_CLASSES = ROUTE_CLASSES | {ANSWERABLE_FROM: (TABLES, "article", "nothing")}
+"""The fields of a route and their classes: CRAG's labels (section 2), and what of the graph can hold the answer."""
 DOMAINS = ROUTE_CLASSES["domain"]
 
 

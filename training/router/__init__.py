@@ -46,11 +46,12 @@ class RouterTraining(Configuration):
     trained_on: str
     licence: str
     fields: Annotated[
-        tuple[Literal["domain", "question_type", "static_or_dynamic"], ...], Field(min_length=1, strict=False)
+        tuple[Literal["domain", "question_type", "static_or_dynamic", "answerable_from"], ...],
+        Field(min_length=1, strict=False),
     ]
     folds: Annotated[int, Field(ge=0, le=50)] = 5
     """Folds of the cross-validation that measures and calibrates; 0: none, probabilities stay the encoder's."""
-    encoder: EncoderTraining
+    encoder: EncoderTraining | None = None
     ngrams: NgramTraining | None = None
 
     @model_validator(mode="after")
@@ -58,5 +59,7 @@ class RouterTraining(Configuration):
         if self.folds == 1:
             raise ValueError("folds: a cross-validation has at least 2 parts")
         if self.ngrams is not None and not self.folds:
-            raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
+            raise ValueError("folds: n-grams need a cross-validation that weighs them")
+        if self.ngrams is None and self.encoder is None:
+            raise ValueError("encoder: a classifier has an encoder, n-grams or both")
         return self

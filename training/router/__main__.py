@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check_device(device)
     check_data_file(options.data, "get it with: python -m crag data fetch crag; or --data names labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
-    base = locate(settings.encoder.base)
+    base = locate(settings.encoder.base) if settings.encoder else None
     card = RunCard(out)
     reports = train(settings, examples, out, base, device, shown=not options.quiet)
     metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}

@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold
 from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
@@ -66,19 +66,22 @@ class Examples:
 
     texts: tuple[str, ...]
     classes: dict[str, NDArray[np.int64]]
+    groups: tuple[str, ...]
+    """No fold trains on a group that it tests: a row's `group`, such as its template; without one, its `query`."""
 
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
     """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
     Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
     """
-    texts = list[str]()
+    texts, groups = list[str](), list[str]()
     classes: dict[str, list[int]] = {name: [] for name in fields}
     for record in read_records(path, split=split):
         query = record.data.get("query")
         if not isinstance(query, str) or not query.strip():
             raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
         texts.append(query)
+        groups.append(str(record.data.get("group", query)))
         for name in fields:
             allowed, label = FIELD_CLASSES[name], record.data.get(name)
             if label not in allowed:
@@ -86,7 +89,7 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
             classes[name].append(allowed.index(label))
     if not texts:
         raise DatasetError(f"{path}: no questions")
-    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()})
+    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()}, tuple(groups))
 
 
 def check_device(device: str) -> None:
@@ -226,33 +229,42 @@ class OutOfFold:
     def weights(self, name: str, classes: NDArray[np.int64], left_out: int = -1) -> MixingWeights:
         """The mixing weights that fit the field best, on the questions of all folds but one."""
         chosen = self.fold != left_out
-        return fit_mixing_weights(*self._parts(name, chosen), classes[chosen])
+        encoder, ngrams = self._parts(name, chosen)
+        return fit_mixing_weights(encoder, ngrams, classes[chosen])
 
     def probabilities(self, name: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mixed predictions of a field; the weights of each fold are fitted on the other folds."""
         mixtures = np.zeros((len(classes), len(FIELD_CLASSES[name])))
         for number in np.unique(self.fold):
             held_out = self.fold == number
-            mixtures[held_out] = np.exp(mixed(*self._parts(name, held_out), self.weights(name, classes, number)))
+            encoder, ngrams = self._parts(name, held_out)
+            mixtures[held_out] = np.exp(mixed(encoder, ngrams, self.weights(name, classes, number)))
         return mixtures
 
-    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs, Logs | None]:
-        return self.encoder[name][chosen], self.ngrams[name][chosen] if name in self.ngrams else None
+    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> Sequence[Logs | None]:
+        return [table[name][chosen] if name in table else None for table in (self.encoder, self.ngrams)]
 
 
 def train(
-    settings: RouterTraining, examples: Examples, out: Path, base: Path, device: str = "cpu", *, shown: bool = True
+    settings: RouterTraining,
+    examples: Examples,
+    out: Path,
+    base: Path | None,
+    device: str = "cpu",
+    *,
+    shown: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Train one classifier into the folder `out`; return the cross-validated figures.
 
-    `base` is the folder of the base encoder; `shown` adds a progress bar on standard error.
+    `base` is the folder of the base encoder, if there is one; `shown` adds a progress bar on standard error.
     """
-    total = (settings.folds + 1) * settings.encoder.epochs
+    tuning = settings.encoder
     everything = np.arange(len(examples.texts))
-    with tqdm(total=total, desc="training", unit="epoch", disable=not shown) as epochs:
-        trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
+    with tqdm(desc="training", unit="epoch", disable=not shown) as epochs:
+        epochs.total = (settings.folds + 1) * tuning.epochs if tuning else 0
+        trainer = EncoderTrainer(tuning, examples, base, device, epochs) if tuning and base else None
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
-        encoder = trainer.fit(everything)
+        encoder = trainer.fit(everything).tensors() if trainer else {}
     ngrams = fit_ngrams(settings.ngrams, examples, everything)
     reports, weights = {}, dict.fromkeys(examples.classes, MixingWeights(1.0, 0.0))
     if held_out is not None:
@@ -260,13 +272,13 @@ def train(
             weights[name] = held_out.weights(name, classes)
             reports[name] = report_field(name, held_out.probabilities(name, classes), classes)
     tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
-    tensors |= {f"0.{name}": values for name, values in encoder.tensors().items()}
+    tensors |= {f"0.{name}": values for name, values in encoder.items()}
     contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
     write_whole(out / WEIGHTS_FILE, save(contiguous))
     config = ClassifierConfig(
         format=1,
-        base=settings.encoder.base,
-        pooling=settings.encoder.pooling,
+        base=tuning.base if tuning else None,
+        pooling=tuning.pooling if tuning else "mean",
         max_tokens=MAX_TOKENS,
         ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
         fields={
@@ -282,16 +294,18 @@ def train(
     return reports
 
 
-def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer) -> OutOfFold:
-    """Folds are stratified by the field with the most classes."""
+def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer | None) -> OutOfFold:
+    """Folds are stratified by the field with the most classes, and do not divide groups."""
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     held_out = OutOfFold(np.full(len(column), -1))
-    parts = StratifiedKFold(settings.folds, shuffle=True, random_state=0).split(column, column)
+    folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=0)
+    parts = folds.split(column, column, examples.groups)
     for number, (seen, unseen) in enumerate(parts):
         held_out.fold[unseen] = number
         ngrams = fit_ngrams(settings.ngrams, examples, seen)
         texts = [examples.texts[position] for position in unseen]
-        held_out.put(number, trainer.predict(trainer.fit(seen), unseen), predict_ngrams(ngrams, texts))
+        encoder = trainer.predict(trainer.fit(seen), unseen) if trainer else {}
+        held_out.put(number, encoder, predict_ngrams(ngrams, texts))
     return held_out
 
 

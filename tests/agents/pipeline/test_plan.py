@@ -1,9 +1,15 @@
 """Facts as the model reads them, and whose turn it is to answer."""
 
-from agents.common.contracts import Fact
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agents.common.contracts import Fact, Query, Trace
+from agents.common.deadline import Deadline
+from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import load_language_model
-from agents.pipeline.case import facts_text
-from agents.settings import ScriptedEngine
+from agents.pipeline.case import Case, facts_text
+from agents.pipeline.stages import ask_graph
+from agents.settings import KnowledgeGraphSettings, ScriptedEngine
 
 MODEL = load_language_model(ScriptedEngine(engine="scripted"))
 
@@ -25,3 +31,29 @@ def test_the_first_facts_are_kept_within_the_limit_and_the_last_one_is_cut() -> 
     assert "three" not in text
     assert text.count("<doc") == text.count("</doc>") == 2
     assert facts_text([], MODEL, 120) == ""
+
+
+def test_no_calls_are_written_for_a_question_whose_answer_no_table_holds() -> None:
+    class Recorder:
+        asked: tuple[str, ...] = ()
+
+        def look_up(self, queries: Sequence[Query], domains: Any, deadline: Deadline) -> list[Lookup]:
+            self.asked = tuple(query.text for query in queries)
+            return [Lookup(calls=("get_open(None)",)) for _ in queries]
+
+    def case(question: str, share: float | None) -> Case:
+        trace = Trace(question, question, "")
+        trace.route = {} if share is None else {"answerable_from": {"label": "x", "probabilities": {"tables": share}}}
+        return Case(Query(question, question, "", None, ()), trace)
+
+    cases, graph = [case("never", 0.2), case("surely", 0.9), case("perhaps", None)], Recorder()
+    step = ask_graph(cast("Any", graph), KnowledgeGraphSettings(ask_above=0.3))
+    lookups = step.work(cases, Deadline(1.0))
+    assert graph.asked == ("surely", "perhaps")
+    assert [lookup.calls for lookup in lookups] == [("None",), ("get_open(None)",), ("get_open(None)",)]
+    assert lookups[0].state == "no_call"
+    assert "probability 0.20" in lookups[0].events[0]
+    assert (
+        ask_graph(NoKnowledgeGraph(), KnowledgeGraphSettings(ask_above=0.3)).work(cases, Deadline(1.0))
+        == [Lookup()] * 3
+    )

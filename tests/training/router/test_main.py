@@ -51,14 +51,14 @@ def test_a_run_leaves_a_classifier_and_its_card(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("nobody", "shipped configurations: cpu, nec_domain"),
+        ("nobody", "shipped configurations: cpu, cpu_tables, nec_domain"),
         (
             "nec_domain --data no/file.jsonl",
             "no/file.jsonl: there is no such file; get it with: python -m crag data",
         ),
         ("nec_domain --set folds=1", "folds: a cross-validation has at least 2 parts"),
         ("nec_domain --set folds=-1", 'key "folds": Input should be greater than or equal to 0'),
-        ("cpu --set folds=0", "folds: mixing an encoder with n-grams needs"),
+        ("cpu --set folds=0", "folds: n-grams need a cross-validation"),
         ("cpu", "pass --out: the agent takes the classifier 'cpu' from"),
         ("nec_domain --device nosuch", "device 'nosuch': "),
     ],

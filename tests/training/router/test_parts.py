@@ -17,8 +17,7 @@ from training.router.run import OutOfFold, read_examples
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:
     for name in RouterTraining.names():
         settings = RouterTraining.load(name)
-        assert settings.encoder
-        assert load_manifest().model(settings.encoder.base)
+        assert settings.encoder is None or load_manifest().model(settings.encoder.base)
 
 
 @pytest.mark.parametrize(("field", "epochs"), [("domain", 8), ("question_type", 18), ("static_or_dynamic", 18)])

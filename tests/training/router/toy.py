@@ -30,7 +30,7 @@ def write_toy(path: Path, count: int = 90, seed: int = 0) -> Path:
 
 
 def toy_settings(*, folds: int = 2, tuning: str = "lora", ngrams: bool = True, epochs: int = 6) -> RouterTraining:
-    """Settings under which the tiny BERT learns the task within seconds."""
+    """Settings under which the tiny BERT learns the task within seconds; tuning ``none``: n-grams alone."""
     return RouterTraining(
         description="toy",
         trained_on="toy",
@@ -40,6 +40,8 @@ def toy_settings(*, folds: int = 2, tuning: str = "lora", ngrams: bool = True, e
         encoder=EncoderTraining.model_validate(
             {"base": "all-minilm-l6-v2", "tuning": tuning, "rank": 8, "epochs": epochs, "batch_size": 8}
             | {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2}
-        ),
+        )
+        if tuning != "none"
+        else None,
         ngrams=NgramTraining(buckets=256) if ngrams else None,
     )
