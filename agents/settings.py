@@ -724,12 +724,12 @@ class Settings(StrictModel):
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
-            if graph.ask_above is not None:
-                self._check_route_field(ANSWERABLE_FROM, "knowledge_graph.ask_above goes by it")
             if graph.source_policy == "synthesis":
                 self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
             if graph.answer_prompt == "assessed" and self.answering.self_assessment is None:
                 raise ValueError("knowledge_graph.answer_prompt assessed needs answering.self_assessment")
+            if graph.ask_above is not None:
+                self._check_route_field(ANSWERABLE_FROM, "knowledge_graph.ask_above goes by it")
         return self
 
     def _check_route_field(self, field: str, user: str) -> None:
