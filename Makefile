@@ -89,7 +89,7 @@ test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of
 		$(VLLM_BIN)/python -m scripts.smoke --preset $$preset --stand-ins || exit 1; done
 
 # Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
-browser:  ## Chromium for the tests of report.html, where it is missing and can be had: Debian, as root
+browser:  ## install Chromium for the tests of report.html (Debian, as root)
 	@if [ "$(BROWSER)" = no ] || command -v chromedriver > /dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		echo "installing chromium and chromium-driver (make test BROWSER=no: do without)"; \
@@ -97,24 +97,24 @@ browser:  ## Chromium for the tests of report.html, where it is missing and can 
 			|| echo "no Chromium could be installed: the tests of report.html will be skipped"; \
 	else echo "no Chromium: the tests of report.html will be skipped (apt-get install chromium chromium-driver)"; fi
 
-lint: $(VENV)/development  ## ruff and mypy alone
+lint: $(VENV)/development  ## ruff and mypy only
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 # The image is built with requirements-cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS="-r requirements.txt -c constraints.txt"
-smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build the image and run it (with PRESET=... STAND_INS=yes: a preset, no container)
+smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build and run the image (PRESET=... STAND_INS=yes: rehearse a preset without container)
 ifneq ($(STAND_INS),)
 	$(if $(SMOKE_NEEDS),$(VLLM_BIN),$(BIN))/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) --stand-ins $(ARGS)
 else
 	REQUIREMENTS="$(REQUIREMENTS)" ./docker_run.sh --smoke $(PRESET)
 endif
 
-preflight: install $(if $(shell command -v nvidia-smi),serving)  ## everything that is known to lose submissions, checked before the push
+preflight: install $(if $(shell command -v nvidia-smi),serving)  ## check for known causes of failed submissions before the push
 	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
 
-task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESET=... to choose)
+task1 task2 task3:  ## set the task in aicrowd.json and the active preset (or PRESET=...)
 	$(PYTHON) -m scripts.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
-benchmarks: models  ## the figures of the README, measured here
+benchmarks: models  ## measure figures of the README on this machine
 	$(BIN)/python -m benchmarks.retrieval --dataset data/sample/questions.jsonl
 	$(BIN)/python -m benchmarks.t4_plan
 

@@ -199,7 +199,7 @@ def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> lis
 def main() -> None:
     """The command. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("benchmarks.retrieval", __doc__)
-    parser.add_argument("--dataset", type=Path, nargs="+", help="default: the three kinds of ../shared/data")
+    parser.add_argument("--dataset", type=Path, nargs="+", help="default: three kinds of pages that do not ship")
     parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
     parser.add_argument("--pages", type=whole(1), help="as many pages for each question")
     add_preset_arguments(parser)

@@ -11,11 +11,11 @@ from evaluation.signature import package_version
 
 COMMANDS = {
     "evaluate": ("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
-    "ask": ("crag.ask", "answer questions about your pages or a graph, and say why"),
+    "ask": ("crag.ask", "answer questions from your pages or a graph, with reasons"),
     "preflight": ("crag.preflight", "check the submission in this folder"),
     "compare": ("crag.compare", "compare two runs"),
     "judge": ("crag.judge", "judge a file of predictions"),
-    "report": ("crag.report", "write the report of a run again"),
+    "report": ("crag.report", "rewrite the report of a run"),
     "runs": ("crag.runs", "list runs with score, seconds and signature"),
     "data": ("crag.data", "list and fetch the public CRAG questions"),
     "models": ("models.fetch", "fetch the models of a preset"),
@@ -28,13 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or [""]
     if name in {"", "-h", "--help"}:
         lines = [f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()]
-        sys.stdout.write("\n".join(["usage: crag COMMAND ...  (crag COMMAND --help tells more)", "", *lines, ""]))
+        sys.stdout.write("\n".join(["usage: crag COMMAND ...  (options: crag COMMAND --help)", "", *lines, ""]))
         return 0
     if name == "--version":
         sys.stdout.write(f"crag {package_version()}\n")
         return 0
     if name not in COMMANDS:
-        sys.stderr.write(f"error: there is no command {name!r}: {', '.join(COMMANDS)}\n")
+        sys.stderr.write(f"error: unknown command {name!r}; commands: {', '.join(COMMANDS)}\n")
         return 2
     sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands
     work = cast("Callable[[Sequence[str]], int]", import_module(COMMANDS[name][0]).main)

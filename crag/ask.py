@@ -1,4 +1,4 @@
-"""`crag ask QUESTION`: answers from pages of yours, a knowledge graph, or both, each with the sentence that holds it.
+"""`crag ask QUESTION`: answer from your pages, a knowledge graph or both, with the sentence that supports the answer.
 
 Without a question it reads questions from the terminal until the input ends.
 """
@@ -34,28 +34,28 @@ WIDTH = 110
 LEAST_SECONDS = 0.05
 """Stages that took less are not listed by --why."""
 GRAPH_STATES = {
-    "found": "it was asked, and it has facts",
-    "not_found": "it was asked, and it has nothing",
-    "empty_calendar": "it was asked, and it has no game on that day",
-    "no_call": "it was not asked: no call fits the question",
-    "down": "it was asked, and it did not reply",
-    None: "it was not asked",
+    "found": "queried, facts found",
+    "not_found": "queried, nothing found",
+    "empty_calendar": "queried, no game on that day",
+    "no_call": "not queried: no call fits the question",
+    "down": "queried, no reply",
+    None: "not queried",
 }
 SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the answers; exit code: 0 done, 2 it could not be asked."""
-    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
+    """Print the answers; exit code: 0 done, 2 wrong arguments, no readable page, or missing weights."""
+    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 an error, which is printed.")
     parser.add_argument("question", nargs="?")
-    parser.add_argument("--file", metavar="FILE", type=Path, help="ask the questions of this file, one a line")
-    pages = "read a file (HTML, plain text, PDF), a folder or an address; can be repeated"
+    parser.add_argument("--file", metavar="FILE", type=Path, help="file of questions, one per line")
+    pages = "read a file (HTML, plain text, PDF), a folder or a URL; can be repeated"
     parser.add_argument("--pages", metavar="PLACE", action="append", default=[], help=pages)
     parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
-    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON; of several, one a line")
+    parser.add_argument("--json", action="store_true", help="print the trace as JSON; several: one per line")
     add_graph_arguments(parser)
-    when = "when it is asked, like '03/05/2024, 23:18:31 PT'; default: now"
+    when = "query time, as '03/05/2024, 23:18:31 PT'; default: now"
     parser.add_argument("--time", metavar="T", type=form(moment), help=when)
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("give a question or --file, not both")
     questions = [options.question] if options.question is not None else _lines_of(options.file) if options.file else []
     if (questions or options.file) and not all(map(str.strip, questions or [""])):
-        raise UserError("the question is empty" if not options.file else f"--file {options.file}: it has no question")
+        raise UserError("the question is empty" if not options.file else f"--file {options.file}: no question found")
     with ExitStack() as beside:
         graph = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
         if options.mock_kg is not None or not (options.pages or graph):
@@ -111,11 +111,11 @@ def _told(answer: Answer, options: Any, *, several: bool) -> str:  # noqa: ANN40
 
 
 def explained(told: Answer) -> str:
-    """All that happened to a question, a line for each fact: how sure and how fitting is from 0 to 1 everywhere."""
+    """The trace as text, one line per fact; probabilities and relevance are from 0 to 1."""
     trace, answer = told.trace, told.trace.answer
     slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
     scored = any("cross_encoder" in passage.scores for passage in trace.passages)
-    fit = "; how well each fits the question, from 0 to 1, stands before it" if scored else ""
+    fit = ", each with its relevance to the question from 0 to 1" if scored else ""
     steps: Mapping[str, Sequence[str | None]] = {
         "question": [f"{trace.query}  ({trace.query_time})"],
         "classes": [", ".join(f"{name}: {_class(entry)}" for name, entry in (trace.route or {}).items())],
@@ -134,7 +134,7 @@ def explained(told: Answer) -> str:
             for gate in trace.gates
         ],
         "events": [_short(event) for event in trace.events],
-        "seconds": [", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "next to none"],
+        "seconds": [", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "below 0.05"],
         "lost to": [trace.lost],
         "answer": [answer.text if answer else None],
         "evidence": [f'"{told.sentence}"', told.source] if told.sentence else ["none found"],

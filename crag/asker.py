@@ -87,13 +87,13 @@ class Asker:
     ) -> Iterator[Answer]:
         """The answers in order, a batch at a time.
 
-        `pages` are files (HTML, plain text, PDF), folders and addresses; unreadable ones are named on stderr.
-        `at` is the time of asking, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
+        `pages` are files (HTML, plain text, PDF), folders and URLs; unreadable ones are named on stderr.
+        `at` is the query time, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
         asked_at = at if isinstance(at, str) else query_time_of(at)
         if parse_query_time(asked_at) is None:
-            raise UserError(f'the time {at!r} is not like "03/05/2024, 23:18:31 PT"')
+            raise UserError(f'the time {at!r} is not a time like "03/05/2024, 23:18:31 PT"')
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
         own, agent, size = self.read(pages), self.warm_up(), self.settings.batch_size
@@ -109,7 +109,7 @@ class Asker:
             self._pages[place] = read_pages(place, self.settings.web.extract, lambda text: print(text, file=sys.stderr))
         found = [page for place in map(str, pages) for page in self._pages[place]]
         if pages and not found:
-            raise UserError(f"no page can be read: {', '.join(map(str, pages))}")
+            raise UserError(f"no readable page: {', '.join(map(str, pages))}")
         return found
 
     def warm_up(self) -> "CragAgent":

@@ -69,7 +69,7 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
 
 
 def say(text: str) -> None:
-    """A line for the person at the keyboard, on standard error."""
+    """Print a message on standard error."""
     sys.stderr.write(f"{text}\n")
 
 
@@ -110,7 +110,7 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
     usual = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
     named = f"a preset ({', '.join(available_presets())}) or a TOML file; {usual}"
     parser.add_argument("--preset", metavar="P", default=default or usual_preset(), help=named)
-    key = "change a key of the preset, as in --set answering.audit=true; TOML, none removes the key; can be repeated"
+    key = "change a key of the preset (answering.audit=true); a TOML value, none to remove the key; can be repeated"
     parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=key)
 
 
@@ -123,14 +123,14 @@ def overrides_of(options: argparse.Namespace) -> list[str]:
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
     graph = parser.add_mutually_exclusive_group()
-    graph.add_argument("--kg-url", metavar="URL", type=server, help="knowledge graph server of the agent")
-    ours = "start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR"
+    graph.add_argument("--kg-url", metavar="URL", type=server, help="address of a knowledge graph server")
+    ours = "start a knowledge graph server for this run, with the shipped graph or the tables in DIR"
     graph.add_argument("--mock-kg", metavar="DIR", nargs="?", const="", help=ours)
 
 
 def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
-    rows = "read only rows of this `split`: 0 for training, 1 the public test set, any: all rows (default: %(default)s)"
+    rows = "read only rows of this split: 0 training, 1 public test set, any: all rows (default: %(default)s)"
     parser.add_argument("--split", metavar="N|any", type=form(Split.parse), default=default, help=rows)
 
 
@@ -184,14 +184,14 @@ def override(text: str) -> str:
 
 
 def moment(text: str) -> str:
-    """A time of asking in CRAG's form."""
+    """A query time in CRAG's form."""
     if parse_query_time(text) is None:
-        raise ValueError(f'{text!r} is not like "03/05/2024, 23:18:31 PT"')
+        raise ValueError(f'{text!r} is not a time like "03/05/2024, 23:18:31 PT"')
     return text
 
 
 def warn_of_silent_graph(address: str) -> None:
-    """Say that a graph gives no results, before models are loaded for it."""
+    """Warn that a graph gives no results, before models are loaded."""
     if why := silent_graph(address):
         where = without_credentials(address)
         say(f"warning: the knowledge graph at {where} gives no results ({why}): answers will be lost or worse")
@@ -200,7 +200,7 @@ def warn_of_silent_graph(address: str) -> None:
 def folder(text: str) -> Path:
     """The path of a folder; an empty one names none."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("must name a folder, found nothing")
+        raise argparse.ArgumentTypeError("a folder is required, found nothing")
     return Path(text)
 
 

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "python -m evaluation.compare",
         "Compare two runs of local_evaluation.py over the questions that both answered: what differs in their\n"
         "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
-        "A difference is B less A.",
+        "A difference is B minus A.",
         "Exit code: 0 done; 2 the runs cannot be compared.",
     )
     parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")

@@ -53,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     listing = commands.add_parser("list", help="the files with size and sha256")
     fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
     fetching.add_argument("what", choices=("crag",))
-    fetching.add_argument("--task", type=int, choices=(1, 2, 3), default=1, help="default: 1, the file of 1 and 2")
-    newer = "default: 4, that of the published scores; 5 also has the popularity of each question"
+    fetching.add_argument("--task", type=int, choices=(1, 2, 3), default=1, help="default: 1, also the file of task 2")
+    newer = "default: 4, which the published scores use; 5 also has the popularity of each question"
     fetching.add_argument("--version", type=int, choices=tuple(PARTS), default=4, help=newer)
     for action in (listing, fetching):
         action.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
@@ -123,12 +123,12 @@ def _list(folder: Path) -> None:
 
 
 def _pointer(name: str) -> PinnedFile:
-    """What Git LFS says of a file."""
+    """Size and sha256 of a file, from its Git LFS pointer."""
     address = f"{POINTERS}/{name}"
     with _get(address) as reply:
         found = _POINTER.search(next(_blocks(reply, address, 1000), b"").decode("latin-1"))
     if found is None:
-        raise DatasetError(f"{address} is no Git LFS pointer any more; look at {HOME}")
+        raise DatasetError(f"{address} is no longer a Git LFS pointer; see {HOME}")
     return PinnedFile(path=name, sha256=found["sha256"], size=int(found["size"]))
 
 
@@ -143,7 +143,7 @@ def _download(address: str, part: Path, size: int) -> None:
                 file.write(block)
                 bar.update(len(block))
     if part.stat().st_size < size:
-        raise DatasetError(f"{address} ended after {part.stat().st_size:,} of {size:,} bytes; the command continues it")
+        raise DatasetError(f"{address} ended after {part.stat().st_size:,} of {size:,} bytes; run the command again")
 
 
 def _blocks(reply: requests.Response, address: str, most: int) -> Iterator[bytes]:
@@ -155,7 +155,7 @@ def _blocks(reply: requests.Response, address: str, most: int) -> Iterator[bytes
             if most <= 0:
                 return
     except requests.RequestException as error:
-        raise DatasetError(f"{address} broke off ({type(error).__name__}); the command continues it") from None
+        raise DatasetError(f"{address} was interrupted ({type(error).__name__}); run the command again") from None
 
 
 def _get(address: str, headers: dict[str, str] | None = None) -> requests.Response:

@@ -199,27 +199,27 @@ def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options; ends the process where they cannot be."""
+    """The options; ends the process if they are invalid."""
     parser = parser_of(
         "local_evaluation.py",
         __doc__,
-        "Exit code: 0 done; 1 a batch timed out or failed; 2 it could not run; 130 interrupted (143 by SIGTERM).",
+        "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
     )
-    what = parser.add_argument_group("what is run")
+    what = parser.add_argument_group("run")
     add_preset_arguments(what)
     parser.set_defaults(preset=None)  # whether one was named counts with another agent
-    data = "questions: .jsonl, .csv, both also .bz2, or the first part of a cut file (default: %(default)s)"
+    data = "questions: .jsonl, .csv, also as .bz2, or the first part of a split file (default: %(default)s)"
     what.add_argument("--dataset", metavar="FILE", type=Path, default=DEFAULT_DATASET, help=data)
     what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
     add_split_argument(what, Split.ANY)
     agent = "the agent's module, or its file, and class (default: %(default)s)"
     what.add_argument("--agent", metavar="M:C|FILE.py:C", default=DEFAULT_AGENT, help=agent)
     add_graph_arguments(what)
-    add_judge_arguments(parser.add_argument_group("who judges"))
+    add_judge_arguments(parser.add_argument_group("judge"))
 
     limits = parser.add_argument_group("limits")
     limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
-    share, usual = "a batch of N questions gets N times this (default: %(default)g)", SECONDS_PER_QUERY
+    share, usual = "time limit of a batch, per question (default: %(default)g)", SECONDS_PER_QUERY
     limits.add_argument("--seconds-per-query", metavar="S", type=number(0.001), default=usual, help=share)
 
     files = parser.add_argument_group("files")
@@ -229,15 +229,15 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
     files.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    cluster = parser.add_argument_group("where it runs")
+    cluster = parser.add_argument_group("processes")
     place = cluster.add_mutually_exclusive_group()
-    place.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
-    ray = "agents as workers of this Ray cluster (auto: this machine's; nothing: one for this run alone)"
+    place.add_argument("--in-process", action="store_true", help="agent in this process, without limits; for debugging")
+    ray = "run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)"
     address = form(_cluster_address)
     place.add_argument("--ray", metavar="HOST:PORT|auto", nargs="?", type=address, const=LOCAL, help=ray)
-    cluster.add_argument("--workers", metavar="N", type=whole(1), help="how many (default: one for each machine)")
-    for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
-        help_text = f"{what_for} of a worker (default: %(default)g)"
+    cluster.add_argument("--workers", metavar="N", type=whole(1), help="number of workers (default: one per machine)")
+    for name, default, what_for in (("cpus", 1.0, "CPUs"), ("gpus", 0.0, "GPUs")):
+        help_text = f"{what_for} per worker (default: %(default)g)"
         cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
     options = parser.parse_args(arguments)
     if options.workers and not options.ray:
@@ -255,5 +255,5 @@ def _cluster_address(text: str) -> str:
 def _share(text: str) -> float:
     value = number(0)(text)
     if value > 1 and value % 1:
-        raise ValueError(f"must be whole above 1, found {text}")
+        raise ValueError(f"must be a whole number if above 1, found {text}")
     return value

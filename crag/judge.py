@@ -29,19 +29,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
     parser = parser_of(
         "python -m evaluation.judge",
-        "Rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect, missing or\n"
-        "unscored) and a reason. Existing verdicts are compared with ours: agreement, Cohen's kappa and what differs.\n"
+        "Judge rows {query, ground_truth or answer, alt_ans?, prediction}: a verdict (correct, incorrect, missing or\n"
+        "unscored) and a reason. Existing verdicts are compared: agreement, Cohen's kappa and the differences.\n"
         "Files ending in .bz2 are compressed.",
     )
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
-    compared = "JSON lines; may be left out where verdicts are compared"
+    compared = "JSON lines; optional if verdicts are compared"
     parser.add_argument("--out", dest="target", metavar="FILE", type=Path, help=compared)
-    against = f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)"
+    against = f"compare with this field of every row (default: {DEFAULT_REFERENCE}, if a row has it)"
     parser.add_argument("--against", metavar="FIELD", help=against)
     parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
     whole = "judge whole predictions, not the 75 tokens that the evaluator keeps"
     parser.add_argument("--whole", action="store_true", help=whole)
-    marked = "verdicts of a person, downloaded from a report: they replace the judge's"
+    marked = "your corrected verdicts, saved from a report; they replace the judge's"
     parser.add_argument("--corrections", metavar="FILE", type=Path, help=marked)
     add_judge_arguments(parser)
     options = parser.parse_args(arguments)

@@ -64,7 +64,7 @@ def read_pages(place: str, settings: ExtractSettings, say: Callable[[str], None]
         texts, dropped = pool.extract([page.html for page in pages], Deadline(READING_SECONDS))
     for page in pages:
         if not texts.get(page.html):
-            say(f"left out: {page.place}: {dropped.get(page.html, 'there is no text in it')}")
+            say(f"skipped: {page.place}: {dropped.get(page.html, 'there is no text in it')}")
     return [replace(page, text=texts[page.html]) for page in pages if texts.get(page.html)]
 
 
@@ -88,7 +88,7 @@ def _sources(place: str) -> Iterator[str]:
     elif path.exists() or place.startswith(_ADDRESS):
         yield place if place.startswith(_ADDRESS) else str(path)
     else:
-        raise DatasetError(f"--pages {place}: cannot be read: no such file, folder, or http address")
+        raise DatasetError(f"--pages {place}: cannot be read: no such file, folder or http address")
 
 
 def _page(place: str, say: Callable[[str], None]) -> OwnPage | None:
@@ -99,7 +99,7 @@ def _page(place: str, say: Callable[[str], None]) -> OwnPage | None:
         status = getattr(getattr(error, "response", None), "status_code", None)
         is_web = isinstance(error, requests.RequestException | HTTPError)
         why = f"status {status}" if status else type(error).__name__ if is_web else error
-        say(f"left out: {shown}: {why}")
+        say(f"skipped: {shown}: {why}")
         return None
     found = _TITLE.search(markup[:100_000])
     title = " ".join(html.unescape(found[1]).split()) if found else ""
@@ -116,11 +116,11 @@ def _content(place: str) -> bytes:
         elif Path(place).is_file():
             read = opened.enter_context(Path(place).open("rb")).read1
         else:
-            raise ValueError("it is no file")  # a pipe would wait for ever
+            raise ValueError("not a regular file")  # a pipe would wait for ever
         while part := read(1 << 20):
             content += part
             if deadline.expired or len(content) > LARGEST_PAGE:
-                raise ValueError(f"it needs more than {READING_SECONDS:g} s or {LARGEST_PAGE / 1e6:g} MB")
+                raise ValueError(f"more than {READING_SECONDS:g} s or {LARGEST_PAGE / 1e6:g} MB")
     return content
 
 
@@ -131,17 +131,17 @@ def _html(content: bytes) -> str:
         try:
             done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=READING_SECONDS)  # noqa: S603
         except subprocess.TimeoutExpired:
-            raise ValueError(f"a PDF that takes more than {READING_SECONDS:g} s") from None
+            raise ValueError(f"reading the PDF took more than {READING_SECONDS:g} s") from None
         if done.returncode:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise ValueError(f"a PDF that cannot be read: {last[:200]}")
+            raise ValueError(f"the PDF cannot be read: {last[:200]}")
         content = done.stdout
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = bytes_to_str(content, detect_encoding(content) or "latin-1")
     if "\0" in text[:4096]:
-        raise ValueError("it is neither HTML nor plain text nor PDF")
+        raise ValueError("neither HTML nor plain text nor PDF")
     if _MARKUP.search(text[:4096]):
         return text
     return "".join(f"<p>{html.escape(line)}</p>\n" for line in text.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""Check a submission for known reasons of lost submissions. Changes and pushes nothing."""
+"""Check a submission for known causes of failed submissions. Changes and pushes nothing."""
 
 import re
 import subprocess
@@ -56,7 +56,7 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
     except NotApplicableError as reason:
         report.skipped = str(reason)
     except UNFORESEEN as error:
-        problem = f"the check could not be done: {type(error).__name__}: {one_line(error)}"
+        problem = f"the check failed to run: {type(error).__name__}: {one_line(error)}"
         report.findings.append(Finding(Level.ERROR, ".", problem, f"investigate it, or skip it with --skip {name}"))
     return report
 

@@ -1,4 +1,4 @@
-"""Classifies questions from the command line.
+"""Classify questions.
 
 python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question
 """

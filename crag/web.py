@@ -1,4 +1,4 @@
-"""The web path from the command line.
+"""Extract page text and build contexts.
 
 python -m agents.web extract FILE.html [--preset P]                  the text that retrieval sees
 python -m agents.web context --dataset FILE --preset P --out FILE    the context of every question, as JSON lines

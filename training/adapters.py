@@ -38,9 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
     change = "change a key of the preset in all steps: device=cuda:0"
     parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=change)
-    parser.add_argument(
-        "--questions", type=Path, default=QUESTIONS, metavar="FILE", help="with calls (default: shared)"
-    )
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="questions with calls")
     parser.add_argument("--graph", type=Path, metavar="DIR", help="folder of the graph tables they were labelled on")
     parser.add_argument("--pages", type=Path, metavar="FILE", help="web_answerer: questions with their pages")
     parser.add_argument("--work", type=Path, help="folder for the steps (default: results/training/CONFIG/NAME)")

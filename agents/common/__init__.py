@@ -1,1 +1,1 @@
-"""What all rooms share: the values that they exchange, reading and cleaning of input, files, the clock."""
+"""What all packages share: the values that they exchange, reading and cleaning of input, files, the clock."""

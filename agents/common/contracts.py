@@ -1,4 +1,4 @@
-"""The values that the rooms of the agent exchange. They are plain data."""
+"""The values that the packages of the agent exchange. They are plain data."""
 
 import enum
 from collections.abc import Mapping, Sequence

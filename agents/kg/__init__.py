@@ -1,6 +1,6 @@
 """The knowledge-graph path: question -> calls of the call language -> facts (db3 section 3).
 
-The room's interface. The steps in order: `writing` (question -> program), `language` (text <-> program), `executor`
+The package's interface. The steps in order: `writing` (question -> program), `language` (text <-> program), `executor`
 with `tables` (program -> rows, through `client`), `verbalise` (rows -> sentences). `path` runs them for a batch.
 `schema` defines tables and keys.
 """

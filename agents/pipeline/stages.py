@@ -1,4 +1,4 @@
-"""The steps and turns of `CragAgent`: each asks one room and stores the result in the case."""
+"""The steps and turns of `CragAgent`: each calls one package and stores the result in the case."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -14,7 +14,7 @@ from evaluation.judge.rules import RulesJudge
 
 JUDGE_NAMES = ("rules", "llm")
 DEFAULT_JUDGE = "rules"
-"""Agrees more with strong models: docs/decisions.md, 39."""
+"""Agrees more with strong models: docs/decisions.md, 35."""
 
 MODEL_VARIABLE = "EVALUATION_MODEL_NAME"
 KEY_VARIABLE = "OPENAI_API_KEY"

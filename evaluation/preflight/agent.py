@@ -1,4 +1,4 @@
-"""The check of the agent: imports it in an empty world, and lets `local_evaluation.py` ask it there."""
+"""The check of the agent: imports and evaluates it in an isolated environment with `local_evaluation.py`."""
 
 import os
 import re
@@ -42,7 +42,7 @@ _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re
 
 
 def agent(subject: Subject) -> Findings:
-    """Imported without network and output, it answers as the evaluator asks: in time, in form, in 75 tokens."""
+    """Without network and output on import, the agent answers in time, in the required form, in 75 tokens."""
     root = subject.pushed
     where = "this tree: git cannot list what it would push"
     if root != subject.root:

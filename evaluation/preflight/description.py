@@ -50,7 +50,7 @@ _REMEDIES = {
 
 
 def aicrowd_json(subject: Subject) -> Findings:
-    """aicrowd.json has the kit's fields; its authors are users, its challenge and its GPUs suit the preset."""
+    """aicrowd.json has the required fields, real user names as authors, and the challenge and GPUs of the preset."""
     try:
         description = subject.description
         Description.model_validate(description)
@@ -95,7 +95,7 @@ def _fits(subject: Subject) -> Findings:
 
 
 def preset(subject: Subject) -> Findings:
-    """The preset loads, is the evaluator's, has an available model, and suits a T4 and the evaluator's processes."""
+    """The preset loads, is the active one, has an available model, and can run on T4 cards under the evaluator."""
     file = subject.preset_file
     try:
         settings = subject.settings

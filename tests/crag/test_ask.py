@@ -60,7 +60,7 @@ def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixtur
     assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SAYS]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "question   who directed rain man?  (03/05/2024, 23:18:31 PT)"
-    assert "graph      it was not asked" in lines
+    assert "graph      not queried" in lines
     assert any(line.startswith("pages      1 read, ") for line in lines)
     assert any("Rain Man: A film. Its director is Barry Levinson." in line for line in lines)
     assert "candidates 'Barry Levinson' from the pages" in lines
@@ -86,11 +86,11 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
     texts = " ".join(passage["text"] for passage in trace["passages"])
     assert trace["pages_read"] == 3
     assert all(text in texts for text in ("Rain Man is by Barry Levinson.", "director was Barry", "director is Barry"))
-    left = sorted(line.removeprefix("left out: ").removeprefix(str(tmp_path)) for line in said.err.splitlines()[:-1])
+    left = sorted(line.removeprefix("skipped: ").removeprefix(str(tmp_path)) for line in said.err.splitlines()[:-1])
     assert [line.partition(": ")[2].partition(":")[0] for line in left] == [
-        "a PDF that cannot be read",
+        "the PDF cannot be read",
         "there is no text in it",
-        "it is neither HTML nor plain text nor PDF",
+        "neither HTML nor plain text nor PDF",
         "status 500",
     ]
 
@@ -122,9 +122,9 @@ def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pyt
         for place in places:
             said: list[str] = []
             assert pages.read_pages(place, ExtractSettings(), said.append) == []
-            assert [line.startswith(f"left out: {place}: ") and "\n" not in line for line in said] == [True]
+            assert [line.startswith(f"skipped: {place}: ") and "\n" not in line for line in said] == [True]
         slow.shutdown()
-    with pytest.raises(UserError, match="no page can be read: /dev/zero"), Asker("scripted") as asker:
+    with pytest.raises(UserError, match="no readable page: /dev/zero"), Asker("scripted") as asker:
         asker.ask(QUESTION, pages=["/dev/zero"])
 
 

@@ -84,12 +84,12 @@ def test_a_broken_download_is_continued(publisher: Publisher, tmp_path: Path, co
 @pytest.mark.parametrize(
     ("change", "told", "kept"),
     [
-        ({"content": CONTENT[:1_000]}, "ended after 1,000 of 10,240,000 bytes; the command continues it", [1_000]),
+        ({"content": CONTENT[:1_000]}, "ended after 1,000 of 10,240,000 bytes; run the command again", [1_000]),
         ({"content": b"x" * len(CONTENT)}, f"not those of sha256 {SHA256[:12]}", []),
         ({"content": itertools.repeat(CONTENT[:100_000])}, f"not those of sha256 {SHA256[:12]}", []),
-        ({"pointer": "<html>moved</html>"}, "is no Git LFS pointer any more", []),
-        ({"pointer": itertools.repeat("x" * 1_000)}, "is no Git LFS pointer any more", []),
-        ({"pointer": POINTER.replace("size ", "size " + "9" * 900)}, "is no Git LFS pointer any more", []),
+        ({"pointer": "<html>moved</html>"}, "is no longer a Git LFS pointer", []),
+        ({"pointer": itertools.repeat("x" * 1_000)}, "is no longer a Git LFS pointer", []),
+        ({"pointer": POINTER.replace("size ", "size " + "9" * 900)}, "is no longer a Git LFS pointer", []),
     ],
 )
 def test_what_is_not_the_file_is_refused_and_only_a_beginning_is_kept(

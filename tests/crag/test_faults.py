@@ -23,7 +23,7 @@ def called(*words: str) -> int:
 
 EVALUATE = "crag evaluate --dataset {data} --preset scripted --output {new} --quiet"
 FAULTS = [
-    ("crag aks", "there is no command 'aks': evaluate, ask,"),
+    ("crag aks", "unknown command 'aks'; commands: evaluate, ask,"),
     # wrong arguments
     ("crag evaluate --limit 0", "argument --limit: must be a whole number of at least 1, found '0'"),
     ("crag evaluate --batch-size 17", "argument --batch-size: must be a whole number, 1 to 16, found '17'"),
@@ -48,7 +48,10 @@ FAULTS = [
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoSuchModelAgent --in-process", "no model named 'x'; known: y"),
     ("crag ask who? --preset scripted --pages nowhere.html", "--pages nowhere.html: cannot be read: no such file"),
     ("crag ask who? --preset scripted --pages {file}/x", "--pages {file}/x: cannot be read: no such file"),
-    ("crag ask who? --time yesterday", "argument --time: 'yesterday' is not like \"03/05/2024, 23:18:31 PT\""),
+    (
+        "crag ask who? --time yesterday",
+        "argument --time: 'yesterday' is not a time like \"03/05/2024, 23:18:31 PT\"",
+    ),
     ("crag ask who? --kg-url nonsense", "argument --kg-url: must be http://HOST:PORT"),
     ("crag ask --file {file} who?", "give a question or --file, not both"),
     ("crag ask --file nowhere.txt", "--file nowhere.txt: cannot be read: No such file"),
@@ -64,7 +67,7 @@ FAULTS = [
     ("agents.kg write --in nowhere.jsonl --out {new} --preset scripted", "nowhere.jsonl: there is no such file"),
     ("agents.kg run x --domain movie --kg-url ftp://x", "argument --kg-url: must be http://HOST:PORT"),
     ("agents.kg run x --domain movie", "--kg-url is missing, and CRAG_MOCK_API_URL is not set"),
-    ("agents.kg run x --domain movie --query-time noon", "'noon' is not like \"03/05/2024, 23:18:31 PT\""),
+    ("agents.kg run x --domain movie --query-time noon", "'noon' is not a time like \"03/05/2024, 23:18:31 PT\""),
     ("training.calibrate nowhere --out {new}", "nowhere: there is no such folder"),
 ]
 

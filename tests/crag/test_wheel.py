@@ -60,7 +60,7 @@ def test_installed_it_answers_from_an_empty_folder(wheel: Path, tmp_path: Path) 
 
     done = typed("ask", "what did titanic earn?", "--why", "--preset", "scripted", "--set", says)
     assert done.returncode == 0, done.stderr
-    assert "graph      it was asked, and it has facts" in done.stdout
+    assert "graph      queried, facts found" in done.stdout
     environment["CRAG_MODELS_DIR"] = str(empty / "none")
     told = typed("ask", "who?", "--preset", "cpu").stderr + typed("models", "nec", "--verify").stderr
     told += "".join(typed(name, "--help").stdout for name in ("evaluate", "models", "judge", "compare", "report"))

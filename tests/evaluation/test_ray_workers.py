@@ -151,7 +151,7 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--ray", "10.0.0.1:0"], "must be HOST:PORT or auto, found '10.0.0.1:0'"),
-        (["--ray", "--worker-cpus", "1.5"], "must be whole above 1, found 1.5"),
+        (["--ray", "--worker-cpus", "1.5"], "must be a whole number if above 1, found 1.5"),
         (["--workers", "2"], "--workers needs --ray"),
         (["--ray", "--in-process"], "not allowed with argument"),
     ],

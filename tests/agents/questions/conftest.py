@@ -1,4 +1,4 @@
-"""The tiny encoder that tests of this room share."""
+"""The tiny encoder that these tests share."""
 
 from pathlib import Path
 
