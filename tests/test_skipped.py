@@ -18,7 +18,6 @@ def test_one_line_for_each_cause() -> None:
         "1 test skipped for lack of real data: put it into ../shared/data",
         "1 test skipped for lack of model weights: python -m models.fetch tests",
         "1 test skipped for lack of a browser: make browser",
-        "1 test skipped for lack of Ray: pip install -r requirements-ray.txt",
+        "1 test skipped for lack of Python packages: make test",
         "1 test skipped: this machine has no IPv6",
     ]
-    assert skipped.lines([]) == []

@@ -21,7 +21,7 @@ LARGE = 5_000_000
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
 LARGEST_TEXT = 2_000_000
 """Bytes of a file that is searched for secrets; larger ones are data and weights."""
-REQUIREMENTS = "requirements.txt"
+REQUIREMENTS, LOCK = "requirements.txt", "locks/gpu.txt"
 
 
 def clean_tree(subject: Subject) -> Findings:
@@ -109,9 +109,11 @@ def secrets(subject: Subject) -> Findings:
 
 
 def imports_named(subject: Subject) -> Findings:
-    """requirements.txt names all packages that the agents import (deptry)."""
-    if not (subject.root / REQUIREMENTS).is_file():
-        raise NotApplicableError(f"{REQUIREMENTS} is missing")
+    """requirements.txt names all packages that the agents import (deptry), and the image's lock has them."""
+    locked = (subject.root / LOCK).read_text(encoding="utf-8")
+    for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", (subject.root / REQUIREMENTS).read_text(encoding="utf-8")):
+        if f"\n{pin.lower().replace('_', '-')} " not in locked:
+            yield Finding(Level.ERROR, LOCK, f"has no {pin}, so the image has none", "make locks")
     own = [path.stem for path in subject.root.iterdir() if path.is_dir() or path.suffix == ".py"]
     command = [sys.executable, "-m", "deptry", "agents", "--config", os.devnull, "--ignore", "DEP002"]
     command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
@@ -121,7 +123,7 @@ def imports_named(subject: Subject) -> Findings:
         raise OSError(f"deptry failed: {one_line(done.stderr)}")
     for fault in json.loads(done.stdout):
         place, module = fault["location"], fault["module"]
-        remedy = f"add the package of {module} with its exact version, to constraints.txt too"
+        remedy = f"add the package of {module} with its exact version, then run make locks"
         problem = f"imports {module}, which {REQUIREMENTS} does not name"
         yield Finding(Level.ERROR, f"{place['file']}:{place['line']}", problem, remedy)
 

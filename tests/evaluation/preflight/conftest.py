@@ -14,7 +14,7 @@ from evaluation.preflight.subject import Subject
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("agents", "models", "scripts", "evaluation", "crag", "mock_api", "data/sample")
 FILES = (
-    "aicrowd.json", "apt.txt", "requirements.txt", "constraints.txt", ".gitattributes", ".gitignore", "docker_run.sh",
+    "aicrowd.json", "apt.txt", "requirements.txt", "locks/gpu.txt", ".gitattributes", ".gitignore", "docker_run.sh",
     "local_evaluation.py", "pyproject.toml",
 )  # fmt: skip
 

@@ -72,10 +72,10 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "secret that git does not know yet": (
         "secrets", lambda root: (root / "new.py").write_text(f"KEY = 'ghp_{'a1' * 18}'"), "revoke it",
     ),
-    "import without requirement": ("imports-named", written("agents/extra.py", "import flask\n"), "package of flask"),
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
     ),
+    "pin that the lock lacks": ("imports-named", changed("requirements.txt", "lxml==", "lxml==1"), "make locks"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
     "agent without its method": ("agent", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
