@@ -2,7 +2,7 @@
 
     python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL]
 
-A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
+A row has `LABEL_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
 two readings:
 
 direct   the values of the statements are the labelled ones (numbers to 1e-6, texts without case, lists in any order
@@ -10,10 +10,6 @@ direct   the values of the statements are the labelled ones (numbers to 1e-6, te
 derived  as direct, or equal after the frame's last step on the rows of the call: CRAG's labelled calls of games and
          prices return rows ("how many games did they win" is the list of results), the labelled values are the count,
          sum or average over them.
-
-It also prints for how many questions the values alone are the answer ("said", `direct_answer`) or rules compute it
-("computed", `derived_answer`), and how many of those the rules judge accepts; then the same by labelled last step
-(`derive` in the file).
 """
 
 import argparse
@@ -30,23 +26,18 @@ from agents.common.deadline import Deadline
 from agents.common.queries import parse_query_time
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
-from agents.kg.derive import derived_answer, direct_answer
 from agents.kg.executor import Executor, ProgramResult, Task
-from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
 from benchmarks.common import SHARED, by_label, existing, table
 from crag.command import command, end_with, in_batches, parser_of, server
 from evaluation.datasets import DatasetError, read_records
-from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from mock_api import GraphError, serve
 
 QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
 GRAPH = SHARED / "kg/cragkg_json.tar.xz"
 BATCH, SECONDS_PER_BATCH = 16, 480.0
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
-ANSWER_FIELDS = ("derive", "answer", "alt_ans")
-_COLUMNS = ("said", "said right", "computed", "computed right")
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
 
 
@@ -152,13 +143,13 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramRes
     return outcomes
 
 
-def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
+def labelled_questions(path: Path) -> list[dict[str, Any]]:
+    """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS`.
     Raises DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(existing(path)))
     for record in records:
-        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in record.data]:
+        if missing := [name for name in LABEL_FIELDS if name not in record.data]:
             raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
     return [record.data for record in records if record.data["verified"]]
 
@@ -171,48 +162,23 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print agreement by domain and by last step. Exit code: 0 done, 2 a file cannot be used."""
+    """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
     parser = parser_of("benchmarks.kg_execution", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     add_graph_arguments(parser)
     options = parser.parse_args(arguments)
-    rows = labelled_questions(options.questions, ANSWER_FIELDS)
+    rows = labelled_questions(options.questions)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [(row, measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
-
-    def cells(some: Sequence[tuple[Mapping[str, Any], Mapping[str, bool]]]) -> list[int]:
-        return [sum(holds[column] for _, holds in some) for column in _COLUMNS]
-
-    lines = [
-        [name, len(some), *(fmean(holds[way] for _, holds in some) for way in ("direct", "derived")), *cells(some)]
-        for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items()
+    agree = [
+        (row["domain"], *(values_agree(row, outcome, derived=derived) for derived in (False, True)))
+        for row, outcome in zip(rows, outcomes, strict=True)
     ]
-    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
-    steps = [each for each in by_label(measured, lambda pair: pair[0]["derive"]).items() if each[0] != "all"]
-    steps.sort(key=lambda each: -len(each[1]))
-    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *cells(some)] for step, some in steps]))
-
-
-def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
-    """Whether the values are the labelled ones, and whether there is an answer without a model, and a right one."""
-    domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
-    program = parse("\n".join(row["calls"]), domain)
-    said, computed = direct_answer(row["query"], domain, program, outcome.results), None
-    if said is None:
-        today = asked_at.date() if asked_at else None
-        computed = derived_answer(row["query"], domain, program, outcome.results, today)
-    answer = computed.text if computed else said
-    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), answer or "")
-    right = answer is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT
-    return {
-        "direct": values_agree(row, outcome, derived=False),
-        "derived": values_agree(row, outcome),
-        "said": said is not None,
-        "said right": said is not None and right,
-        "computed": computed is not None,
-        "computed right": computed is not None and right,
-    }
+    lines = [
+        [name, len(some), *(fmean(holds[way] for holds in some) for way in (1, 2))]
+        for name, some in by_label(agree, lambda each: each[0]).items()
+    ]
+    print(table(["domain", "n", "direct", "derived"], lines))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ from models.manifest import (
     UnknownModelError,
     altered,
     cache_folder,
-    find,
     first_problem,
     is_stand_in,
     load_manifest,
@@ -215,23 +214,6 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
     return Group(models=tuple(models), optional=tuple(name for name in optional if name not in models)), folders
 
 
-def _print_list() -> None:
-    users: dict[str, list[str]] = {}
-    for title in (*available_presets(), *load_manifest().groups):
-        group, _ = resolve([title])
-        for name in (*group.models, *group.optional):
-            users.setdefault(name, []).append(title)
-        optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
-        print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
-    print()
-    for name, entry in load_manifest().models.items():
-        here = "here" if find(name).problem is None else "-"
-        size = sum(file.size for file in entry.files)
-        shown = f"{size / 1e6:.0f} MB" if size else "hub only"
-        used = f"; used by {', '.join(users[name])}" if name in users else ""
-        print(f"{name:30} {here:5} {shown:>9}  {entry.licence}; {entry.role}{used}")
-
-
 @command(ValueError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line of `python -m models.fetch`; returns the exit code."""
@@ -240,19 +222,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("python -m models.fetch", __doc__)
     presets, groups = ", ".join(available_presets()), ", ".join(load_manifest().groups)
     names = f"models; presets with all their models: {presets}, or a preset's .toml; or groups: {groups}"
-    parser.add_argument("names", nargs="*", metavar="NAME|PRESET", help=names)
-    parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
+    parser.add_argument("names", nargs="+", metavar="NAME|PRESET", help=names)
     parser.add_argument("--verify", action="store_true", help="check the sha256 of local files; download nothing")
     folder = "folder for the models, one folder each (default: the cache)"
     parser.add_argument("--to", type=Path, default=cache_folder(), metavar="DIR", help=folder)
     both = "of a model that is kept as int8 also the weights for other engines and for training"
     parser.add_argument("--float16", action="store_true", help=both)
     options = parser.parse_args(arguments)
-    if options.list:
-        _print_list()
-        return 0
-    if not options.names:
-        parser.error("name at least one preset or model, or use --list")
     root, (wanted, folders) = options.to, resolve(options.names)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
     failed = []
