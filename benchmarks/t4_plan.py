@@ -335,9 +335,9 @@ def report_training(changes: Sequence[str]) -> int:
     return int(any(needed > gib for *_, needed, gib in rows))
 
 
-@command()
+@command(ModuleNotFoundError)
 def main() -> int:
-    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
+    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file, preset or vLLM cannot be used."""
     parser = parser_of("benchmarks.t4_plan", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
