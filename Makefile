@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 # Each in a process of its own: a process keeps the memory of every engine that it has had.
-VLLM_TESTS := tests/agents/llm/test_vllm_engine.py tests/agents/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/crag/test_guides.py tests/agents/test_real_models.py
+VLLM_TESTS := tests/agents/llm/test_vllm_engine.py tests/agents/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/models/test_stand_in.py tests/benchmarks/test_t4_plan.py tests/crag/test_guides.py tests/agents/test_real_models.py
 PRESETS_WITH = $(patsubst agents/presets/%.toml,%,$(shell grep -lE $(1) agents/presets/*.toml))
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 # STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).

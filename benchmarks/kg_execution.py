@@ -12,8 +12,7 @@ derived  as direct, or equal after the frame's last step on the rows of the call
          sum or average over them.
 
 It also prints for how many questions the values alone are the answer ("said", `direct_answer`) or rules compute it
-("computed", `derived_answer`), and how many of those the rules judge accepts; then the same by labelled last step
-(`derive` in the file).
+("computed", `derived_answer`), and how many of those the rules judge accepts.
 """
 
 import argparse
@@ -45,7 +44,7 @@ QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
 GRAPH = SHARED / "kg/cragkg_json.tar.xz"
 BATCH, SECONDS_PER_BATCH = 16, 480.0
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
-ANSWER_FIELDS = ("derive", "answer", "alt_ans")
+ANSWER_FIELDS = ("answer", "alt_ans")
 _COLUMNS = ("said", "said right", "computed", "computed right")
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
 
@@ -171,7 +170,7 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print agreement by domain and by last step. Exit code: 0 done, 2 a file cannot be used."""
+    """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
     parser = parser_of("benchmarks.kg_execution", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     add_graph_arguments(parser)
@@ -180,18 +179,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
     measured = [(row, measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
-
-    def cells(some: Sequence[tuple[Mapping[str, Any], Mapping[str, bool]]]) -> list[int]:
-        return [sum(holds[column] for _, holds in some) for column in _COLUMNS]
-
-    lines = [
-        [name, len(some), *(fmean(holds[way] for _, holds in some) for way in ("direct", "derived")), *cells(some)]
-        for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items()
-    ]
+    lines = []
+    for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items():
+        shares = (fmean(holds[way] for _, holds in some) for way in ("direct", "derived"))
+        lines.append([name, len(some), *shares, *(sum(holds[column] for _, holds in some) for column in _COLUMNS)])
     print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
-    steps = [each for each in by_label(measured, lambda pair: pair[0]["derive"]).items() if each[0] != "all"]
-    steps.sort(key=lambda each: -len(each[1]))
-    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *cells(some)] for step, some in steps]))
 
 
 def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:

@@ -1,7 +1,6 @@
 """Measure the calls of a preset's writer for real questions. None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--set KEY=VALUE]
-                                    [--adapter NAME|FOLDER|none] [--save FILE]
 
 The rows are those of `benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
 
@@ -23,15 +22,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agents.answering import shown
 from agents.common.deadline import Deadline
-from agents.common.files import write_rows
 from agents.encoders import load_dense_encoder
 from agents.kg.language import Program, render
 from agents.kg.schema import Domain
 from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import LanguageModelDiedError, load_language_model
-from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
+from agents.settings import KgWriterSettings, load_settings
 from agents.web.ranking import in_turns
 from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
 from benchmarks.kg_execution import (
@@ -60,15 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=whole(1), help="at most N questions, equally many per domain; default: all")
     parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
     add_graph_arguments(parser)
-    parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
-    parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="default: the preset's; none: the base model")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
     settings = load_settings(options.preset, options.set)
     engine, graph = settings.language_model, settings.knowledge_graph
     writing = graph.writer if graph else KgWriterSettings()
-    if options.adapter:
-        engine, writing = with_adapter(engine, writing, options.adapter)
     rows = labelled_questions(options.questions)
     rows = stratified(rows, options.limit) if options.limit else rows
 
@@ -85,33 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         written += writer.write(questions, Deadline(float(UNHURRIED_SECONDS * len(batch))))
     seconds = time.perf_counter() - started
     judged = _judged(rows, written, options)
-    if options.save:
-        saved = (
-            {
-                "written_domain": each.domain,
-                "output": each.generation.text,
-                "faults": [fault.message for fault in each.faults],
-                "prompt": shown(each.request),
-                **row,
-                "judged": verdicts,
-            }
-            for row, each, verdicts in zip(rows, written, judged, strict=True)
-        )
-        write_rows(options.save, saved)
     print(shares([row["domain"] for row in rows], judged))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
-
-
-def with_adapter(
-    engine: LanguageModelSettings, writing: KgWriterSettings, chosen: str
-) -> tuple[LanguageModelSettings, KgWriterSettings]:
-    """The settings with only this adapter (one of the preset, a folder, or ``none``), to save memory."""
-    # A relative path starts at the working directory here, at the repository in a preset.
-    place = engine.adapters.get(chosen) or (str(Path(chosen).resolve()) if Path(chosen).is_dir() else chosen)
-    adapters = {} if chosen == "none" else {"chosen": place}  # engines refuse some characters of a folder's name
-    adapter = next(iter(adapters), None)
-    return engine.model_copy(update={"adapters": adapters}), writing.model_copy(update={"adapter": adapter})
 
 
 def stratified(rows: Sequence[Row], limit: int) -> list[Row]:

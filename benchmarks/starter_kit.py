@@ -1,8 +1,9 @@
-"""The 2024 starter kit's baselines beside a preset: same questions, engine, model and judge, paired.
+"""The 2024 starter kit's baselines as an agent, with a preset's engine and model, to compare with the preset.
 
-    python -m benchmarks.starter_kit [--output DIR] [--preset cpu] [--dataset FILE] [--mock-kg [DIR]] ...
+    crag evaluate --agent benchmarks.starter_kit:StarterKit --output KIT [--preset cpu] [--dataset FILE] [--mock-kg]
+    crag compare KIT RUN
 
-The options are those of `crag evaluate`. The web baseline: the 20 sentences of all pages nearest to the question by
+The web baseline: the 20 sentences of all pages nearest to the question by
 MiniLM, 4,000 characters of them, and a short answer. With a graph also its graph baseline: the model names the domain
 and what to look up as JSON, two domains are asked (open and movie), and 2,000 characters of their results stand before
 2,000 of the pages. The prompts say what the kit's say, in our words; decoding is greedy.
@@ -12,7 +13,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import requests
@@ -26,8 +26,6 @@ from agents.llm.base import Message
 from agents.settings import KG_VARIABLE, OVERRIDES_VARIABLE, DenseEncoderSettings, load_settings, usual_preset
 from benchmarks.common import UNHURRIED_SECONDS
 from benchmarks.retrieval import KIT_CHARACTERS, kit_context
-from crag.__main__ import main as crag
-from crag.command import command, end_with, parser_of
 
 ANSWER = (
     "Answer the question from the references in as few words as you can. Where the references do not hold the answer, "
@@ -93,20 +91,3 @@ class StarterKit:
     def _ask(self, endpoint: str, query: object) -> Any:  # noqa: ANN401 - any JSON
         reply = requests.post(f"{self._graph}{endpoint}", json={"query": str(query)}, timeout=UNHURRIED_SECONDS)
         return reply.json().get("result") if query and reply.ok else None
-
-
-@command()
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask both, then compare them. Exit code: that of the first command that fails."""
-    parser = parser_of("benchmarks.starter_kit", __doc__)
-    parser.add_argument("--output", type=Path, default=Path("results/starter_kit"), metavar="DIR", help="of the runs")
-    options, run = parser.parse_known_args(arguments)
-    folders = {"kit": ["--agent", "benchmarks.starter_kit:StarterKit"], "preset": []}
-    for name, agent in folders.items():
-        if (code := crag(["evaluate", *run, "--resume", "--output", str(options.output / name), *agent])) != 0:
-            return code
-    return crag(["compare", *(str(options.output / name) for name in folders)])
-
-
-if __name__ == "__main__":
-    end_with(main)

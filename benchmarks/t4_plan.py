@@ -2,6 +2,7 @@
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
     python -m benchmarks.t4_plan --training [--set KEY=VALUE]      memory of the steps of docs/training.md
+    python -m benchmarks.t4_plan --run full [--peak TFLOPS GB/S]   also run the language model, on this machine's cards
 
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The agent answers
 the dataset's questions with the preset's settings, once with the dataset's pages and once with fifty, beside the
@@ -9,12 +10,22 @@ shipped graph. A stand-in for the language model counts each prompt's tokens, an
 not know, with the tokenizers of `cpu`. It always says that it does not know, so that each question takes
 every step. `evaluation.gpu_plan` computes the rest: operations over the assumed share of the card's peak for reading,
 bytes of weights over the assumed share of its memory bandwidth for writing. Nothing here ran on a T4.
+
+With --run vLLM reads and writes one batch of each task, adapters included, with random weights in the preset's real
+shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With the --peak of the cards
+that it ran on, of their data sheets and added up, it says what that means on T4: reading by the ratio of arithmetic,
+writing by that of bandwidth. The encoders do not run.
 """
 
+import argparse
 import os
 import re
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -22,6 +33,7 @@ import numpy as np
 from agents.answering import shown
 from agents.common.contracts import I_DONT_KNOW, Page, Query
 from agents.common.deadline import Deadline
+from agents.common.files import UserError
 from agents.common.queries import BATCH_KEYS
 from agents.crag_agent import CragAgent
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
@@ -30,18 +42,20 @@ from agents.kg import open_knowledge_graph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.local_engine import model_folder
 from agents.llm.tokenizer import ChatTokenizer
+from agents.llm.vllm_engine import VllmLanguageModel
 from agents.public_data import ShippedPublicData
 from agents.questions import QuestionRouter, open_router
-from agents.settings import KG_VARIABLE, Settings, load_settings
+from agents.settings import KG_VARIABLE, Settings, VllmEngine, load_settings
 from agents.web import WebPath
-from benchmarks.common import table
+from benchmarks.common import UNHURRIED_SECONDS, table
 from benchmarks.retrieval import questions, with_pages
-from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
+from crag.command import add_preset_arguments, command, end_with, in_batches, number, parser_of, whole
 from evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import Generations, GpuPlan, Workload, plan, time_rows, writer_of
 from mock_api import serve
 from models.manifest import load_manifest
+from models.stand_in import make_stand_ins, write_random_adapter, write_real_sizes
 from training.lora import LoraTraining
 from training.lora.memory import tuning_memory
 
@@ -107,6 +121,59 @@ class CountingEncoders:
         return min(most, asked + text)
 
 
+class RandomModel(VllmLanguageModel):
+    """vLLM with random weights and adapters on this machine's cards, in the preset's shapes or in those of a stand-in.
+
+    Raises UserError: the preset does not run vLLM.
+    """
+
+    def __init__(self, settings: Settings, folder: Path, *, full_size: bool) -> None:
+        from torch import cuda
+
+        engine = settings.language_model
+        if not isinstance(engine, VllmEngine):
+            raise UserError(f"the preset {settings.name} does not run vLLM, as {settings.name}_vllm or submission do")
+        make_stand_ins({"language_model": {"engine": "vllm", "model": engine.model}}, folder)
+        self.folder = folder / engine.model
+        if full_size and (shape := load_manifest().models[engine.model].shape):
+            write_real_sizes(shape, self.folder)
+        for name in engine.adapters:
+            write_random_adapter(self.folder, engine.max_adapter_rank, folder / name)
+        changes: dict[str, object] = {"model": str(self.folder)}
+        changes["adapters"] = {name: str(folder / name) for name in engine.adapters}
+        if (cards := cuda.device_count()) < engine.tensor_parallel_size:
+            changes |= {"tensor_parallel_size": max(1, cards), "distributed_executor": None}
+        if not full_size:
+            changes["gpu_memory_utilization"] = 0.1
+        super().__init__(engine.model_copy(update=changes))
+
+    def _engine_arguments(self) -> dict[str, Any]:
+        return {**super()._engine_arguments(), "load_format": "dummy"}
+
+    def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
+        """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
+        self.warm_up()
+        self._llm.reset_prefix_cache()
+        whole = [replace(request, stop=(), grammar=None) for request in requests]
+        began = time.perf_counter()
+        self.generate([replace(request, max_tokens=1) for request in whole], Deadline(UNHURRIED_SECONDS))
+        read = time.perf_counter()
+        texts = self.generate(whole, Deadline(UNHURRIED_SECONDS))
+        counts.read_seconds, counts.write_seconds = read - began, time.perf_counter() - read
+        counts.written = sum(text.completion_tokens for text in texts)
+        if errors := [text.error for text in texts if text.error]:
+            raise UserError(f"{len(errors)} of {len(texts)} texts failed: {errors[0]}")
+
+    def memory(self) -> str:
+        """What each card holds, and the room for keys and values in it."""
+        from torch import cuda
+
+        cache = self._llm.llm_engine.vllm_config.cache_config
+        held = [f"{(all_ - free) / 2**30:.1f}" for free, all_ in map(cuda.mem_get_info, range(cuda.device_count()))]
+        tokens = cache.num_gpu_blocks * cache.block_size
+        return f"GiB in use on each card: {', '.join(held) or 'none'}; keys and values of {tokens:,} tokens at once"
+
+
 class CountingModel:
     """A language model that counts what it reads. It writes the calls of an example, or "i don't know"."""
 
@@ -140,13 +207,14 @@ def _reply(request: GenerationRequest) -> str:
     return calls[-1] if calls and text.rstrip().endswith("Calls:") else I_DONT_KNOW
 
 
-def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
-    """Let an agent of these settings answer the queries, and count."""
+def measure(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
+    """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
-    model = CountingModel(ChatTokenizer(model_folder(str(getattr(small.language_model, "model", "")))))
+    place = worker.folder if worker else model_folder(str(getattr(small.language_model, "model", "")))
+    model = CountingModel(ChatTokenizer(place))
     dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
     asks = settings.router is not None and settings.router.engine == "prompt"
     public = settings.public_data
@@ -167,10 +235,15 @@ def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
             load.front_half_seconds_on_cpu += traces[0].seconds["extract"]
             steps = {str(prompt): step for trace in traces for step, prompt in trace.prompts.items()}
             for requests, counts in model.calls:
+                if worker and requests:
+                    worker.measure(requests, counts)
                 step = steps.get(str(shown(requests[0])), "route") if requests else "route"
                 texts = load.generations.setdefault(step, Generations())
                 texts.prompts, texts.tokens = texts.prompts + counts.prompts, texts.tokens + counts.tokens
                 texts.unshared, texts.longest = texts.unshared + counts.unshared, max(texts.longest, counts.longest)
+                texts.written += counts.written
+                texts.read_seconds += counts.read_seconds
+                texts.write_seconds += counts.write_seconds
             model.calls.clear()
         agent.close()
     return load
@@ -205,21 +278,27 @@ def print_memory(made: GpuPlan) -> None:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
 
-def report(settings: Settings, dataset: Path, limit: int | None) -> int:
+def report(settings: Settings, options: argparse.Namespace) -> int:
     """Measure questions with few and with many pages and print the tables; 0: the preset fits, 1: it does not."""
     made = plan(settings)
     writer_of(settings, made, 0)  # fails before the minutes of work
-    queries = [query for query, _ in questions(dataset, limit)]
+    limit = options.limit or (settings.batch_size if options.run else None)
+    queries = [query for query, _ in questions(options.dataset, limit)]
     budget = settings.batch_size * SECONDS_PER_QUERY
-    few, many = measure(settings, queries), measure(settings, with_pages(queries, MANY_PAGES))
+    with TemporaryDirectory() as folder:
+        worker = RandomModel(settings, Path(folder), full_size=options.run == "full") if options.run else None
+        few, many = measure(settings, queries, worker), measure(settings, with_pages(queries, MANY_PAGES), worker)
+        if worker:
+            print(f"Run in {options.run} size: {worker.memory()}.")
+            worker.close()
     totals = []
     for task, load, graph in (("task 1", few, False), ("task 2", few, True), ("task 3", many, True)):
         count = load.questions
-        times = time_rows(settings, made, load, graph=graph)
+        times = time_rows(settings, made, load, graph=graph, peak=options.peak)
         totals.append(sum(seconds for _, seconds in times))
         print(
             f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
-            f"Measured per question on {dataset.name}: {load.pages_read / count:.1f} pages read, "
+            f"Measured per question on {options.dataset.name}: {load.pages_read / count:.1f} pages read, "
             f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
             f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked."
         )
@@ -256,13 +335,15 @@ def report_training(changes: Sequence[str]) -> int:
     return int(any(needed > gib for *_, needed, gib in rows))
 
 
-@command()
+@command(ModuleNotFoundError)
 def main() -> int:
-    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
+    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file, preset or vLLM cannot be used."""
     parser = parser_of("benchmarks.t4_plan", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
+    parser.add_argument("--run", choices=("full", "small"), help="also run the language model, in this size")
+    parser.add_argument("--peak", type=number(0.1), nargs=2, metavar=("TFLOPS", "GB/S"), help="of --run's cards")
     parser.add_argument("--training", action="store_true", help="the memory of training db3's adapters instead")
     options = parser.parse_args()
     if options.training:
@@ -270,7 +351,7 @@ def main() -> int:
     settings = load_settings(options.preset, [*options.set, *EVERY_STEP])
     if settings.knowledge_graph is not None:
         settings = load_settings(options.preset, [*options.set, *EVERY_STEP, *EVERY_STEP_OF_THE_GRAPH])
-    return report(settings, options.dataset, options.limit)
+    return report(settings, options)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Passage
+from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Passage, Trace
 from agents.common.files import UserError
 from crag.asker import Answer, Asker
 from crag.command import (
@@ -35,7 +35,7 @@ LEAST_SECONDS = 0.05
 """Stages that took less are not listed by --why."""
 GRAPH_STATES = {
     "found": "queried, facts found",
-    "not_found": "queried, nothing found",
+    "not_found": "nothing found",
     "empty_calendar": "queried, no game on that day",
     "no_call": "not queried: no call fits the question",
     "down": "queried, no reply",
@@ -106,13 +106,13 @@ def _told(answer: Answer, options: Any, *, several: bool) -> str:  # noqa: ANN40
         indent = None if several else 1
         return json.dumps(answer.trace.to_dict(), ensure_ascii=False, indent=indent, default=str) + "\n"
     if options.why:
-        return f"{explained(answer)}\n" + ("\n" if several else "")
+        return f"{explained(answer.trace)}\n" + ("\n" if several else "")
     return f"{answer.trace.query}\n    {answer}\n" if several else f"{answer}\n"
 
 
-def explained(told: Answer) -> str:
+def explained(trace: Trace) -> str:
     """The trace as text, one line per fact; probabilities and relevance are from 0 to 1."""
-    trace, answer = told.trace, told.trace.answer
+    told, answer = Answer.of(trace), trace.answer
     slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
     scored = any("cross_encoder" in passage.scores for passage in trace.passages)
     fit = ", each with its relevance to the question from 0 to 1" if scored else ""

@@ -6,7 +6,7 @@ Nothing was measured on a T4.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -185,13 +185,17 @@ class Generations:
     """The language model's texts of one kind, for some questions.
 
     `tokens` are those of all prompts. `unshared` are those that a prefix cache does not know from an earlier prompt of
-    the same call. `longest` is the most tokens of a text.
+    the same call. `longest` is the most tokens of a text. The rest is measured where a model ran: `written` tokens, and
+    the seconds of reading and of writing.
     """
 
     prompts: int = 0
     tokens: int = 0
     unshared: int = 0
     longest: int = 0
+    written: int = 0
+    read_seconds: float = 0.0
+    write_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -252,8 +256,13 @@ def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer
     return Writer(made.shapes[engine.model], engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
 
 
-def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool) -> list[tuple[str, float]]:
-    """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3."""
+def time_rows(
+    settings: Settings, made: GpuPlan, load: Workload, *, graph: bool, peak: Sequence[float] | None = None
+) -> list[tuple[str, float]]:
+    """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
+
+    With the `peak` (TFLOPS and GB/s) of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
+    """
     scale = settings.batch_size / load.questions
     caches_prefixes = isinstance(settings.language_model, VllmEngine)
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
@@ -270,5 +279,13 @@ def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool)
         read = (texts.unshared if caches_prefixes else texts.tokens) * scale
         prompts = round(texts.prompts * scale)
         seconds = writer.read(read) + writer.write(prompts, texts.longest)
-        rows.append((f"{step}: read {read:,.0f} of {texts.tokens * scale:,.0f} tokens, write {texts.longest}", seconds))
+        what = f"{step}: read {read:,.0f} of {texts.tokens * scale:,.0f} tokens, write {texts.longest}"
+        if texts.written:
+            ran = texts.read_seconds * scale, texts.write_seconds
+            speeds = texts.tokens / texts.read_seconds, texts.written / texts.write_seconds
+            what += f"; here {ran[0]:.1f} s ({speeds[0]:,.0f} tokens/s) and {ran[1]:.1f} s ({speeds[1]:,.0f} tokens/s)"
+            if peak:
+                seconds = ran[0] * peak[0] / HALF_TFLOPS + ran[1] * peak[1] / BANDWIDTH_GB
+                seconds = seconds / writer.cards + writer.exchange(read)
+        rows.append((what, seconds))
     return [*rows, ("the graph's server (assumed)", GRAPH_SECONDS)] if graph and settings.knowledge_graph else rows

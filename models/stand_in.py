@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.common.files import UserError
+from agents.common.files import UserError, write_json
 from crag.command import command, end_with, parser_of
 from models import fetch
 from models.manifest import STAND_IN, Shape, cache_folder, is_stand_in, load_manifest
@@ -233,6 +233,30 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     model = model.half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
+
+
+def write_real_sizes(shape: Shape, folder: Path) -> None:
+    """Change a stand-in's configuration to the language model's own sizes. Its weights must be made by who loads it."""
+    sizes = {"hidden_size": shape.hidden, "intermediate_size": shape.intermediate, "num_hidden_layers": shape.layers}
+    sizes |= {"num_attention_heads": shape.heads, "num_key_value_heads": shape.key_value_heads or shape.heads}
+    file = folder / "config.json"
+    write_json(file, json.loads(file.read_bytes()) | sizes | {"head_dim": shape.hidden // shape.heads})
+
+
+def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
+    """Write a LoRA adapter with random weights for a configuration, for time and memory: nothing is tuned."""
+    import torch
+    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
+    from safetensors.torch import save_file
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    adapter = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=list(_ADAPTED), task_type="CAUSAL_LM")
+    with torch.device("meta"):
+        model = get_peft_model(LlamaForCausalLM(LlamaConfig.from_pretrained(base_folder)), adapter)
+    weights = get_peft_model_state_dict(model)
+    adapter.save_pretrained(str(folder))
+    made = {name: torch.randn(part.shape, dtype=torch.float16) * _SPREAD for name, part in weights.items()}
+    save_file(made, str(folder / "adapter_model.safetensors"))
 
 
 def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path) -> None:

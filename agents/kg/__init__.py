@@ -12,11 +12,11 @@ from typing import TypeAlias
 from agents.common.contracts import Query
 from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
-from agents.kg.path import KnowledgeGraphPath, Lookup
+from agents.kg.path import UNASKED, KnowledgeGraphPath, Lookup
 from agents.llm.base import LanguageModel
 from agents.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError
 
-__all__ = ["KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
+__all__ = ["UNASKED", "KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
 
 
 class NoKnowledgeGraph:

@@ -71,6 +71,9 @@ class Lookup:
         return Status.KG_DOWN in self.statuses
 
 
+UNASKED = Lookup(statuses=(Status.NOT_FOUND,), events=("no call was written: no table is likely to hold the answer",))
+
+
 class KnowledgeGraphPath:
     """db3's knowledge graph retrieval module (section 3.2): writes calls, runs them, verbalises the results."""
 

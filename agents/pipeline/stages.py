@@ -37,7 +37,7 @@ from agents.common.contracts import (
 )
 from agents.common.deadline import BatchClock, Deadline
 from agents.common.text import clean
-from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph
+from agents.kg import UNASKED, KnowledgeGraph, Lookup, NoKnowledgeGraph
 from agents.llm import GenerationRequest
 from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
@@ -78,7 +78,7 @@ def ask_graph(graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> Step[L
         least = -1.0 if settings.ask_above is None or isinstance(graph, NoKnowledgeGraph) else settings.ask_above
         asked = [case for case, share in zip(cases, shares, strict=True) if share is None or share > least]
         lookups = dict(zip(asked, graph.look_up(_queries(asked), _domains(asked), deadline), strict=True))
-        return [lookups.get(case) or _unasked(share) for case, share in zip(cases, shares, strict=True)]
+        return [lookups.get(case, UNASKED) for case in cases]
 
     def keep(case: Case, lookup: Lookup) -> Answer | None:
         case.lookup, trace = lookup, case.trace
@@ -97,11 +97,6 @@ def ask_graph(graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> Step[L
         return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, reason)
 
     return Step(work, keep)
-
-
-def _unasked(share: float | None) -> Lookup:
-    reason = f"no call was written: the tables hold the answer with probability {share or 0:.2f}"
-    return Lookup(calls=("None",), events=(reason,))
 
 
 def read_pages(web: WebPath, clock: BatchClock) -> Step[WebEvidence]:

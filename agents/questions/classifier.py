@@ -17,11 +17,10 @@ from agents.questions.network import BertEncoder, Pooling, QuestionTokenizer
 from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError, StrictModel
 from models.manifest import WeightsMissingError, locate
-from models.needed import REPOSITORY, ROUTERS, needed_folder
+from models.needed import needed_folder
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
-SHIPPED = REPOSITORY / ROUTERS
 
 HEAD, UPDATE, NGRAMS = "0.head.", "0.encoder.", "ngrams."
 """Prefixes of tensor names in the weights file."""

@@ -67,17 +67,12 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_shares_have_intervals_and_each_question_is_saved(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    path = bench.folder / "saved.jsonl"
-    assert bench.run(TUNED, "--save", str(path)) == 0
+def test_shares_have_intervals(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.run(TUNED) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| all")]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[:4] == ["all", "4", "1.000 (51-100)", "0.500 (15-85)"]
     assert [cell.partition(" ")[0] for cell in cells[4:6]] == ["1.000", "0.667"]
-    judged = {row["query"]: row["judged"] for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
-    found = {"parses": True, "values": True, "domain": True, "over-none": False, "repaired": False}
-    assert judged["when did the red kite come out?"] == found
-    assert judged["who is tall?"]["none"] is True
 
 
 def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,7 +91,7 @@ def test_other_trained_files_are_signed_by_their_content(tmp_path: Path) -> None
         return trained_signature(load_settings("cpu", [f"answering.confidence.model={own}"]))
 
     first = str(signed("{}"))
-    assert {part.partition("@")[0] for part in first.split("+")} == {"cpu", "own.json"}
+    assert {part.partition("@")[0] for part in first.split("+")} == {"cpu", "cpu_tables", "own.json"}
     assert "?" not in first
     assert signed("{}") == first
     assert signed("[]") != first

@@ -1,10 +1,14 @@
 """Stand-ins are made, load in the libraries that load the models, and are never taken for them."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.common.deadline import Deadline
+from agents.llm import GenerationRequest, Message, load_language_model
 from agents.settings import EncoderRouter, Settings, load_settings, needed_weights
 from crag.preflight import run_check
 from evaluation.preflight.subject import Subject
@@ -12,10 +16,13 @@ from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
 from models.sources import FetchError
 from models.stand_in import main, make_stand_ins, reply_of
+from tests.agents.llm.conftest import NO_VLLM
 
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[2]
+ALONE = {"tensor_parallel_size": 1, "distributed_executor": None, "attention_backend": None}
+NEEDS_VLLM = pytest.mark.skipif(find_spec("vllm") is None, reason=NO_VLLM)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -77,26 +84,31 @@ def test_a_classifier_says_a_class_that_no_gate_stops(
             assert not said & {label for gate in gates for label in gate.classes}
 
 
-def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
-    from agents.common.deadline import Deadline
-    from agents.llm import GenerationRequest, Message, load_language_model
-
-    path = "models/adapters/elsewhere/tuned"
-    described = {"engine": "transformers", "model": "llama-3-8b-instruct", "device": "cpu", "dtype": "float32"}
-    data = load_settings("scripted", []).model_dump() | {"language_model": described | {"adapters": {"tuned": path}}}
-    settings = Settings.model_validate(data)
+@pytest.mark.parametrize(
+    ("preset", "changes"),
+    [
+        ("db3_task23", {"device": "cpu", "dtype": "float32"}),
+        pytest.param("submission", {"gpu_memory_utilization": 0.1, **ALONE}, marks=[pytest.mark.vllm, NEEDS_VLLM]),
+    ],
+)
+def test_in_one_batch_each_request_gets_the_text_of_its_own_adapter(
+    preset: str, changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = load_settings("scripted", []).model_dump()
+    data["language_model"] = load_settings(preset, []).language_model.model_dump() | changes
+    engine = Settings.model_validate(data).language_model
     make_stand_ins(data, tmp_path)
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
-    engine = settings.language_model.model_copy(update={"adapters": {"tuned": str(tmp_path / path)}})
-    model = load_language_model(engine)
-    hi = GenerationRequest(messages=(Message("user", "hi"),), max_tokens=16)
-    ask = [replace(hi, adapter=name) for name in (None, "tuned")]
-    base, tuned = model.generate(ask, Deadline(100))
+    places = {name: str(tmp_path / place) for name, place in engine.adapters.items()}
+    model = load_language_model(engine.model_copy(update={"adapters": places}))
+    asked = [None, "kg_writer", "web_answerer", None, "kg_answerer", "kg_writer"]
+    hi = (Message("user", "hi"),)
+    requests = [GenerationRequest(hi, adapter=each, max_tokens=16) for each in asked]
+    texts = [generation.text for generation in model.generate(requests, Deadline(100))]
     model.close()
-    assert (base.error, tuned.error) == (None, None)
-    assert base.text != tuned.text == reply_of("tuned")
+    assert all(text == reply_of(adapter) for text, adapter in zip(texts, asked, strict=True) if adapter)
+    assert texts[0] == texts[3]
+    assert texts[0] not in map(reply_of, engine.adapters)
 
 
 def test_a_stand_in_is_never_taken_for_the_model_and_what_is_none_is_left_alone(

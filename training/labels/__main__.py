@@ -178,8 +178,6 @@ def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dic
         "basic_answer": basic.answer,
         "verdict": verdict.value,
         "why": context.reason if context else None,
-        # MARAGS: whether the context supports the answer; no context supports a false premise.
-        "hittable": None if branch is Branch.INVALID else branch is not Branch.NOT_IN_CONTEXT,
     }
 
 
@@ -241,12 +239,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"wrote {options.out} and {written}")
 
 
-def _counts(rows: Sequence[dict[str, Any]]) -> dict[str, int | float | None]:
-    """Rows per branch, and the share of hittable questions."""
+def _counts(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Rows per branch."""
     branches = Counter(row["branch"] for row in rows)
-    hits = [row["hittable"] for row in rows if row["hittable"] is not None]
-    share = round(sum(hits) / len(hits), 3) if hits else None
-    return {**{branch.value: branches[branch.value] for branch in Branch}, "hittability": share}
+    return {branch.value: branches[branch.value] for branch in Branch}
 
 
 if __name__ == "__main__":

@@ -7,11 +7,9 @@ The folder written holds `config.json` and `weights.safetensors`, which `agents.
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.questions.classifier import SHIPPED
-from agents.settings import SettingsError
 from crag.command import add_split_argument, command, end_with, parser_of
 from crag.data import DEFAULT_FOLDER, FILES
-from models.manifest import cache_folder, locate
+from models.manifest import locate
 from training.files import RunCard, check_data_file
 from training.router import RouterTraining
 
@@ -28,12 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = "rows with query and labels (default: what `crag data fetch crag` gets)"
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
     add_split_argument(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
-        "classifier of the configuration's name, because the agent prefers that one",
-    )
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--device", help="a torch device (default: a GPU if there is one)")
     options = parser.parse_args(arguments)
     import torch
@@ -41,20 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from training.router.run import check_device, read_examples, train  # torch
 
     settings = RouterTraining.load(options.config, options.set)
-    name = Path(options.config).stem
-    if options.out is None and (SHIPPED / name).is_dir():
-        raise SettingsError(
-            f"pass --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so one in the cache of "
-            "fetched models would have no effect"
-        )
-    out = options.out or cache_folder() / name
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     check_device(device)
     check_data_file(options.data, "get it with: python -m crag data fetch crag; or --data names labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
-    card = RunCard(out)
-    reports = train(settings, examples, out, base, device, shown=not options.quiet)
+    card = RunCard(options.out)
+    reports = train(settings, examples, options.out, base, device, show=not options.quiet)
     metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}
     card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
@@ -62,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         figures = (report[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
         print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(field, *figures))
     options.split.report()
-    print(f"wrote {out} in {card.seconds:.0f} s")
+    print(f"wrote {options.out} in {card.seconds:.0f} s")
 
 
 if __name__ == "__main__":

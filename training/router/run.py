@@ -246,21 +246,15 @@ class OutOfFold:
 
 
 def train(
-    settings: RouterTraining,
-    examples: Examples,
-    out: Path,
-    base: Path | None,
-    device: str = "cpu",
-    *,
-    shown: bool = True,
+    settings: RouterTraining, examples: Examples, to: Path, base: Path | None, device: str = "cpu", *, show: bool = True
 ) -> dict[str, dict[str, Any]]:
-    """Train one classifier into the folder `out`; return the cross-validated figures.
+    """Train one classifier into the folder `to`; return the cross-validated figures.
 
-    `base` is the folder of the base encoder, if there is one; `shown` adds a progress bar on standard error.
+    `base` is the folder of the base encoder, if there is one; `show` adds a progress bar on standard error.
     """
     tuning = settings.encoder
     everything = np.arange(len(examples.texts))
-    with tqdm(desc="training", unit="epoch", disable=not shown) as epochs:
+    with tqdm(desc="training", unit="epoch", disable=not show) as epochs:
         epochs.total = (settings.folds + 1) * tuning.epochs if tuning else 0
         trainer = EncoderTrainer(tuning, examples, base, device, epochs) if tuning and base else None
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
@@ -274,7 +268,7 @@ def train(
     tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in ngrams.items()}
     tensors |= {f"0.{name}": values for name, values in encoder.items()}
     contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
-    write_whole(out / WEIGHTS_FILE, save(contiguous))
+    write_whole(to / WEIGHTS_FILE, save(contiguous))
     config = ClassifierConfig(
         format=1,
         base=tuning.base if tuning else None,
@@ -290,7 +284,7 @@ def train(
         trained_on=settings.trained_on,
         licence=settings.licence,
     )
-    (out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    (to / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return reports
 
 

@@ -39,24 +39,21 @@ def labelled(folder: Path, *pairs: Pair, answerer: str = "web") -> list[dict[str
 
 
 @pytest.mark.parametrize(
-    ("query", "gold", "said", "branch", "completion", "hittable"),
+    ("query", "gold", "said", "branch", "completion"),
     [
-        ("when did ada lovelace win an oscar?", INVALID_QUESTION, "1816", INVALID_QUESTION, INVALID_QUESTION, None),
-        (BORN, "1815-12-10", "December 10, 1815.", "right", "1815-12-10", True),
-        ("who was her mother?", "Anne Milbanke", "anne milbanke", "right", "Anne Milbanke", True),
-        (BORN, "1815-12-10", "1852", "wrong, in context", "1815-12-10", True),
-        (BORN, "1815-12-10", I_DONT_KNOW, "wrong, in context", "1815-12-10", True),
-        (BORN, "1815-12-10", "", "wrong, in context", "1815-12-10", True),
-        (DIED, "marylebone", "London", NOT_THERE, I_DONT_KNOW, False),
-        (DIED, "marylebone", "invalid question", NOT_THERE, I_DONT_KNOW, False),
-        ("what is ada lovelace worth today?", I_DONT_KNOW, "a lot", NOT_THERE, I_DONT_KNOW, False),
+        ("when did ada lovelace win an oscar?", INVALID_QUESTION, "1816", INVALID_QUESTION, INVALID_QUESTION),
+        (BORN, "1815-12-10", "December 10, 1815.", "right", "1815-12-10"),
+        ("who was her mother?", "Anne Milbanke", "anne milbanke", "right", "Anne Milbanke"),
+        (BORN, "1815-12-10", "1852", "wrong, in context", "1815-12-10"),
+        (BORN, "1815-12-10", I_DONT_KNOW, "wrong, in context", "1815-12-10"),
+        (BORN, "1815-12-10", "", "wrong, in context", "1815-12-10"),
+        (DIED, "marylebone", "London", NOT_THERE, I_DONT_KNOW),
+        ("what is ada lovelace worth today?", I_DONT_KNOW, "a lot", NOT_THERE, I_DONT_KNOW),
     ],
 )  # fmt: skip
-def test_every_branch(
-    tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str, hittable: bool | None
-) -> None:
+def test_every_branch(tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str) -> None:
     (row,) = labelled(tmp_path, asked("a", query, gold, said))
-    assert (row["branch"], row["completion"], row["hittable"]) == (branch, completion, hittable)
+    assert (row["branch"], row["completion"]) == (branch, completion)
     (example,) = read_examples(tmp_path / "labels.jsonl")
     assert (example.groups, example.source, example.query, example.answers) == ((query,), branch, query, (gold,))
     assert [message.content for message in example.messages] == ["Answer.", f"{CONTEXT}\n{query}"]
@@ -84,12 +81,11 @@ def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     other = written(tmp_path / "2", asked("e", DIED, "marylebone", "Rome"), asked("f", "who?", None, "Ada"), unasked)
     assert main(["--run", str(run), "--run", str(other), "--out", str(tmp_path / "web.jsonl")]) == 0
     reported = capsys.readouterr().out
-    assert "hittability" in reported.splitlines()[0]
-    assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1", "0.667"]
+    assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1"]
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     chosen = {"answerer": "web", "judge": "rules@5", "context_check": "rules@2"}
     assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
-    assert card["metrics"]["domains"]["open"]["hittability"] == 0.667
+    assert card["metrics"]["domains"]["open"]["right"] == 1
     assert card["metrics"]["left_out"] == {
         "asked twice in the same words": 1,
         "without a right answer": 1,

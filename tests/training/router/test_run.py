@@ -37,7 +37,7 @@ def test_a_trained_classifier_knows_questions_that_it_never_saw(
     examples: Examples, bert: Path, tmp_path: Path, tuning: str, *, ngrams: bool
 ) -> None:
     settings = toy_settings(tuning=tuning, ngrams=ngrams, epochs=12)
-    reports = train(settings, examples, tmp_path, bert if settings.encoder else None, shown=False)
+    reports = train(settings, examples, tmp_path, bert if settings.encoder else None, show=False)
     assert reports["domain"]["accuracy"] > 0.9
     fresh = toy_rows(30, seed=5)
     trained = Classifier(tmp_path, encoder_folder=bert)
@@ -58,7 +58,7 @@ def test_the_classifier_is_what_was_trained(examples: Examples, bert: Path, tmp_
         return kept[-1][1]
 
     monkeypatch.setattr(EncoderTrainer, "fit", keep)
-    train(toy_settings(folds=0, ngrams=False), examples, tmp_path, bert, shown=False)
+    train(toy_settings(folds=0, ngrams=False), examples, tmp_path, bert, show=False)
     (trainer, tuned), everything = kept[-1], np.arange(len(examples.texts))
     found = Classifier(tmp_path, encoder_folder=bert).probabilities(examples.texts)
     for field, expected in trainer.predict(tuned, everything).items():
@@ -70,4 +70,4 @@ def test_divergence_is_an_error(examples: Examples, bert: Path, tmp_path: Path) 
     assert settings.encoder
     wild = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"learning_rate": 1e30})})
     with pytest.raises(FloatingPointError, match="learning rate"):
-        train(wild, examples, tmp_path, bert, shown=False)
+        train(wild, examples, tmp_path, bert, show=False)
