@@ -156,7 +156,8 @@ def agent_at(url: str, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> User
 )
 def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with server() as url:
-        agent = agent_at(url, monkeypatch, "answering.confidence.threshold = 0.0")
+        patient = "deadline.seconds_per_query = 120"  # a busy machine is no fault of the server
+        agent = agent_at(url, monkeypatch, "answering.confidence.threshold = 0.0", patient)
         try:
             answers = agent.batch_generate_answer(batch_of(3))
         finally:
