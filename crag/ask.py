@@ -112,7 +112,7 @@ def _told(answer: Answer, options: Any, *, several: bool) -> str:  # noqa: ANN40
 
 def explained(trace: Trace) -> str:
     """The trace as text, one line per fact; probabilities and relevance are from 0 to 1."""
-    told, answer = Answer.of(trace), trace.answer
+    outcome, answer = Answer.of(trace), trace.answer
     slow = {stage: seconds for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS}
     scored = any("cross_encoder" in passage.scores for passage in trace.passages)
     fit = ", each with its relevance to the question from 0 to 1" if scored else ""
@@ -137,7 +137,7 @@ def explained(trace: Trace) -> str:
         "seconds": [", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slow.items()) or "below 0.05"],
         "lost to": [trace.lost],
         "answer": [answer.text if answer else None],
-        "evidence": [f'"{told.sentence}"', told.source] if told.sentence else ["none found"],
+        "evidence": [f'"{outcome.sentence}"', outcome.source] if outcome.sentence else ["none found"],
         "because": [answer.reason if answer else None],
     }
     shown = {name: [text for text in texts if text] for name, texts in steps.items()}

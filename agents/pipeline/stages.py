@@ -71,12 +71,12 @@ def close_class_gates(gates: Sequence[GateSettings]) -> Step[GateFiring | None]:
 
 
 def ask_graph(graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> Step[Lookup]:
-    """Write calls and run them (db3 3.2). A question about a game that does not exist is invalid."""
+    """Write calls and run them (db3 3.2) where a table may answer. A question about no existing game is invalid."""
 
     def work(cases: Sequence[Case], deadline: Deadline) -> list[Lookup]:
-        shares = [probability(case.trace.route, ANSWERABLE_FROM, (TABLES,)) for case in cases]
-        least = -1.0 if settings.ask_above is None or isinstance(graph, NoKnowledgeGraph) else settings.ask_above
-        asked = [case for case, share in zip(cases, shares, strict=True) if share is None or share > least]
+        above = None if isinstance(graph, NoKnowledgeGraph) else settings.ask_above
+        shares = {case: probability(case.trace.route, ANSWERABLE_FROM, (TABLES,)) for case in cases}
+        asked = [case for case, share in shares.items() if above is None or share is None or share > above]
         lookups = dict(zip(asked, graph.look_up(_queries(asked), _domains(asked), deadline), strict=True))
         return [lookups.get(case, UNASKED) for case in cases]
 
