@@ -65,7 +65,7 @@ $(SERVING_VENV)/ready: locks/gpu.txt
 	$(SERVING_VENV)/bin/python $(FROM_LOCK) locks/gpu.txt
 	@touch $@
 
-serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (7 GB)
+serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (11.8 GB)
 
 # A lock keeps its versions until a pin asks for others (ARGS=--upgrade: the newest) and holds for every Python from 3.11 on.
 COMPILE = .venv-locks/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make locks" $(ARGS)

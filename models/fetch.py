@@ -1,6 +1,6 @@
 """Fetch the weights of a preset or of single models: `python -m models.fetch cpu`.
 
-Adapters, classifiers and calibrations are trained, not fetched: the command for a missing one is printed. Each file
+Adapters, classifiers and calibrations are trained, not fetched: how to make a missing one is printed. Each file
 comes from the hub, else from the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
 step when it is complete, and an interrupted download continues in the next run.
 Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments or cache.

@@ -204,10 +204,8 @@ def needed_folder(
         places = (Path(name).expanduser() if is_file else repository / CALIBRATIONS / f"{name}.json",)
         remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
     elif kind == "adapter":
-        location, name = Path(name), key.rpartition(".")[2]
-        is_ours = location.parts[:2] == ("models", "adapters") and location.parts[3:] == (name,)
-        options = f"--config {location.parts[2]}" if is_ours else f"--base-preset PRESET --out {location}"
-        remedy = f"Train it with: python -m training.adapters {name} {options}"
+        name = key.rpartition(".")[2]
+        remedy = 'Train it as docs/training.md says, "From the public files to adapters"'
     else:
         places = (own_folder(name) or repository / name,)
         remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"

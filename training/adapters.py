@@ -6,8 +6,8 @@ the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with 
 device=cuda:0 puts all models on one card, --set device=cpu does without cards and without 4 bits.
 
 VARIABLE=VALUE sets another variable of recipes.mk: LIMIT=8 and MAX_STEPS=2 for a trial, HOLD_OUT=1/5, SPLIT=any,
-OVERWRITE=--overwrite, another judge than the preset's own model (JUDGE="--judge llm --judge-url URL"), or the
-interpreter that runs the base model: SERVING=.venv-gpu/bin/python for a preset on vLLM.
+OVERWRITE=--overwrite, JUDGE (docs/training.md) another judge than the preset's own model, or the interpreter that runs
+the base model: SERVING=.venv-gpu/bin/python for a preset on vLLM.
 """
 
 import shlex

@@ -4,7 +4,7 @@ PYTHON ?= python
 SERVING ?= $(PYTHON)
 CONFIG ?= db3
 SPLIT  ?= 0
-JUDGE  ?= --judge llm --judge-rubric db3 --judge-preset $(PRESET) --context-check llm
+JUDGE  ?= --judge llm --judge-rubric db3 --judge-preset $(PRESET) $(subst --set,--judge-set,$(SETS)) --context-check llm
 # Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE (cpu or cuda) and TUNE (more options) of the
 # tuning, LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
 given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
@@ -12,7 +12,7 @@ preset  = --preset $(PRESET) $(SETS)
 run     = $(SERVING) -m local_evaluation $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
           --seconds-per-query 600 --set deadline.seconds_per_query=600 --set answering.confidence=none
 labels  = $(SERVING) -m training.labels --run $(<D) $(JUDGE) --split $(SPLIT) --out $@
-prompts = $(PYTHON) -m training.prompts
+prompts = $(SERVING) -m training.prompts
 
 kg_writer kg_answerer web_answerer: %: $(WORK)/%.jsonl
 	$(PYTHON) -m training.lora --config $(CONFIG) --set 'base="$(BASE)"' --device $(DEVICE) \

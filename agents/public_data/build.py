@@ -7,6 +7,7 @@ Kaggle's "the-oscar-award" and "grammy-awards" (CSV), `movies_metadata.csv` and 
 import ast
 import csv
 import re
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -161,16 +162,17 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
 
 
 def _write(out: Path, file_name: str, rows: Sequence[Row], table: TableDescription) -> int:
-    """Write the table and add it to the folder's index."""
+    """Write the table and add it to the folder's index; a new folder starts with the shipped tables."""
     if not rows:
         raise TableError(f"{file_name}: the source has no row of the expected form")
-    out.mkdir(parents=True, exist_ok=True)
+    if not (out / INDEX).exists():  # the preset will read this folder instead of the shipped one
+        shutil.copytree(SHIPPED_TABLES, out, ignore=shutil.ignore_patterns("*.md"), dirs_exist_ok=True)
     with (out / file_name).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    index = read_index(out) if (out / INDEX).exists() else {}
-    write_json(out / INDEX, INDEX_FORMAT.dump_python({**index, file_name: table}, mode="json"), indent=2)
+    index = {**read_index(out), file_name: table}
+    write_json(out / INDEX, INDEX_FORMAT.dump_python(index, mode="json"), indent=2)
     return len(rows)
 
 

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.common.files import UserError
 from agents.common.text import without_credentials
-from agents.settings import LanguageModelSettings, OpenAIEngine, SettingsError, load_settings
+from agents.settings import LanguageModelSettings, OpenAIEngine, load_settings
 from evaluation.judge.base import Judge
 from evaluation.judge.llm import LanguageModelJudge
 from evaluation.judge.rubrics import RUBRICS
@@ -35,6 +36,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     parser.add_argument("--judge-url", metavar="URL", help=url)
     parser.add_argument("--judge-preset", metavar="P", help=preset)
+    parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: a change to it")
     parser.add_argument("--judge-rubric", choices=RUBRICS, default="crag", help=rubric)
     parser.add_argument("--judge-cache", metavar="FILE|none", help=f"llm: file of cached verdicts (default: {cache})")
 
@@ -45,7 +47,7 @@ def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
     unused = [f"--judge-{name}" for name in ("model", "url", "preset") if options[name] is not None]
     if arguments.judge != "llm" and unused:  # --judge-url suggests that that model should judge
         raise UserError(f"{', '.join(unused)} has no effect without --judge llm")
-    return make_judge(arguments.judge, **options, check=check)
+    return make_judge(arguments.judge, **options, changes=arguments.judge_set, check=check)
 
 
 def make_judge(
@@ -54,24 +56,22 @@ def make_judge(
     model: str | None = None,
     url: str | None = None,
     preset: str | None = None,
+    changes: Sequence[str] = (),
     rubric: str = "crag",
     cache: str | None = None,
     check: bool = True,
 ) -> Judge:
     """The judge of that name; all options are for ``llm``. Raises UserError with the reason.
 
-    `model` and `url` default to the environment. `preset` uses a preset's base model instead, without adapters, which
-    were tuned for other tasks. `cache` is a file or "none"; None: the default file, but none for a scripted model. With
-    `check` the model is asked once now instead of before the first uncached verdict.
+    `model` and `url` default to the environment. `preset` uses a preset's base model, with its `changes`, without
+    adapters, which were tuned for other tasks. `cache` is a file or "none"; None: the default file, but none for a
+    scripted model. With `check` the model is asked once now instead of before the first uncached verdict.
     """
     if name == "rules":
         return RulesJudge()
     settings: LanguageModelSettings
     if preset:
-        try:
-            settings = load_settings(preset, []).language_model.model_copy(update={"adapters": {}})
-        except SettingsError as error:
-            raise UserError(f"--judge-preset: {error}") from error
+        settings = load_settings(preset, changes).language_model.model_copy(update={"adapters": {}})
         where = f"the model of preset {preset}"
     else:
         url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL

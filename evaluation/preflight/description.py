@@ -60,7 +60,7 @@ def aicrowd_json(subject: Subject) -> Findings:
     except ValidationError as error:
         for fault in error.errors(include_url=False):
             field, found = str(fault["loc"][0]), repr(fault["input"])
-            remedy = _REMEDIES.get(field, "write it as in the example of docs/submitting.md")
+            remedy = _REMEDIES.get(field, f"write it as in the shipped file: git log -p {DESCRIPTION}")
             level, problem = Level.ERROR, f"is {one_line(found, 80)}: {fault['msg']}"
             if fault["type"] == "missing":
                 problem = "is missing"

@@ -144,7 +144,7 @@ def weights(subject: Subject) -> Findings:
         shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
         if pointers := [name for name in made.files if is_pointer(place / name)]:
             problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
-        without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
+        without = "write tuned = false as the first line of" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
         yield from _missing(subject, made.key, shown, cache / made.name, problem, get)
     adapters = {made.name: made.problem for made in needed.folders if made.kind == "adapter"}

@@ -36,10 +36,10 @@ def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_d
     for device, placed in ((None, []), ("cuda:0", ["device=cuda:0"]), ("cpu", ["device=cpu"])):
         assert main([*given, *(["--set", f"device={device}"] if device else [])]) == 0
         run, labels, prompts, tuning = commands(capfd.readouterr().out)
-        for command in (run, prompts):
-            assert command[command.index("--preset") + 1] == str(preset)
+        for command, option in ((run, "--preset"), (labels, "--judge-preset"), (prompts, "--preset")):
+            assert command[command.index(option) + 1] == str(preset)
             assert [word.replace('"', "") for word in command if "device=" in word] == placed
-        assert run[0] == labels[0] == "other/python"
+        assert run[0] == labels[0] == prompts[0] == "other/python"
         assert 'base="llama-mine"' in tuning, "what is tuned is what the preset serves"
         assert tuning[tuning.index("--device") + 1] == ("cpu" if device == "cpu" else "cuda")
         assert tuning[tuning.index("--hold-out") + 1] == "1/5"

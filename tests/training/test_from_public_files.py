@@ -25,7 +25,7 @@ from training.adapters import BASE_PRESETS
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = re.compile(r"(ON|PUBLIC)=|source |git (clone|lfs)|.*(-m (venv|crag|models)|/pip)\b")
+ELSEWHERE = re.compile(r"(ON|PUBLIC)=|source |hf |(GIT_\S+ )?git (-C|clone|lfs)|.*(-m (venv|crag|models)|/pip)\b")
 """What the test sets, and what needs a network: it has made what these get."""
 CALLS = 'get_movie("jaws")["release_date"]'
 ANSWER = "1975-06-20"
@@ -112,6 +112,6 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
         assert trace.data["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
         assert ANSWER in trace.data["facts"][0]["text"]
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
-    wanted = needed_weights(load_settings("db3_task23", []), repository=checkout).models
+    wanted = needed_weights(load_settings("submission", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
     assert set(re.findall(r"ERROR \[([a-z-]+)\]", checks)) == {"weights"}, "what is left are the weights of Llama"

@@ -146,6 +146,7 @@ def test_environment_and_options_name_the_model(monkeypatch: pytest.MonkeyPatch,
         (["--judge-model", "m"], "--judge-model has no effect without --judge llm"),
         (["--judge-url", "u", "--judge-preset", "p"], "--judge-url, --judge-preset has no effect without --judge llm"),
         (["--judge", "llm", "--judge-preset", "none-such"], "no preset 'none-such'"),
+        (["--judge", "llm", "--judge-preset", "scripted", "--judge-set", "none_such=1"], "none_such"),
     ],
 )
 def test_a_model_that_cannot_be_meant(arguments: list[str], message: str) -> None:
