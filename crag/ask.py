@@ -8,7 +8,9 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
@@ -69,7 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.mock_kg is not None or not (options.pages or graph):
             if options.mock_kg is None:
                 say("no page and no graph is given: asking the small graph that is shipped")
-            options.kg_url = beside.enter_context(mock_graph(options.mock_kg or ""))
+            with ThreadPoolExecutor(1) as thread:
+                started = thread.submit(beside.enter_context, mock_graph(options.mock_kg or ""))
+                import_module("agents.crag_agent")  # takes as long as the graph's start
+                options.kg_url = started.result()
         elif graph:
             warn_of_silent_graph(graph)
         asker = beside.enter_context(Asker(options.preset, kg_url=options.kg_url, changes=options.set))
