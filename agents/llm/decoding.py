@@ -92,8 +92,6 @@ class StepModel(ABC):
     """Number of logits."""
     prefill_tokens: int
     """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
-    multiple = 1
-    """Prompts are padded to a multiple of this, where known shapes run faster."""
 
     def adapter(self, name: str | None) -> AbstractContextManager[None]:
         """Apply an adapter, or none, while the block runs; here: there are none."""
@@ -142,8 +140,7 @@ class BatchDecoder:
 
     def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        width = max(len(row.prompt) for row in rows)
-        tokens, mask = _left_padded([row.prompt for row in rows], width + -width % self._model.multiple)
+        tokens, mask = _left_padded([row.prompt for row in rows], max(len(row.prompt) for row in rows))
         logits, cache = self._read(tokens, mask, deadline)
         if logits is not None:
             self._decode(rows, logits, cache, mask, deadline)

@@ -52,8 +52,6 @@ class OpenvinoModel(StepModel):
     """The cache is in the graph, so only one batch runs at a time."""
 
     prefill_tokens = PREFILL_TOKENS_ON_CPU
-    multiple = 32
-    """A new shape costs 1/4 s, 16 tokens of padding 1/30 s (2 cores, 0.5B)."""
 
     def __init__(self, folder: Path) -> None:
         weights = MappedWeights(folder / INT8_FILE)

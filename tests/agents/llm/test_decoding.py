@@ -34,7 +34,6 @@ class Alphabet:
         self.mask = np.zeros((0, 0), np.int64)
         self.now = 0.0
 
-    multiple = 1
     prefill_tokens = 1000
 
     def step(self, tokens: Integers, mask: Integers, positions: Integers, cache: int | None, kept: int = 1) -> Any:
