@@ -36,7 +36,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     parser.add_argument("--judge-url", metavar="URL", help=url)
     parser.add_argument("--judge-preset", metavar="P", help=preset)
-    parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: a change to it")
+    parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: changes its preset")
     parser.add_argument("--judge-rubric", choices=RUBRICS, default="crag", help=rubric)
     parser.add_argument("--judge-cache", metavar="FILE|none", help=f"llm: file of cached verdicts (default: {cache})")
 
