@@ -11,8 +11,6 @@ none      of the questions that the graph cannot answer, those whose program is 
 over-none of the questions that it can answer, those whose program is None;
 domain    the right domain was chosen (without --use-domain);
 repaired  an unreadable output was written again.
-
-Questions about what an adapter never saw: `python -m training.folds` writes those of a fold.
 """
 
 import argparse

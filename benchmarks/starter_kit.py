@@ -3,10 +3,9 @@
     crag evaluate --agent benchmarks.starter_kit:StarterKit --output KIT [--preset cpu] [--dataset FILE] [--mock-kg]
     crag compare KIT RUN
 
-The web baseline: the 20 sentences of all pages nearest to the question by
-MiniLM, 4,000 characters of them, and a short answer. With a graph also its graph baseline: the model names the domain
-and what to look up as JSON, two domains are asked (open and movie), and 2,000 characters of their results stand before
-2,000 of the pages. The prompts say what the kit's say, in our words; decoding is greedy.
+The web baseline: the 20 sentences of all pages nearest to the question by MiniLM, 4,000 characters of them, and a short
+answer. With a graph also its graph baseline: the model names domain (open or movie) and entities as JSON, and 2,000
+characters of results stand before 2,000 of the pages. The prompts say what the kit's say; decoding is greedy.
 """
 
 import json

@@ -5,16 +5,14 @@
     python -m benchmarks.t4_plan --run full [--peak TFLOPS GB/S]   also run the language model, on this machine's cards
 
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The agent answers
-the dataset's questions with the preset's settings, once with the dataset's pages and once with fifty, beside the
-shipped graph. A stand-in for the language model counts each prompt's tokens, and those that vLLM's prefix cache does
-not know, with the tokenizers of `cpu`. It always says that it does not know, so that each question takes
-every step. `evaluation.gpu_plan` computes the rest: operations over the assumed share of the card's peak for reading,
-bytes of weights over the assumed share of its memory bandwidth for writing. Nothing here ran on a T4.
+the questions, once with their pages and once with fifty, beside the shipped graph. A stand-in for the language model
+counts each prompt's tokens, and those that vLLM's prefix cache does not know, with the tokenizers of `cpu`. It always
+says that it does not know, so that each question takes every step. `evaluation.gpu_plan` computes the seconds.
 
 With --run vLLM reads and writes one batch of each task, adapters included, with random weights in the preset's real
-shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With the --peak of the cards
-that it ran on, of their data sheets and added up, it says what that means on T4: reading by the ratio of arithmetic,
-writing by that of bandwidth. The encoders do not run.
+shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With the --peak of these cards
+(data sheets, added up) it says what that means on T4: reading by the ratio of arithmetic, writing by that of bandwidth,
+which is too much where the host limits it. The encoders do not run.
 """
 
 import argparse
@@ -77,8 +75,7 @@ CACHE_BLOCK = 16
 _CALLS = re.compile(r"Calls:\n(?!None)(.+?)(?:\n\n|$)", re.DOTALL)
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
-MANY_PAGES = 50
-"""Task 3."""
+MANY_PAGES = 50  # task 3
 
 
 class CountingEncoders:
@@ -153,8 +150,9 @@ class RandomModel(VllmLanguageModel):
     def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
         self.warm_up()
-        self._llm.reset_prefix_cache()
         whole = [replace(request, stop=(), grammar=None) for request in requests]
+        self.generate([replace(request, max_tokens=2) for request in whole], Deadline(UNHURRIED_SECONDS))  # kernels
+        self._llm.reset_prefix_cache()
         began = time.perf_counter()
         self.generate([replace(request, max_tokens=1) for request in whole], Deadline(UNHURRIED_SECONDS))
         read = time.perf_counter()

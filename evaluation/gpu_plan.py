@@ -1,8 +1,7 @@
 """Estimates whether a preset fits on the evaluator's GPUs: in memory, and in seconds for a measured workload.
 
-Weights are parameters times bytes, from the shapes in `models/manifest.toml`. Cautious assumptions: a process's basic
-memory on each card, vLLM's memory besides weights, keys and values, and the shares of a card's peak that are reached.
-Nothing was measured on a T4.
+Weights are parameters times bytes, from the shapes in `models/manifest.toml`. The other figures are cautious
+assumptions. Nothing was measured on a T4.
 """
 
 import math
@@ -32,6 +31,8 @@ HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
 """Of a T4 (NVIDIA's data sheet)."""
 COMPUTE_SHARE, AWQ_COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.5, 0.70
 """Assumed: a 70 W card lowers its clock under load; 4-bit weights are unpacked for each use."""
+STEP_SECONDS = 0.1
+"""Assumed: in less the host cannot start the kernels of a step. 0.07 beside an H200, with 8B and an adapter."""
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
@@ -241,7 +242,7 @@ class Writer:
     def write(self, prompts: int, tokens: int) -> float:
         """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
         step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
-        return math.ceil(prompts / self.together) * tokens * step
+        return math.ceil(prompts / self.together) * tokens * max(step, STEP_SECONDS)
 
 
 def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:

