@@ -10,9 +10,8 @@ counts each prompt's tokens, and those that vLLM's prefix cache does not know, w
 says that it does not know, so that each question takes every step. `evaluation.gpu_plan` computes the seconds.
 
 With --run vLLM reads and writes one batch of each task, adapters included, with random weights in the preset's real
-shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With the --peak of these cards
-(data sheets, added up) it says what that means on T4: reading by the ratio of arithmetic, writing by that of bandwidth,
-which is too much where the host limits it. The encoders do not run.
+shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With --peak also the seconds on
+T4, by the ratio of arithmetic and of bandwidth: too many where the host limits writing. The encoders do not run.
 """
 
 import argparse
