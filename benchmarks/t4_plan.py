@@ -340,7 +340,7 @@ def main() -> int:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
     add_preset_arguments(parser, "submission")
     parser.add_argument("--run", choices=("full", "small"), help="also run the language model, in this size")
-    parser.add_argument("--peak", type=number(0.1), nargs=2, metavar=("TFLOPS", "GB/S"), help="of these cards, added up")
+    parser.add_argument("--peak", type=number(0.1), nargs=2, metavar=("TFLOPS", "GB/S"), help="of its cards, added up")
     parser.add_argument("--training", action="store_true", help="the memory of training db3's adapters instead")
     options = parser.parse_args()
     if options.training:
