@@ -84,7 +84,7 @@ class VllmEngine(LocalEngineSettings):
     attention_backend: str | None = "TRITON_ATTN"
     """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
-    """False: CUDA graphs, with which an H200 wrote eight times as fast; a start takes longer, and more memory."""
+    """False: CUDA graphs, with which an H200 wrote eight times as fast; a start takes more time and memory."""
     distributed_executor: Literal["ray", "mp", "uni"] | None = None
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 

@@ -4,8 +4,8 @@
     crag compare KIT RUN
 
 The web baseline: the 20 sentences of all pages nearest to the question by MiniLM, 4,000 characters of them, and a short
-answer. With a graph also its graph baseline: the model names domain (open or movie) and entities as JSON, and 2,000
-characters of results stand before 2,000 of the pages. The prompts say what the kit's say; decoding is greedy.
+answer. With a graph also its graph baseline: the model names domain and entities as JSON, open and movie are asked, and
+2,000 characters of results stand before 2,000 of the pages. The prompts say what the kit's say, in our words.
 """
 
 import json
