@@ -505,7 +505,7 @@ class ContextSettings(StrictModel):
     max_tokens: Annotated[int, Field(ge=32, le=32_768)] = 4000
     """In tokens of the answering model (db3 2.4)."""
     order: Literal["best_first", "best_last"] = "best_first"
-    """``best_last`` suits small models."""
+    """``best_last`` suits small models: the best page last, its best passage last; passages of a page share a mark."""
 
 
 class WebSettings(StrictModel):

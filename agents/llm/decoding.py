@@ -17,8 +17,8 @@ from agents.llm.tokenizer import ChatTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
-PREFILL_TOKENS_ON_CPU = 512
-"""`StepModel.prefill_tokens` of a CPU: three seconds with a 0.5B model on two cores."""
+PREFILL_TOKENS_ON_CPU = 256
+"""`StepModel.prefill_tokens` of a CPU: a second or two with a 1.5B model on two cores; 512 are no faster."""
 GUESSED_TOKENS = 8
 """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
 
@@ -88,8 +88,6 @@ Cache = Any
 class StepModel(ABC):
     """A model that reads tokens step by step. The decoder passes its cache back unchanged."""
 
-    vocabulary: int
-    """Number of logits."""
     prefill_tokens: int
     """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
 
@@ -126,7 +124,6 @@ class BatchDecoder:
 
     transformers' own `generate` has one temperature, stop list and length for a whole batch, keeps all logits for
     log-probabilities, and reads a prompt in one step that cannot be interrupted.
-
     Near the deadline steps get smaller than the model's `prefill_tokens`, by the speed of the last one.
     """
 

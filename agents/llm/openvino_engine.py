@@ -1,5 +1,6 @@
 """OpenVINO in this process: int8 weights on a CPU, three times as fast as float32 and a third of its memory."""
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ OPTIONS = {
     "KV_CACHE_PRECISION": "f32",  # with less precision, a text depends on how its prompt was split
     "DYNAMIC_QUANTIZATION_GROUP_SIZE": "128",  # as exact as the default of 32, and faster
 }
+_TRIM = getattr(ctypes.pythonapi, "malloc_trim", bool)  # glibc's: freed blocks add up to 200 MB
 Rows = NDArray[np.int32]
 """For each row of a step, the row of the key-value cache that it continues."""
 
@@ -58,7 +60,6 @@ class OpenvinoModel(StepModel):
         compiled = ov.Core().compile_model(build_graph(folder, weights), "CPU", OPTIONS)
         self._weights = weights  # the compiled model uses them for its whole life
         self._request = compiled.create_infer_request()
-        self.vocabulary: int = compiled.output("logits").partial_shape[2].get_length()
         with weights.released():  # the first step repacks the matrices
             one = np.ones((1, 1), np.int64)
             self.step(0 * one, one, 0 * one, None)
@@ -69,6 +70,7 @@ class OpenvinoModel(StepModel):
         """See `StepModel.step`."""
         if cache is None:
             self._request.reset_state()
+            _TRIM(0)
             cache = np.arange(len(tokens), dtype=np.int32)
         for name, values in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
             self._request.set_tensor(name, ov.Tensor(np.ascontiguousarray(values)))

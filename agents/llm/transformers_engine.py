@@ -44,10 +44,8 @@ class TransformersModel(StepModel):
         with quiet_transformers():
             self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
-        embeddings = self._model.get_input_embeddings().weight
-        self._device: torch.device = embeddings.device
+        self._device: torch.device = self._model.get_input_embeddings().weight.device
         self.prefill_tokens = PREFILL_TOKENS_ON_CPU if self._device.type == "cpu" else _PREFILL_TOKENS_ON_GPU
-        self.vocabulary: int = embeddings.shape[0]
 
     @contextmanager
     def adapter(self, name: str | None) -> Iterator[None]:

@@ -59,6 +59,7 @@ class WebPath:
             if encoder is not None:
                 encoder.warm_up()
         self._pool.warm_up()
+        self._tokens.count_tokens("")  # reads the tokenizer, while the model may still be loading
 
     def close(self) -> None:
         """Stop the extraction workers; safe to call twice."""
@@ -147,41 +148,47 @@ def build_context(
 
     `max_tokens` replaces the settings' limit.
     """
-    left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
+    most = settings.max_tokens if max_tokens is None else max_tokens
     used: list[Passage] = []
     keys: list[str] = []
     for passage in passages:
         key = f" {reading_key(passage.text)} "
         if not key.strip() or any(key in other for other in keys):
             continue
-        size = tokens.count_tokens(_block(passage))
-        shown = passage if size <= left else _cut(passage, left, tokens)
+        marks = _marked([*used, replace(passage, text="-")], settings)
+        shown = _cut(passage, most - tokens.count_tokens(marks), tokens)
         if shown is None:
             break
         used.append(shown)
         keys.append(key)
-        left -= size
-        if left <= 0:
-            break
-    while len(used) > 1 and tokens.count_tokens("".join(map(_block, used))) > max_tokens:
-        used.pop()  # blocks may need a few more tokens together than alone
-    ordered = reversed(used) if settings.order == "best_last" else used
-    return tokens.truncate("".join(map(_block, ordered)).rstrip("\n"), max_tokens), tuple(used)
+    return tokens.truncate(_marked(used, settings).rstrip("\n"), most), tuple(used)
 
 
-def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:
-    """The prefix of a passage whose block has at most `max_tokens` tokens; None if too little remains."""
-    room = max_tokens - tokens.count_tokens(_block(replace(passage, text="")))
+def _cut(passage: Passage, room: int, tokens: TokenCounter) -> Passage | None:
+    """The passage, or its prefix of `room` tokens; None if too little remains."""
+    if tokens.count_tokens(passage.text) <= room:
+        return passage
     if room < SMALLEST_PART_TOKENS:
         return None
     text = tokens.truncate(passage.text, room)
     return replace(passage, text=text, end=passage.start + len(text))
 
 
-def _block(passage: Passage) -> str:
-    title = plain(passage.page_name)[:_TITLE_CHARACTERS].replace('"', "'")
-    attributes = f'source="{plain_url(_host(passage.url))}"' + (f' title="{title}"' if title else "")
-    return f"<doc {attributes}>\n{passage.text}\n</doc>\n"
+def _marked(passages: Sequence[Passage], settings: ContextSettings) -> str:
+    """The passages in `<doc>` marks."""
+    if settings.order == "best_first":
+        return "".join(_block([passage]) for passage in passages)
+    pages: dict[str, list[Passage]] = {}
+    for passage in passages:
+        pages.setdefault(passage.url, []).append(passage)
+    return "".join(_block(own[::-1]) for own in reversed(pages.values()))
+
+
+def _block(passages: Sequence[Passage]) -> str:
+    title = plain(passages[0].page_name)[:_TITLE_CHARACTERS].replace('"', "'")
+    attributes = f'source="{plain_url(_host(passages[0].url))}"' + (f' title="{title}"' if title else "")
+    texts = "\n".join(passage.text for passage in passages)
+    return f"<doc {attributes}>\n{texts}\n</doc>\n"
 
 
 def _host(url: str) -> str:
