@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from models.int8 import save_tensors, write_int8
+from models.int8 import write_int8
 
 if TYPE_CHECKING:
     from gguf import ReaderTensor
@@ -213,8 +213,15 @@ def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
 
 def convert(gguf_path: Path, folder: Path) -> None:
     """Write config, tokenizer and weights (float16, int8) of a file to `folder`. Raises ValueError: of another kind."""
-    tensors = dict(_converted_tensors(_described(gguf_path, folder)))
-    save_tensors(folder / "model.safetensors", tensors, {"format": "pt"})
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    tensors, target = dict(_converted_tensors(_described(gguf_path, folder))), folder / "model.safetensors"
+    try:
+        save_file(tensors, target, {"format": "pt"})
+    except SafetensorError as error:  # the package's error for a full disk
+        raise OSError(f"{target}: {error}") from error
+    target.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
     write_int8(folder, tensors.items())
 
 

@@ -1,11 +1,13 @@
 """Weights of a Hugging Face folder as 8-bit integers: half the size, and fast to multiply on CPUs.
 
 Each row of a matrix has its own scale, so that its largest value becomes 127 (symmetric, no zero point). Vectors stay
-float32. `agents.llm.openvino_graph` reads the file. `models.fetch` writes it; for a folder of your own:
+float32. `models.fetch` writes them, with the graph that reads them, in OpenVINO's format; for a folder of your own:
 
     python -m models.int8 FOLDER
 """
 
+import json
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-INT8_FILE = "int8/model.safetensors"
-"""In a separate folder: vLLM reads every safetensors file beside the configuration."""
-SCALE = ".scale"
-"""Appended to a matrix's name: float16, (rows, 1)."""
+INT8_FILES = ("int8/model.bin", "int8/model.xml")
+"""Weights and graph, in a separate folder: OpenVINO keeps what it compiles beside them."""
 _LARGEST = 127
 
 
@@ -30,14 +30,27 @@ def quantised(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[n
 
 
 def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None = None) -> None:
-    """Write `INT8_FILE` from weights by name, or from `model.safetensors`."""
+    """Write `INT8_FILES` from `config.json` and weights by name, or those of `model.safetensors`.
+    Raises ValueError: a model of another family; OSError: a full disk.
+    """
+    import openvino as ov
+
+    from models.openvino_graph import SCALE, build_graph
+
+    config = json.loads((folder / "config.json").read_bytes())
     tensors: dict[str, NDArray[Any]] = {}
     for name, values in weights or _stored(folder / "model.safetensors"):
         if values.ndim == 2:
             tensors[name], tensors[name + SCALE] = quantised(values)
         else:
             tensors[name] = values.astype(np.float32)
-    save_tensors(folder / INT8_FILE, tensors)
+    part = folder / "int8.part"
+    try:
+        ov.save_model(build_graph(config, tensors), part / "model.xml", compress_to_fp16=False)
+    except RuntimeError as error:
+        raise OSError(f"{part}: {error}") from error
+    shutil.rmtree(folder / "int8", ignore_errors=True)
+    part.rename(folder / "int8")
 
 
 def _stored(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -47,31 +60,17 @@ def _stored(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
         yield from ((name, source.get_tensor(name)) for name in source.keys())  # noqa: SIM118 - no mapping
 
 
-def save_tensors(path: Path, tensors: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all; raises OSError."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
-    part = path.with_name(f"{path.name}.part")
-    part.parent.mkdir(exist_ok=True)
-    try:
-        save_file(tensors, part, metadata)
-    except SafetensorError as error:  # the package's error for a full disk
-        raise OSError(f"{part}: {error}") from error
-    part.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
-    part.replace(path)
-
-
 def main() -> None:
     """The command."""
     from crag.command import parser_of
 
-    parser = parser_of("python -m models.int8", "Write int8 weights beside a model.")
-    parser.add_argument("folder", type=Path, help="folder with model.safetensors")
+    parser = parser_of("python -m models.int8", "Write int8 weights and their graph beside a model.")
+    parser.add_argument("folder", type=Path, help="folder with config.json and model.safetensors")
     folder = parser.parse_args().folder
-    if not (folder / "model.safetensors").is_file():
-        parser.error(f"{folder / 'model.safetensors'} is missing")
-    write_int8(folder)
+    try:
+        write_int8(folder)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Language models behind one interface; `load_language_model` loads one. Engines are imported only on request."""
 
 import logging
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -17,8 +16,6 @@ from agents.llm.tokenizer import truncate_to_bound as truncate_to_bound
 from agents.settings import LanguageModelSettings, OpenvinoEngine, TransformersEngine
 
 log = logging.getLogger(__name__)
-
-sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type] # so `import openvino` reports to nobody
 
 ENGINES = {
     "openvino": ("agents.llm.openvino_engine", "OpenvinoLanguageModel", "requirements-cpu.txt"),

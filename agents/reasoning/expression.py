@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from typing import cast
 
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
@@ -64,7 +64,7 @@ def evaluate(text: str, today: dt.date | None = None) -> Value:
     if len(text) > MOST_CHARACTERS:
         raise ExpressionError(f"a formula has at most {MOST_CHARACTERS:,} characters")
     text = _TODAY.sub(str(today), text) if today else text
-    parsing = _PARSER.parse_interactive("")
+    parsing = _parser().parse_interactive("")
     try:
         for token in _tokens(text):
             parsing.feed_token(token)
@@ -217,7 +217,11 @@ class _Arithmetic(Transformer[Token, Value]):
 
 arithmetic = _Arithmetic()
 """The rules of the grammar as functions of values."""
-_PARSER = Lark(GRAMMAR, parser="lalr", transformer=arithmetic)
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", transformer=arithmetic)
 
 
 def _as_date(value: Value) -> CalendarDate:

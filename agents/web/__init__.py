@@ -1,7 +1,21 @@
 """The web path: pages to passages to context. Steps of `WebPath`: `extract` (HTML to text), `chunk`, `retrieve`."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from agents.web.extract.page_text import page_text as page_text
 from agents.web.extract.worker import ExtractionPool as ExtractionPool
-from agents.web.path import WebEvidence as WebEvidence
-from agents.web.path import WebPath as WebPath
-from agents.web.ranking import bm25_of_texts as bm25_of_texts
+
+if TYPE_CHECKING:
+    from agents.web.path import WebEvidence as WebEvidence
+    from agents.web.path import WebPath as WebPath
+    from agents.web.ranking import bm25_of_texts as bm25_of_texts
+
+_STEPS = {"WebEvidence": "path", "WebPath": "path", "bm25_of_texts": "ranking"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
+    """What the processes that read pages do without: they import this package too, and so start in half the time."""
+    if name not in _STEPS:
+        raise AttributeError(name)
+    return getattr(import_module(f"agents.web.{_STEPS[name]}"), name)

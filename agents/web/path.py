@@ -58,8 +58,8 @@ class WebPath:
         for encoder in (self._dense, self._cross):
             if encoder is not None:
                 encoder.warm_up()
+            self._tokens.count_tokens("")  # reads the tokenizer, while the model is loading
         self._pool.warm_up()
-        self._tokens.count_tokens("")  # reads the tokenizer, while the model may still be loading
 
     def close(self) -> None:
         """Stop the extraction workers; safe to call twice."""

@@ -142,8 +142,8 @@ class ExtractionPool:
         self._threads: ThreadPoolExecutor | None = None
 
     def warm_up(self) -> None:
-        """Start the workers and wait until they are ready.
-        Raises UserError: a worker failed or was not ready in time; all others are stopped.
+        """Start one worker and wait until it is ready; the others start when pages wait for them.
+        Raises UserError: it failed or was not ready in time.
         """
         if self._settings.workers:
             self._started()
@@ -177,13 +177,11 @@ class ExtractionPool:
         return Extraction(texts, dropped)
 
     def _started(self) -> ThreadPoolExecutor:
-        """The threads that wait for workers; if one worker fails at its start, the others are stopped."""
+        """The threads that wait for workers, the first of which is ready."""
         if self._threads is None:
             try:
-                while len(self._idle) < self._settings.workers:
-                    self._idle.append(WorkerProcess(self._settings))
-                for worker in self._idle:
-                    worker.wait_ready(Deadline(START_SECONDS))
+                self._idle.append(WorkerProcess(self._settings))
+                self._idle[0].wait_ready(Deadline(START_SECONDS))
             except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
                 self.close()
                 raise UserError(
@@ -201,7 +199,7 @@ class ExtractionPool:
             return page_text(page, self._settings)
         try:
             worker = self._idle.pop()
-        except IndexError:  # a replacement could not be started
+        except IndexError:  # not yet started
             worker = WorkerProcess(self._settings)
         try:
             worker.wait_ready(deadline)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from agents.llm.decoding import Logits
 from agents.llm.openvino_engine import OpenvinoModel
 from agents.llm.transformers_engine import TransformersModel
 from agents.settings import OpenvinoEngine, TransformersEngine
-from models.int8 import INT8_FILE, quantised
+from models.int8 import INT8_FILES, quantised, write_int8
 from models.manifest import WeightsMissingError, locate
 
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
@@ -92,15 +91,6 @@ def test_rows_of_a_matrix_are_rounded_each_by_its_own_scale() -> None:
     assert not integers[3].any()
 
 
-def rewritten(source: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """A copy of a model's folder with another configuration."""
-    shutil.copytree(source, folder)
-    config = json.loads((folder / "config.json").read_text())
-    change(config)
-    (folder / "config.json").write_text(json.dumps(config))
-    return folder
-
-
 def test_an_adapter_is_refused_before_anything_loads() -> None:
     with pytest.raises(ValidationError, match='applies no adapters: use engine "transformers"'):
         OpenvinoEngine(engine="openvino", model="m", adapters={"first": "somewhere"})
@@ -108,20 +98,34 @@ def test_an_adapter_is_refused_before_anything_loads() -> None:
 
 def test_weights_that_are_missing_or_broken_are_one_line_with_the_remedy(tmp_path: Path, tiny_llama: Path) -> None:
     folder = tmp_path / "model"
-    shutil.copytree(tiny_llama, folder)
-    whole = (folder / INT8_FILE).read_bytes()
-    (folder / INT8_FILE).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(EngineUnavailableError, match=rf"int8/model\.safetensors.*python -m models\.int8 {folder}"):
+    shutil.copytree(tiny_llama, folder, ignore=shutil.ignore_patterns("*.blob"))
+    weights, graph = (folder / name for name in INT8_FILES)
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(EngineUnavailableError, match=rf"{folder}/int8 .*python -m models\.int8 {folder}"):
         load_language_model(settings(folder)).warm_up()
-    (folder / INT8_FILE).unlink()
+    graph.unlink()
     with pytest.raises(WeightsMissingError, match=rf"python -m models\.int8 {folder}"):
         load_language_model(settings(folder)).check_weights()
 
 
+def test_what_openvino_has_compiled_is_kept_and_made_again_if_it_is_damaged(tmp_path: Path, tiny_llama: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_llama, folder, ignore=shutil.ignore_patterns("*.blob"))
+    expected = logits(OpenvinoModel(folder), PROMPTS)
+    (kept,) = (folder / "int8").glob("*.blob")
+    assert (logits(OpenvinoModel(folder), PROMPTS) == expected).all()
+    kept.chmod(0o644)
+    kept.write_bytes(b"damaged")
+    assert (logits(OpenvinoModel(folder), PROMPTS) == expected).all()
+    assert kept.stat().st_size > len(b"damaged")
+
+
 def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
-    folder = rewritten(tiny_llama, tmp_path / "model", lambda c: c.update(model_type="mamba"))
-    with pytest.raises(EngineUnavailableError, match="mamba"):
-        load_language_model(settings(folder)).warm_up()
+    config = json.loads((tiny_llama / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    with pytest.raises(ValueError, match="mamba"):
+        write_int8(tmp_path, iter(()))
 
 
 def test_without_openvino_the_model_runs_on_transformers(

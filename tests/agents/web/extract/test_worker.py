@@ -140,16 +140,6 @@ def test_closing_ends_all_processes_and_may_be_repeated(others: set[int]) -> Non
         assert children() == others
 
 
-def test_when_one_worker_cannot_start_the_others_are_ended(
-    others: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    only_once = f"import os; os.mkdir({str(tmp_path / 'begun')!r}); "
-    monkeypatch.setattr(worker, "COMMAND", only_once + worker.COMMAND)
-    with pytest.raises(UserError, match="FileExistsError"):
-        pool_of(3).warm_up()
-    assert children() == others
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [

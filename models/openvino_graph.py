@@ -5,12 +5,7 @@ Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` 
 of the last tokens.
 """
 
-import json
-import mmap
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,71 +14,23 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 from openvino.op import util
 
-from models.int8 import SCALE
-
-ARCHITECTURES = frozenset({"llama", "qwen2"})
-_KINDS = {"I8": "<i1", "F16": "<f2", "F32": "<f4"}
+SCALE = ".scale"
+"""Appended to a matrix's name: float16, (rows, 1)."""
 _ALL = 2**31 - 1
-RELEASE_SECONDS = 0.05
 _LOWEST = np.float32(-65504.0)
 
 
-class UnknownArchitectureError(ValueError):
-    """The folder holds a model of another family."""
-
-
-class MappedWeights:
-    """A memory-mapped safetensors file; its arrays are not copied.
-    Raises ValueError: the file, or an array that is read from it, is cut short.
+def build_graph(config: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> ov.Model:
+    """The graph of the model with this `config.json`; it uses the arrays for its whole life.
+    Raises ValueError: not a Llama or Qwen2 model.
     """
-
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        self._start = 8 + int.from_bytes(self._map[:8], "little")
-        self.entries = json.loads(self._map[8 : self._start])
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        entry = self.entries[name]
-        kind, (begin, end) = np.dtype(_KINDS[entry["dtype"]]), entry["data_offsets"]
-        flat = np.frombuffer(self._map, kind, (end - begin) // kind.itemsize, self._start + begin)
-        return flat.reshape(entry["shape"])
-
-    @contextmanager
-    def released(self) -> Iterator[None]:
-        """Release the memory pages again and again while the block reads them, so that few are held at a time."""
-        done = threading.Event()
-
-        def release() -> None:
-            while hasattr(self._map, "madvise"):
-                last = done.wait(RELEASE_SECONDS)
-                self._map.madvise(mmap.MADV_DONTNEED)
-                if last:
-                    return
-
-        thread = threading.Thread(target=release, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-
-def build_graph(folder: Path, weights: MappedWeights) -> ov.Model:
-    """The graph of the model in `folder`; it uses the mapped weights for its whole life.
-    Raises UnknownArchitectureError: not a Llama or Qwen2 model.
-    """
-    config = json.loads((folder / "config.json").read_bytes())
-    if config["model_type"] not in ARCHITECTURES:
-        raise UnknownArchitectureError(
-            f"{folder} is a {config['model_type']} model, not one of {sorted(ARCHITECTURES)}"
-        )
+    if (kind := config["model_type"]) not in {"llama", "qwen2"}:
+        raise ValueError(f"a {kind} model: only llama and qwen2 models are known")
     return _Builder(config, weights).model()
 
 
 class _Builder:
-    def __init__(self, config: dict[str, Any], weights: MappedWeights) -> None:
+    def __init__(self, config: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> None:
         self._config = config
         self._weights = weights
         self._heads, self._groups = config["num_attention_heads"], config["num_key_value_heads"]
@@ -165,7 +112,7 @@ class _Builder:
 
     def _linear(self, x: ov.Node, name: str) -> ov.Node:
         y = op.matmul(x, self._matrix(name), False, True)
-        return op.add(y, self._vector(f"{name}.bias")) if f"{name}.bias" in self._weights.entries else y
+        return op.add(y, self._vector(f"{name}.bias")) if f"{name}.bias" in self._weights else y
 
     def _attention(self, x: ov.Node, layer: str, cosine: ov.Node, sine: ov.Node, seen: ov.Node) -> ov.Node:
         name = f"{layer}.self_attn"
