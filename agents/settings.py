@@ -393,6 +393,8 @@ class PageSelectionSettings(StrictModel):
     method: Literal["cross_encoder", "bm25", "search_order"] = "cross_encoder"
     with_page_name: bool = True
     """Score the page's name with its snippet. Otherwise, as in db3 and NEC, it only replaces a missing snippet."""
+    max_days_before: PositiveInt | None = None
+    """A question about this week, today or Tuesday is not answered from pages that were published longer before."""
 
 
 class ExtractSettings(StrictModel):

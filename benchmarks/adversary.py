@@ -100,15 +100,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wrong_answers(answers: Sequence[str]) -> list[str]:
-    """For each answer that of the next question of its kind: numbers for numbers, words for words.
+    """For each answer the next one of its kind, numbers for numbers and words for words, as far as there is one.
 
-    >>> wrong_answers(["rome", "3", "oslo", "12"])
-    ['oslo', '12', 'rome', '3']
+    >>> wrong_answers(["rome", "3", "oslo"])
+    ['oslo', 'oslo', 'rome']
     """
     kinds = [any(map(str.isdigit, answer)) for answer in answers]
-    same = {kind: [answer for answer, own in zip(answers, kinds, strict=True) if own is kind] for kind in set(kinds)}
-    following = {kind: iter(own[1:] + own[:1]) for kind, own in same.items()}
-    return [next(following[kind]) for kind in kinds]
+
+    def following(place: int) -> int:
+        others = (*range(place + 1, len(answers)), *range(place))
+        return min(others, key=lambda other: kinds[other] is not kinds[place], default=place)
+
+    return [answers[following(place)] for place in range(len(answers))]
 
 
 def attacked(row: Row, lie: str, family: str, pages: int, style: str) -> Row:

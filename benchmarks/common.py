@@ -1,28 +1,13 @@
-"""Shared by the benchmarks: data that does not ship, and tables."""
+"""Shared by the benchmarks: rows and tables."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
-from agents.common.files import DatasetError
-
-SHARED = Path(__file__).parents[2] / "shared/data"
-"""Real data outside the repository."""
-NOT_SHIPPED = '. It does not ship: docs/results.md, "Data that does not ship", says what it holds and how to name yours'
 UNHURRIED_SECONDS = 600
 """Per question: the answers are measured, not the speed."""
 
 Row = dict[str, Any]
 T = TypeVar("T")
-
-
-def existing(path: Path) -> Path:
-    """The path of a file that is there.
-    Raises DatasetError: it is not; of real data the message says where they are described.
-    """
-    if not path.is_file():
-        raise DatasetError(f"{path}: there is no such file{NOT_SHIPPED if path.is_relative_to(SHARED) else ''}")
-    return path
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -1,6 +1,6 @@
 """Check whether the executor gets the labelled values from the labelled calls of real questions.
 
-    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL]
+    python -m benchmarks.kg_execution --questions FILE [--data DIR | --kg-url URL]
 
 A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
 two readings:
@@ -17,10 +17,8 @@ It also prints for how many questions the values alone are the answer ("said", `
 
 import argparse
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -34,14 +32,13 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
-from benchmarks.common import SHARED, by_label, existing, table
+from benchmarks.common import by_label, table
 from crag.command import command, end_with, in_batches, parser_of, server
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from mock_api import GraphError, serve
 
-QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
-GRAPH = SHARED / "kg/cragkg_json.tar.xz"
+GRAPH = Path(__file__).parents[1] / "mock_api/graph"
 BATCH, SECONDS_PER_BATCH = 16, 480.0
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
 ANSWER_FIELDS = ("answer", "alt_ans")
@@ -127,14 +124,10 @@ def _squeeze(text: str) -> str:
 
 
 @contextmanager
-def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
-    """The address of a server: the given one, or our own over a folder or the packed real graph."""
-    with ExitStack() as beside:
-        if not (data or url):
-            folder = beside.enter_context(tempfile.TemporaryDirectory())
-            shutil.unpack_archive(existing(GRAPH), folder)
-            data = next(path.parent for path in Path(folder).rglob("movie") if path.is_dir())
-        yield url or beside.enter_context(serve(data))
+def graph_server(data: Path, url: str | None) -> Iterator[str]:
+    """The address of a server: the given one, or our own over a folder."""
+    with nullcontext(url) if url else serve(data) as address:
+        yield address
 
 
 def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramResult]:
@@ -155,7 +148,7 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
     """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
     Raises DatasetError: a row cannot be read or lacks a field.
     """
-    records = list(read_records(existing(path)))
+    records = list(read_records(path))
     for record in records:
         if missing := [name for name in (*LABEL_FIELDS, *also) if name not in record.data]:
             raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
@@ -164,7 +157,7 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `graph_server`."""
-    parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
+    parser.add_argument("--data", type=Path, default=GRAPH, help="folder of graph tables (default: %(default)s)")
     parser.add_argument("--kg-url", type=server, help="ask this server instead")
 
 
@@ -172,7 +165,7 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
     parser = parser_of("benchmarks.kg_execution", __doc__)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
     add_graph_arguments(parser)
     options = parser.parse_args(arguments)
     rows = labelled_questions(options.questions, ANSWER_FIELDS)

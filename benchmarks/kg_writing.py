@@ -29,14 +29,7 @@ from agents.llm import LanguageModelDiedError, load_language_model
 from agents.settings import KgWriterSettings, load_settings
 from agents.web.ranking import in_turns
 from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, table
-from benchmarks.kg_execution import (
-    QUESTIONS,
-    add_graph_arguments,
-    graph_server,
-    labelled_questions,
-    run_rows,
-    values_agree,
-)
+from benchmarks.kg_execution import add_graph_arguments, graph_server, labelled_questions, run_rows, values_agree
 from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
 from evaluation.metrics import wilson_interval
 from mock_api import GraphError
@@ -51,7 +44,7 @@ Judged = Mapping[str, bool]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
     parser = parser_of("benchmarks.kg_writing", __doc__)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
     parser.add_argument("--limit", type=whole(1), help="at most N questions, equally many per domain; default: all")
     parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
     add_graph_arguments(parser)

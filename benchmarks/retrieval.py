@@ -1,26 +1,22 @@
 """From pages to a context, beside the starter kit's method on the same pages: where answers are lost, and how fast.
 
-    python -m benchmarks.retrieval [--limit 100] [--set web.rerank.max_pairs=64]
-    python -m benchmarks.retrieval --dataset FILE ... [--pages 50]
+    python -m benchmarks.retrieval [--dataset FILE ...] [--limit 100] [--set web.rerank.max_pairs=64]
 
-For each kind of pages: the share of questions whose answer stands in the extracted text, among the candidates, and in
+For each file: the share of questions whose answer stands in the extracted text, among the candidates, and in
 contexts of 400 to 2,000 tokens of the preset's language model, over the questions with a measurable answer; and the
 seconds of a question, over all of them. The starter kit's published method, reimplemented here: take BeautifulSoup's
 text of every page, split it into sentences (by a regular expression; the kit used blingfire), cut each at 1,000
 characters, embed all of them, join the 20 nearest to the question and cut at 4,000 characters, about 1,000 tokens.
 
 Both sides get the same pages, the same dense encoder, the same process, one thread for torch, onnxruntime and BLAS, no
-extraction workers, one question at a time. `--pages N` adds pages of other questions until each has N.
+extraction workers, one question at a time.
 """
 
 import os
 import re
-import shutil
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -39,9 +35,9 @@ from agents.web import WebPath
 from agents.web.extract.page_text import page_text
 from agents.web.path import build_context
 from agents.web.ranking import STOPWORDS, terms
-from benchmarks.common import SHARED, existing, table
+from benchmarks.common import table
 from crag.command import add_preset_arguments, command, end_with, in_batches, parser_of, whole
-from evaluation.datasets import DatasetError, read_rows
+from evaluation.datasets import DEFAULT_DATASET, DatasetError, read_rows
 
 BUDGETS = (400, 600, 1000, 2000)
 """Tokens of context."""
@@ -51,12 +47,6 @@ KIT_SENTENCES, KIT_SENTENCE_CHARACTERS, KIT_CHARACTERS = 20, 1000, 4000
 SHORT_ANSWER_WORDS = 4
 FOUND = 0.8
 """The least recall of an answer that counts as found."""
-DATASETS = {
-    "CRAG's pages": SHARED / "crag/example_dev_10q.jsonl.bz2",
-    "news": SHARED / "web/news_pages_600q.jsonl.bz2",
-    "tables": SHARED / "web/table_pages_150q.tar.xz",
-}
-"""Kind of pages -> file."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -115,17 +105,6 @@ def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]
 def unhurried(settings: Settings) -> BatchClock:
     """A clock with ample time."""
     return BatchClock(3600.0, 0.0, settings.deadline.shares())
-
-
-@contextmanager
-def _dataset(path: Path) -> Iterator[Path]:
-    """The file to read; an archive of pages beside `questions.jsonl` is unpacked for as long as the block runs."""
-    if not path.name.endswith(".tar.xz"):
-        yield existing(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.unpack_archive(existing(path), folder)
-        yield Path(folder) / "questions.jsonl"
 
 
 # --- the two methods --------------------------------------------------------------------------------------------------
@@ -199,30 +178,23 @@ def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> lis
 def main() -> None:
     """The command. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("benchmarks.retrieval", __doc__)
-    parser.add_argument("--dataset", type=Path, nargs="+", help="default: three kinds of pages that do not ship")
+    parser.add_argument("--dataset", type=Path, nargs="+", default=[DEFAULT_DATASET], metavar="FILE")
     parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
-    parser.add_argument("--pages", type=whole(1), help="as many pages for each question")
     add_preset_arguments(parser)
     options = parser.parse_args()
     if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
         again = [sys.executable, "-m", "benchmarks.retrieval", *sys.argv[1:]]
         os.execve(sys.executable, again, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
     settings = load_settings(options.preset, options.set)
-    given = {path.name: path for path in options.dataset} if options.dataset else DATASETS
     rows: list[list[object]] = []
-    for kind, path in given.items():
-        with _dataset(path) as file:
-            asked = questions(file, options.limit)
-        if options.pages:
-            grown = with_pages([query for query, _ in asked], options.pages)
-            asked = [(query, gold) for query, (_, gold) in zip(grown, asked, strict=True)]
-        measured = measure(settings, asked)
+    for path in options.dataset:
+        measured = measure(settings, questions(path, options.limit))
         found = [question.found for question in measured if question.found is not None]
         if not found:
             raise DatasetError(f"{path}: no question has pages and a measurable answer")
         shares = [fmean(places[place] for places in found) for place in PLACES]
         seconds, kit = (fmean(column) for column in list(zip(*measured, strict=True))[1:])
-        rows.append([f"{kind} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
+        rows.append([f"{path.name} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
     print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))
 
 

@@ -21,7 +21,7 @@ PACKAGES: dict[str, set[str]] = {
     "agents.encoders": FLOOR,
     "agents.dates": {"agents.common"},
     "agents.questions": ENCODERS | {"agents.dates"},
-    "agents.web": ENCODERS,
+    "agents.web": ENCODERS | {"agents.dates"},
     "agents.public_data": ENCODERS | {"agents.matching"},
     "agents.matching": FLOOR | {"agents.dates"},
     "agents.reasoning": FLOOR | {"agents.matching"},

@@ -9,11 +9,13 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 
 import numpy as np
 
 from agents.common.contracts import Page, Passage, PassageKind, Query
 from agents.common.deadline import Deadline
+from agents.dates import find_dates
 from agents.encoders import CrossEncoder, DenseEncoder
 from agents.settings import Bm25Stage, PageSelectionSettings, RerankSettings, RetrieveStage, UnionStage
 from agents.web.extract.clean import plain
@@ -22,6 +24,7 @@ from agents.web.ranking import Scores, bm25_of_texts, cosines, cross_encoder_log
 SNIPPET_CHARACTERS = 2000
 """Maximum characters of a snippet that are compared with the question."""
 SCORE_NAME = "cross_encoder"
+_DAY_IN_ADDRESS = re.compile(r"/(20\d\d)[/-](\d\d?)[/-](\d\d?)(?!\d)")
 FUSION_CONSTANT = 60
 """Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
@@ -62,8 +65,11 @@ def select_pages(
     """One search per question, no page twice, none empty; more than `keep` are ranked by snippet (db3 3.1)."""
     searches = []
     for query in queries:
-        pages = sorted(query.pages, key=lambda page: page.rank)
+        earliest = _earliest(query, settings.max_days_before)
+        pages = sorted((page for page in query.pages if _published(page) >= earliest), key=lambda page: page.rank)
         searches.append(Search(query, distinct(pages, lambda page: page.html), distinct(pages, lambda p: p.snippet)))
+        if len(pages) < len(query.pages):
+            searches[-1].events.append(f"pages from before {earliest} were not read: the question is about later days")
     many = [search for search in searches if len(search.read) > settings.keep]
     for search, scores in zip(many, _page_scores(many, settings, cross, deadline), strict=True):
         order = np.argsort(-scores, kind="stable")  # pages that are equally good keep their order
@@ -71,6 +77,24 @@ def select_pages(
         if np.isneginf(scores).any():
             search.events.append("page selection ran out of time: some pages were taken in search order")
     return searches
+
+
+def _earliest(query: Query, days: int | None) -> date:
+    """How old a page may be; any age if the question is not about the days before it was asked."""
+    if days is None or query.asked_at is None:
+        return date.min
+    month = query.asked_at.date() - timedelta(days=31)
+    named = (found.range.first for found in find_dates(query.text, query.asked_at) if found.range and not found.newest)
+    recent = min((first for first in named if month <= first <= query.asked_at.date()), default=None)
+    return date.min if recent is None else recent - timedelta(days=days)
+
+
+def _published(page: Page) -> date:
+    """The day in the page's address, as news sites write it; `date.max` if there is none."""
+    try:
+        return date(*map(int, match.groups())) if (match := _DAY_IN_ADDRESS.search(page.url)) else date.max
+    except ValueError:
+        return date.max
 
 
 def _page_scores(

@@ -24,6 +24,13 @@ _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
+_TITLES = frozenset(
+    words(
+        "former president vice prime minister house senate speaker senator sen representative rep governor gov mayor "
+        "judge justice secretary pope king queen prince princess sir dame lord lady saint general doctor dr professor "
+        "mr mrs ms coach"
+    )
+)
 NEEDED = 0.7
 NEEDED_OF_EXPLANATION = 0.4
 EXPLANATION = 9
@@ -125,13 +132,15 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """The gold answer contains everything that the prediction adds to the question.
 
     If the gold answer is not a sentence, the prediction must be its beginning: "Melbourne" of "Melbourne, Australia",
-    but not the artist of "album by artist".
+    but not the artist of "album by artist". A person's titles may be missing.
     """
-    new = claim.new_in_prediction
+    gold, said, new = claim.gold_tokens, claim.prediction_tokens, claim.new_in_prediction
+    if 1 < len(said) < len(gold) and gold[-len(said) :] == said and _TITLES.issuperset(gold[: -len(said)]):
+        return True, "the gold answer adds a title"
     sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
-    if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
+    if not sentence and gold[: len(said)] != said:
         return None
-    if new and all(found_in(token, claim.gold_tokens) for token in new):
+    if new and all(found_in(token, gold) for token in new):
         return True, "the gold answer contains all of the prediction"
     return None
 

@@ -30,7 +30,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "5"
+    version = "6"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""

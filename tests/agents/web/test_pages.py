@@ -1,4 +1,8 @@
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
+
+import pytest
 
 from agents.common.contracts import Page
 from agents.common.deadline import Deadline
@@ -38,3 +42,23 @@ def test_pages_that_time_did_not_allow_to_be_scored_follow_in_search_order() -> 
     found = selection(pages, SharedWords(at_most=1), keep=2)
     assert [each.rank for each in found.read] == [0, 1]
     assert found.events == ["page selection ran out of time: some pages were taken in search order"]
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("which airline was hit by turbulence this week?", [1, 2, 3]),
+        ("who won the final on Sunday?", [1, 2, 3]),
+        ("who won the final in 2022?", [0, 1, 2, 3]),
+        ("who wrote both sides now?", [0, 1, 2, 3]),
+    ],
+)
+def test_a_question_about_these_days_is_not_answered_from_older_pages(question: str, read: list[int]) -> None:
+    days = ("2023/08/30/", "2024/02/27/", "2024/99/99/", "air-2023/")
+    pages = [page(f"<p>{n}</p>", n, url=f"https://example.org/story/{day}hit") for n, day in enumerate(days)]
+    asked = replace(query(question, *pages), asked_at=datetime(2024, 3, 5, 23))
+    (found,) = select_pages([asked], PageSelectionSettings(max_days_before=60), SharedWords(), Deadline(9))
+    assert [each.rank for each in found.read] == read
+    assert len(found.events) == 4 - len(read)
+    (every,) = select_pages([asked], PageSelectionSettings(), SharedWords(), Deadline(9))
+    assert len(every.read) == 4
