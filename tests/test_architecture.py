@@ -9,7 +9,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts", "crag")
 
-FLOOR_OF_MODELS = {"models.int8", "models.manifest", "models.needed"}
+FLOOR_OF_MODELS = {"models.int8", "models.manifest", "models.needed", "models.openvino_graph"}
 FLOOR = {"agents.common", "agents.settings"} | FLOOR_OF_MODELS
 """The lowest layer: values, settings, clock, readers, cleaning of texts. It imports no other package."""
 

@@ -65,8 +65,8 @@ class OpenvinoModel(StepModel):
         options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
         self._request = ov.Core().compile_model(graph, "CPU", options).create_infer_request()
         with _released(weights):  # the first step repacks the matrices
-            one = np.ones((1, 1), np.int64)
-            self.step(0 * one, one, 0 * one, None)
+            some = np.ones((1, 4), np.int64)
+            self.step(some, some, some.cumsum(1) - 1, None)
 
     def step(
         self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, kept: int = 1

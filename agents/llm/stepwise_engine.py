@@ -18,8 +18,6 @@ from agents.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
-_WARM_UP_PROMPT_TOKENS = 4
-
 
 class StepwiseEngine(LocalEngine[Engine]):
     """Groups requests by adapter, sorts them by length and runs micro-batches of `settings.batch_size`.
@@ -41,7 +39,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             return
         self.check_weights()
         model = self._model = self._load()
-        rehearsal = Slot(GenerationRequest(prompt="warm-up"), [0] * _WARM_UP_PROMPT_TOKENS, 1)
+        rehearsal = Slot(GenerationRequest(prompt="warm-up"), [0], 1)
         decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
         decoder.run([rehearsal], Deadline(60))
         self._decoder = decoder
