@@ -103,7 +103,7 @@ class CragAgent:
         )
 
     def warm_up(self) -> None:
-        """Load all weights and start the extraction workers, in parallel if the language model's engine allows it."""
+        """Load all weights and start an extraction worker, in parallel if the language model's engine allows it."""
         if self.settings.language_model.engine == "vllm":  # it starts processes, before this one uses CUDA
             self._model.warm_up()
         with ThreadPoolExecutor(1) as beside:

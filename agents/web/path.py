@@ -54,11 +54,12 @@ class WebPath:
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
-        """Load encoders, start workers; raises models.manifest.WeightsMissingError, UserError."""
-        for encoder in (self._dense, self._cross):
-            if encoder is not None:
-                encoder.warm_up()
-            self._tokens.count_tokens("")  # reads the tokenizer, while the model is loading
+        """Load encoders, start a worker; raises models.manifest.WeightsMissingError, UserError."""
+        if self._dense is not None:
+            self._dense.warm_up()
+        self._tokens.count_tokens("")  # reads the tokenizer, while the model is loading
+        if self._cross is not None:
+            self._cross.warm_up()
         self._pool.warm_up()
 
     def close(self) -> None:

@@ -199,7 +199,7 @@ class ExtractionPool:
             return page_text(page, self._settings)
         try:
             worker = self._idle.pop()
-        except IndexError:  # not yet started
+        except IndexError:  # fewer than `workers` have started
             worker = WorkerProcess(self._settings)
         try:
             worker.wait_ready(deadline)
