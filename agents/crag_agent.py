@@ -110,10 +110,10 @@ class CragAgent:
             model = beside.submit(self._model.warm_up)
             self._router.warm_up()
             self._web.warm_up()
+            for source in self._fact_sources:
+                source.warm_up()
             model.result()
         self._knowledge_graph.warm_up()
-        for source in self._fact_sources:
-            source.warm_up()
 
     def close(self) -> None:
         """Stop workers and release memory."""

@@ -60,7 +60,7 @@ class _BatchedEncoder(ABC):
     """
 
     _model: Any = None
-    """The loaded model; None before loading."""
+    """The loaded model, with a method `token_offsets`; None before loading."""
 
     def __init__(self, settings: DenseEncoderSettings | CrossEncoderSettings) -> None:
         self.settings = settings
@@ -75,6 +75,12 @@ class _BatchedEncoder(ABC):
         """Load weights; raises `models.manifest.WeightsMissingError`."""
         if self._model is None:
             self._model = self._load(self.check_weights())
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token in the text, without special tokens and truncation."""
+        self.warm_up()
+        spans: list[tuple[int, int]] = self._model.token_offsets(text)
+        return spans
 
     @abstractmethod
     def _load(self, folder: Path) -> Any:  # noqa: ANN401 - an untyped library's model
@@ -119,10 +125,6 @@ class BatchedDenseEncoder(_BatchedEncoder):
         if self._model is None:
             super().warm_up()
             self._dimensions = self._encode_batch(["warm up"]).shape[1]
-
-    @abstractmethod
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token in the text, without special tokens and truncation."""
 
     @abstractmethod
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
@@ -179,10 +181,6 @@ class BatchedCrossEncoder(_BatchedEncoder):
     @abstractmethod
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         """Raw logits of a few pairs of similar length."""
-
-    @abstractmethod
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token in the text, without special tokens and truncation."""
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
         """One raw logit per pair, in order; None for pairs that ran out of time."""

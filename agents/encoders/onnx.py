@@ -78,12 +78,6 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
         self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
         return OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
 
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token of the text."""
-        self.warm_up()
-        model: OnnxTextModel = self._model
-        return model.token_offsets(text)
-
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         states, mask = self._model.run(texts)
         if self._pooling == "cls":
@@ -102,11 +96,6 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
         model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
         model.run([("warm up", "warm up")])
         return model
-
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token of the text."""
-        model: OnnxTextModel = self._model
-        return model.token_offsets(text)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits, _ = self._model.run(pairs)

@@ -1,6 +1,7 @@
 """Encoders that run with torch through the sentence-transformers package."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def _load(kind: str, folder: Path, settings: DenseEncoderSettings | CrossEncoder
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return getattr(sentence_transformers, kind)(
+        model = getattr(sentence_transformers, kind)(
             str(folder),
             device=settings.device,
             local_files_only=True,
@@ -29,6 +30,8 @@ def _load(kind: str, folder: Path, settings: DenseEncoderSettings | CrossEncoder
     finally:
         if shown:
             logging.enable_progress_bar()
+    model.token_offsets = partial(_token_offsets, model.tokenizer)
+    return model
 
 
 def _token_offsets(tokenizer: Any, text: str) -> list[tuple[int, int]]:  # noqa: ANN401
@@ -43,11 +46,6 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
         model = _load("SentenceTransformer", folder, self.settings)
         model.max_seq_length = min(self.settings.max_tokens, model.max_seq_length or self.settings.max_tokens)
         return model
-
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token of the text."""
-        self.warm_up()
-        return _token_offsets(self._model.tokenizer, text)
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         vectors = self._model.encode(
@@ -64,10 +62,6 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
 
         more = {"max_length": self.settings.max_tokens, "activation_fn": Identity()}
         return _load("CrossEncoder", folder, self.settings, **more)
-
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token of the text."""
-        return _token_offsets(self._model.tokenizer, text)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)

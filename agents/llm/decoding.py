@@ -105,6 +105,11 @@ class StepModel(ABC):
         x kept x vocabulary) and the cache.
         """
 
+    def rehearse(self) -> None:
+        """Take the first step, which includes setup costs."""
+        tokens = np.ones((1, 4), np.int64)
+        self.step(tokens, tokens, tokens.cumsum(1) - 1, None)
+
     def release(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give the memory of a step that failed back."""
 

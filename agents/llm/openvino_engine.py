@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import openvino as ov
 from numpy.typing import NDArray
 
 from agents.llm.base import EngineUnavailableError
@@ -47,7 +46,7 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
         folder = model_folder(self._settings.model)
         try:
             return OpenvinoModel(folder)
-        except RuntimeError as error:
+        except (ImportError, RuntimeError) as error:
             cause = " ".join(str(error).split())
             raise EngineUnavailableError(
                 f"OpenVINO cannot run {folder}/int8 ({cause}); python -m models.int8 {folder} writes it again, "
@@ -61,12 +60,14 @@ class OpenvinoModel(StepModel):
     prefill_tokens = PREFILL_TOKENS_ON_CPU
 
     def __init__(self, folder: Path) -> None:
+        import openvino as ov  # beside what others load
+
+        self._tensor = ov.Tensor
         weights, graph = (folder / name for name in INT8_FILES)
         options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
         self._request = ov.Core().compile_model(graph, "CPU", options).create_infer_request()
         with _released(weights):  # the first step repacks the matrices
-            some = np.ones((1, 4), np.int64)
-            self.step(some, some, some.cumsum(1) - 1, None)
+            self.rehearse()
 
     def step(
         self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, kept: int = 1
@@ -77,9 +78,9 @@ class OpenvinoModel(StepModel):
             _TRIM(0)
             cache = np.arange(len(tokens), dtype=np.int32)
         for name, values in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
-            self._request.set_tensor(name, ov.Tensor(np.ascontiguousarray(values)))
-        self._request.set_tensor("beam_idx", ov.Tensor(cache))
-        self._request.set_tensor("kept", ov.Tensor(np.array([kept], np.int64)))
+            self._request.set_tensor(name, self._tensor(np.ascontiguousarray(values)))
+        self._request.set_tensor("beam_idx", self._tensor(cache))
+        self._request.set_tensor("kept", self._tensor(np.array([kept], np.int64)))
         self._request.infer()
         return self._request.get_tensor("logits").data.copy(), np.arange(len(tokens), dtype=np.int32)
 

@@ -32,17 +32,14 @@ class StepwiseEngine(LocalEngine[Engine]):
         self._model: StepModel | None = None
 
     def warm_up(self) -> None:
-        """Load the model and its adapters, and run a short prompt: the first run includes setup costs.
+        """Load the model and its adapters.
         Raises WeightsMissingError: a file is missing; EngineUnavailableError: a package or the device is missing.
         """
         if self._decoder is not None:
             return
         self.check_weights()
         model = self._model = self._load()
-        rehearsal = Slot(GenerationRequest(prompt="warm-up"), [0], 1)
-        decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
-        decoder.run([rehearsal], Deadline(60))
-        self._decoder = decoder
+        self._decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
 
     def close(self) -> None:
         """Release the model's memory."""
@@ -67,7 +64,7 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     @abstractmethod
     def _load(self) -> StepModel:
-        """The model with its adapters. Raises EngineUnavailableError: a package or the device is missing."""
+        """The model with its adapters, rehearsed. Raises EngineUnavailableError: a package or the device is missing."""
 
     @cached_property
     def _config(self) -> dict[str, Any]:

@@ -33,7 +33,9 @@ class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
             )
 
     def _load(self) -> "TransformersModel":
-        return TransformersModel(self._settings)
+        model = TransformersModel(self._settings)
+        model.rehearse()
+        return model
 
 
 class TransformersModel(StepModel):

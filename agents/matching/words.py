@@ -76,6 +76,8 @@ STOP_WORDS = frozenset(
 
 def without_marks(text: str) -> str:
     """Lower case without accents and invisible characters."""
+    if text.isascii():
+        return text.casefold()
     return "".join(
         character
         for character in unicodedata.normalize("NFKD", text.casefold())

@@ -1,6 +1,7 @@
 """The public-data path (db3 section 2.3): mentions -> entities of the shipped tables -> paragraphs."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -33,30 +34,33 @@ class PublicData:
 
 
 class ShippedPublicData(PublicData):
-    """Finds facts in the tables. Method ``prompt`` asks `model`, links by similarity need `dense`.
-
-    Raises TableError: the folder of tables cannot be used.
-    """
+    """Finds facts in the tables. Method ``prompt`` asks `model`, links by similarity need `dense`."""
 
     def __init__(self, settings: PublicDataSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
-        self._settings = settings
-        entities = load_entities(REPOSITORY / settings.tables if settings.tables else SHIPPED_TABLES)
-        links = {str(domain): link for domain, link in settings.links.items()}
-        asks = settings.method == "prompt"
+        self._settings, self._model, self._dense = settings, model, dense
+
+    @cached_property
+    def _loaded(self) -> tuple[PromptFinder | SpanFinder, Linker]:
+        entities = load_entities(REPOSITORY / self._settings.tables if self._settings.tables else SHIPPED_TABLES)
+        links = {str(domain): link for domain, link in self._settings.links.items()}
+        asks = self._settings.method == "prompt"
         # Spans match names of the tables exactly, so vectors would not be used.
-        self._linker = Linker(entities, links, dense if asks else None)
-        self._finder = PromptFinder(model, settings.max_new_tokens) if asks else SpanFinder(entities)
+        linker = Linker(entities, links, self._dense if asks else None)
+        return PromptFinder(self._model, self._settings.max_new_tokens) if asks else SpanFinder(entities), linker
 
     def warm_up(self) -> None:
-        """Encode the names of the tables, once, if a domain is linked by similarity."""
-        self._linker.warm_up()
+        """Read the tables, and encode their names if a domain is linked by similarity.
+        Raises TableError: the folder of tables cannot be used.
+        """
+        self._loaded[1].warm_up()
 
     def facts(
         self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
     ) -> list[tuple[Fact, ...]]:
         """The paragraphs for each question; raises `agents.llm.LanguageModelDiedError` if the engine is dead."""
-        mentions = self._finder.find(queries, domains, deadline)
-        links = iter(self._linker.link(list(chain.from_iterable(mentions)), deadline))
+        finder, linker = self._loaded
+        mentions = finder.find(queries, domains, deadline)
+        links = iter(linker.link(list(chain.from_iterable(mentions)), deadline))
         return [
             self._facts([next(links) for _ in own], years_of(query))
             for query, own in zip(queries, mentions, strict=True)

@@ -55,6 +55,7 @@ class WebPath:
 
     def warm_up(self) -> None:
         """Load encoders, start a worker; raises models.manifest.WeightsMissingError, UserError."""
+        self._pool.start()
         if self._dense is not None:
             self._dense.warm_up()
         self._tokens.count_tokens("")  # reads the tokenizer, while the model is loading

@@ -5,12 +5,15 @@ HTML parsers are quadratic in nesting depth, so depth is cut first.
 
 import re
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agents.common.text import clean
-from agents.settings import ExtractSettings
 from agents.web.extract.clean import clean_lines, neutralise, tidy
 from agents.web.extract.hidden import mark_hidden
 from agents.web.extract.tree import UNSEEN_SELECTORS, elements, table_rows_in_soup, table_rows_in_tree
+
+if TYPE_CHECKING:
+    from agents.settings import ExtractSettings
 
 MAX_BYTES = 2_000_000
 """Of a page's UTF-8; the longest of CRAG's example pages has 1.6 million."""
@@ -30,7 +33,7 @@ _BLOCKS = re.findall(
 _LINE_END = "\x00"
 
 
-def page_text(html: str, settings: ExtractSettings) -> str:
+def page_text(html: str, settings: "ExtractSettings") -> str:
     """The text of one page, safe for prompts; may be empty. Accepts any string."""
     if not html.strip():
         return ""

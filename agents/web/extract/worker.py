@@ -5,6 +5,7 @@ worker's alarm is a second safety net: it ends a page that is stuck in C code ev
 """
 
 import contextlib
+import json
 import math
 import multiprocessing
 import os
@@ -13,16 +14,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agents.common.deadline import Deadline
 from agents.common.files import UserError
-from agents.settings import OVERRIDES_VARIABLE, ExtractSettings
 from agents.web.extract.page_text import page_text
+
+if TYPE_CHECKING:  # a worker starts in half the time without pydantic
+    from agents.settings import ExtractSettings
 
 START_SECONDS = 20.0
 """Time limit for a worker's start on a busy machine; it takes about half a second on a quiet one."""
@@ -41,7 +45,7 @@ def main(descriptor: int) -> None:
     """Serve pages on a connection until its other end is closed."""
     connection = Connection(descriptor)
     with contextlib.suppress(EOFError):
-        settings = ExtractSettings.model_validate_json(connection.recv_bytes())
+        settings: Any = SimpleNamespace(**json.loads(connection.recv_bytes()))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         page_text("<p>warm up</p>", settings)
         connection.send_bytes(b"")
@@ -64,7 +68,7 @@ class WorkerProcess:
     evaluator's script without a main guard would start again, and every worker would load torch.
     """
 
-    def __init__(self, settings: ExtractSettings) -> None:
+    def __init__(self, settings: "ExtractSettings") -> None:
         search_path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with contextlib.ExitStack() as on_failure:
             # A file, not a pipe: nobody reads it while the worker lives, and a full pipe would block the worker.
@@ -78,7 +82,7 @@ class WorkerProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._stderr,
-                    env={**os.environ, "PYTHONPATH": search_path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                    env={**os.environ, "PYTHONPATH": search_path, "OMP_NUM_THREADS": "1"},
                     start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
                 )
             on_failure.pop_all()
@@ -136,15 +140,19 @@ class ExtractionPool:
     replaced. At the deadline the remaining pages are dropped.
     """
 
-    def __init__(self, settings: ExtractSettings) -> None:
+    def __init__(self, settings: "ExtractSettings") -> None:
         self._settings = settings
         self._idle: list[WorkerProcess] = []
         self._threads: ThreadPoolExecutor | None = None
 
+    def start(self) -> None:
+        """Start one worker; the others start when pages wait for them. Raises UserError: the system refuses."""
+        if self._settings.workers and self._threads is None and not self._idle:
+            with self._explained():
+                self._idle.append(WorkerProcess(self._settings))
+
     def warm_up(self) -> None:
-        """Start one worker and wait until it is ready; the others start when pages wait for them.
-        Raises UserError: it failed or was not ready in time.
-        """
+        """Wait until a worker is ready. Raises UserError: it failed or was not ready in time."""
         if self._settings.workers:
             self._started()
 
@@ -179,17 +187,24 @@ class ExtractionPool:
     def _started(self) -> ThreadPoolExecutor:
         """The threads that wait for workers, the first of which is ready."""
         if self._threads is None:
-            try:
-                self._idle.append(WorkerProcess(self._settings))
+            self.start()
+            with self._explained():
                 self._idle[0].wait_ready(Deadline(START_SECONDS))
-            except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
-                self.close()
-                raise UserError(
-                    f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
-                    f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
-                ) from error
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
+            from agents.settings import OVERRIDES_VARIABLE
+
+            self.close()
+            raise UserError(
+                f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
+                f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
+            ) from error
 
     def _read(self, page: str, deadline: Deadline) -> str:
         """The text of a page. Runs in a thread that waits for one worker."""
