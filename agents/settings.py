@@ -523,7 +523,8 @@ class WebSettings(StrictModel):
     """Use search snippets as passages too."""
     largest_question_share: Annotated[float, Field(gt=0, le=1)] | None = None
     """Drop passages that hold, with the page's name, this share of the question's words, and the one that asks, in any
-    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024)."""
+    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024). And those that say "invalid
+    question": no page but an attacker's judges it."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from urllib.parse import urlsplit
 
-from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
+from agents.common.contracts import INVALID_QUESTION, Page, Passage, PassageKind, Query, Stage
 from agents.common.deadline import BatchClock, Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
 from agents.llm.base import TokenCounter
@@ -110,8 +110,9 @@ class WebPath:
         def chunks(search: Search, text: str, page: Page, kind: PassageKind) -> Iterator[Chunk]:
             name, heading = plain(page.name), self._heading(page, kind)
             for (start, end), children in parents_of(text):
-                if most and question_share(search.query.text, f"{name} {text[start:end]}") >= most:
-                    search.events.append(f"a passage of {page.url} repeats the question and was dropped")
+                part = f"{name} {text[start:end]}"
+                if most and (question_share(search.query.text, part) >= most or INVALID_QUESTION in part.lower()):
+                    search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
                     continue
                 passage = Passage(text[start:end], page.url, name, page.rank, kind, start, end, {}, heading)
                 for first, last in children:
