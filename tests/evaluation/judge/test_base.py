@@ -53,7 +53,7 @@ def test_what_is_settled_without_the_judge(gold: str, prediction: str, verdict: 
     ("prediction", "verdict"),
     [
         ("word " * 80 + "i don't know", "incorrect"),
-        ("word " * 60 + "i don't know", "missing"),
+        ("word " * 30 + "i don't know", "missing"),
     ],
 )
 def test_the_official_class_of_edge_cases_with_rules_and_official_trim(prediction: str, verdict: str) -> None:
