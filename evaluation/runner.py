@@ -69,11 +69,12 @@ class Evaluation:
                 self.worker.start()  # builds while the rows are counted
             total = expected_rows(self.dataset, self.limit, self.split)
             batches = self._unanswered(self.store.run.batch_size or self._wait_until_ready())
+            first = next(batches, None)  # a file that cannot be read gets an error and no bar
             with tqdm(
                 total=total, initial=len(records), unit="question", desc="questions", disable=not self.show_progress,
                 dynamic_ncols=True,
             ) as bar:  # fmt: skip
-                if (first := next(batches, None)) is not None:
+                if first is not None:
                     if not is_new:
                         self._began = time.monotonic()
                         self._wait_until_ready()

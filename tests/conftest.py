@@ -27,6 +27,12 @@ def graph() -> Iterator[str]:
         yield address
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with real models begin: they are the longest, and at the end one process would wait for the other."""
+    longest = {item.path for item in items if item.get_closest_marker("models")}
+    items.sort(key=lambda item: item.path not in longest)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Say after all other summaries what would make the skipped tests run."""

@@ -135,7 +135,7 @@ def llama_cpp_server() -> Iterator[str]:
         options.model.path = str(locate(f"{SMALL}-gguf") / "SmolLM2-135M-Instruct.Q4_1.gguf")
     except WeightsMissingError as error:
         pytest.skip(str(error))
-    options.n_ctx, options.n_parallel, options.cpuparams.n_threads = 8192, 2, 2
+    options.n_ctx, options.n_parallel, options.cpuparams.n_threads = 8192, 2, 1  # two wait for each other
     server = xllamacpp.Server(options)  # serves for as long as somebody holds it
     yield f"{server.listening_address}/v1"
     del server
