@@ -20,7 +20,6 @@ from agents.pipeline.stages import (
     add_facts,
     ask_graph,
     close_class_gates,
-    find_false_premises,
     plan_turns,
     read_pages,
     route_questions,
@@ -142,6 +141,4 @@ class CragAgent:
             for source in self._fact_sources:
                 run.stage(Stage.PUBLIC_DATA, add_facts(source))
         run.turn(Stage.PAGES, self._web_pages)
-        if self._confidence and self._confidence.invalid and answering.confidence:
-            run.stage(Stage.FALSE_PREMISE, find_false_premises(self._confidence.invalid, answering.confidence))
         return run.finish(**self._model.take_counts())

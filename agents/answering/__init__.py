@@ -19,8 +19,6 @@ from agents.answering.confidence import LogisticModel as LogisticModel
 from agents.answering.evidence import evidence_of as evidence_of
 from agents.answering.features import answer_features as answer_features
 from agents.answering.features import kind_of as kind_of
-from agents.answering.features import least_doubt as least_doubt
-from agents.answering.features import premise_features as premise_features
 from agents.answering.normalise import MAX_TOKENS as MAX_TOKENS
 from agents.answering.normalise import normalise as normalise
 from agents.answering.normalise import trim_to_tokens as trim_to_tokens

@@ -50,7 +50,7 @@ class LogisticModel(BaseModel):
 
 
 class ConfidenceModel(BaseModel):
-    """P(correct) of an answer, and P(false premise) of a question if `invalid` is given.
+    """P(correct) of an answer.
 
     `covers` are the kinds of answers (`agents.answering.kind_of`) that the model was fitted to. `pages` is fitted to
     answers from pages alone, and used for them, if given: there the same feature deserves another weight.
@@ -60,7 +60,6 @@ class ConfidenceModel(BaseModel):
 
     format: Literal[1] = 1
     correct: LogisticModel
-    invalid: LogisticModel | None = None
     pages: LogisticModel | None = None
     covers: tuple[Literal["graph generated", "graph read", "web"], ...] = ("graph generated", "graph read", "web")
 

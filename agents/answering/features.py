@@ -13,41 +13,23 @@ from agents.matching import same_answer
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
-CONTRADICTIONS, STYLE_ALONE = ("empty_calendar", "denied"), 0.9
-"""Graph states that contradict a question, and the least P(false premise) of a question that nothing contradicts."""
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_PROVES_NOTHING = frozenset({"graph=not_found", "graph=no_call", "graph=down"})
 _SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"})
 
 
 def question_features(trace: Trace) -> dict[str, float]:
-    """Features of the question alone: class probabilities and the graph's state.
-
-    No page has a part in them: pages are written by strangers, and must not make a question invalid.
-    """
+    """Features of the question alone: class probabilities and the graph's state."""
     features: dict[str, float] = {}
     for field, classes in ROUTE_CLASSES.items():
         for name in classes:
             share = probability(trace.route, field, (name,))
             if share is not None:
                 features[f"{field}={name}"] = share
-    graph = "not_found" if trace.graph_state == "denied" else trace.graph_state
     for state in ("found", "not_found", "empty_calendar", "no_call", "down"):
-        features[f"graph={state}"] = float(graph == state)
+        features[f"graph={state}"] = float(trace.graph_state == state)
     return features
-
-
-def premise_features(trace: Trace) -> dict[str, float]:
-    """The input of P(false premise): a name or record that the graph lacks proves nothing, so it is left out."""
-    features = {name: value for name, value in question_features(trace).items() if name not in _PROVES_NOTHING}
-    return features | {"graph=denied": float(trace.graph_state == "denied")}
-
-
-def least_doubt(features: Mapping[str, float]) -> float:
-    """What P(false premise) must exceed: without evidence the question's style alone decides."""
-    return 0.0 if any(features.get(f"graph={state}") for state in CONTRADICTIONS) else STYLE_ALONE
 
 
 def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:

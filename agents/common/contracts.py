@@ -65,7 +65,6 @@ class Stage(enum.StrEnum):
     RERANK = "rerank"
     PAGES = "generate"
     REVIEW = "review"
-    FALSE_PREMISE = "false_premise"
 
 
 Route = dict[str, Any]
@@ -213,7 +212,7 @@ class Trace:
     prompts: dict[str, Any] = field(default_factory=dict)
     generations: dict[str, Any] = field(default_factory=dict)
     graph_state: str | None = None
-    """``found``, ``not_found``, ``denied``, ``empty_calendar``, ``no_call``, ``down``; None: no calls were run."""
+    """``found``, ``not_found``, ``empty_calendar``, ``no_call``, ``down``; None: no calls were run."""
     example_similarity: float | None = None
     """How similar the question is to the most similar example in the prompt that asks for calls, at most 1."""
     candidates: list[Candidate] = field(default_factory=list)

@@ -35,7 +35,6 @@ from agents.kg.results import (
     KgError,
     MeaninglessCallError,
     NoGameError,
-    NoRowError,
     NotFoundError,
     Result,
     Row,
@@ -168,9 +167,9 @@ class _Run:
         # An empty result proves something only if all records were read.
         is_unknown = isinstance(fault, NotFoundError) and self._context.unread
         status = Status.KG_DOWN if is_unknown else fault.status
-        no_game, no_row = isinstance(fault, NoGameError), isinstance(fault, NoRowError)
+        no_game = isinstance(fault, NoGameError)
         self._values = ()
-        self._failed = Result(call, status, (), (), "", (str(fault),), refines, no_game, no_row)
+        self._failed = Result(call, status, (), (), "", (str(fault),), refines, no_game)
         return replace(self._failed, partial=self._context.unread > 0)
 
     def _call(self, call: Call, text: str, following: Sequence[Statement]) -> Result:
@@ -224,8 +223,7 @@ class _Run:
             values = flat(taken, key) if key is not None else ()
             is_empty = not values and not (key is None and rows)
         if is_empty:
-            fault = NoRowError if table.complete and not rows else NotFoundError
-            raise fault(say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ()))
+            raise NotFoundError(say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ()))
         self._rows, self._table, self._values, self._failed = rows, table, values, None
         number = values[0] if count else None
         shown = key if select is not None or table.default_key == "value" else None

@@ -28,10 +28,10 @@ JUST_THE_VALUE = "the graph gave just the value that was asked for"
 class Lookup:
     """The knowledge graph's result for one question.
 
-    `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` and `denied` are
-    as in `Result`. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how.
-    `events` list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most
-    similar example.
+    `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` is as in
+    `Result`. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how. `events`
+    list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most similar
+    example.
     """
 
     calls: tuple[str, ...] = ()
@@ -39,7 +39,6 @@ class Lookup:
     domain: str | None = None
     statuses: tuple[Status, ...] = ()
     empty_calendar: bool = False
-    denied: bool = False
     direct_answer: str | None = None
     direct_reason: str = JUST_THE_VALUE
     events: tuple[str, ...] = ()
@@ -63,7 +62,7 @@ class Lookup:
             return "empty_calendar"
         if Status.OK in self.statuses:
             return "found"
-        return "denied" if self.denied else "not_found"
+        return "not_found"
 
     @property
     def down(self) -> bool:
@@ -151,7 +150,6 @@ class KnowledgeGraphPath:
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in outcome.results),
             empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
-            denied=any(result.denied for result in outcome.results),
             events=(*base.events, *(f"{r.status}: {r.call}: {' '.join(r.explanation)}" for r in failed)),
         )
 

@@ -38,7 +38,7 @@ class Result:
     `rows` are all matching rows, `values` the selected values of the rows taken (flattened, without missing values),
     `text` verbalises both. `explanation` says how names and dates were understood, or why there is no result.
     `refines`: it works on the previous statement, as a sort does. Evidence of a false premise: `empty_calendar`, a
-    known team has no game on the requested date; `denied`, a complete table has no such row of a known entity.
+    known team has no game on the requested date.
     `partial`: some records were unreadable, so values may be missing and a count or an order may be wrong.
     """
 
@@ -50,7 +50,6 @@ class Result:
     explanation: tuple[str, ...] = ()
     refines: bool = False
     empty_calendar: bool = False
-    denied: bool = False
     partial: bool = False
 
 
@@ -72,10 +71,6 @@ class NotFoundError(CallError):
 
 class NoGameError(NotFoundError):
     """A known team has no game on the requested date."""
-
-
-class NoRowError(NotFoundError):
-    """A complete table has no such row of a known entity."""
 
 
 class KgError(CallError):

@@ -9,11 +9,8 @@ from agents.answering import (
     Check,
     ConfidenceModel,
     Draft,
-    LogisticModel,
     answer_features,
     class_gate,
-    least_doubt,
-    premise_features,
     score_gate,
     trim_to_tokens,
 )
@@ -24,7 +21,6 @@ from agents.common.contracts import (
     TABLES,
     WEB,
     Answer,
-    Candidate,
     Decision,
     Fact,
     GateFiring,
@@ -43,13 +39,9 @@ from agents.pipeline.batch_run import Step, Turn
 from agents.pipeline.case import Case, Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
-from agents.settings import AloneSettings, ConfidenceSettings, GateSettings, KnowledgeGraphSettings
+from agents.settings import AloneSettings, GateSettings, KnowledgeGraphSettings
 from agents.web import WebEvidence, WebPath
 
-QUESTION = "question"
-"""The source of an answer that follows from the question alone."""
-BREAK_EVEN = 0.5
-"""A probability at which answering and abstaining score the same."""
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
 ONLY_GRAPH = "only the graph may answer in this domain, and it has nothing"
 
@@ -124,33 +116,6 @@ def add_facts(source: PublicData) -> Step[Sequence[Fact]]:
         lambda cases, deadline: source.facts(_queries(cases), _domains(cases), deadline),
         lambda case, facts: case.trace.facts.extend(facts),
     )
-
-
-def find_false_premises(model: LogisticModel, settings: ConfidenceSettings) -> Step[Candidate]:
-    """Call a question invalid if a false premise is likelier than a right answer, and nearly sure without evidence."""
-
-    def wants(case: Case) -> bool:
-        text = case.answer.text if case.answer else None
-        return bool(case.trace.route) and case.gate is None and text != INVALID_QUESTION
-
-    def work(cases: Sequence[Case], _: Deadline) -> list[Candidate]:
-        features = [premise_features(case.trace) for case in cases]
-        return [Candidate(INVALID_QUESTION, QUESTION, own, model.probability(own)) for own in features]
-
-    def keep(case: Case, candidate: Candidate) -> Answer | None:
-        given, trace, likely = case.answer, case.trace, candidate.probability or 0.0
-        answered = given is not None and given.decision is Decision.ANSWERED
-        rivals = [one.probability or 0.0 for one in trace.candidates if given and answered and one.text == given.text]
-        rival = max([settings.threshold, BREAK_EVEN, least_doubt(candidate.features), *rivals])
-        trace.candidates.append(candidate)
-        if likely <= rival:
-            return None
-        reason = f"P(false premise) is {likely:.2f}, above {rival:.2f}"
-        if given is not None and answered:
-            trace.gates.append(GateFiring("false premise", reason, INVALID_QUESTION, given.text))
-        return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, QUESTION, reason)
-
-    return Step(work, keep, wants)
 
 
 class GraphValue(Turn):

@@ -238,6 +238,21 @@ def test_a_domain_of_the_graph_alone_is_never_answered_from_the_web(policy: str,
     assert "answer" not in trace.generations
 
 
+@pytest.mark.parametrize(
+    ("domain", "calls"),
+    [
+        ("open", 'get_open("barack obama")'),
+        ("music", 'get_person("barack obama")["birth_date"]'),
+        ("movie", 'get_movie_person_oscar("parasite","barack obama")["category"]'),
+        ("sports", 'get_nba_on_date("springfield","2023-07-20")["opponent"]'),
+    ],
+)
+def test_a_gap_of_the_graph_makes_no_question_invalid(shipped_graph: str, domain: str, calls: str) -> None:
+    with agent_with(shipped_graph, replies(calls=calls), domain=domain, invalid_without_game=True) as agent:
+        ((answer, trace), _) = ask(agent, question=f"{QUESTION} on 2023-07-20")
+    assert (trace.graph_state, answer.text) == ("not_found", FROM_WEB)
+
+
 def test_a_sort_of_no_games_is_still_a_day_without_a_game(shipped_graph: str) -> None:
     calls = 'get_nba_on_date("Los Angeles Lakers","2023-07-20")\nsort(None,-date)["opponent"]'
     with agent_with(shipped_graph, replies(calls=calls), domain="sports", invalid_without_game=True) as agent:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.answering import gated_answer, premise_features, trim_to_tokens
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Trace
+from agents.answering import gated_answer, trim_to_tokens
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring
 from agents.kg.schema import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
@@ -18,8 +18,6 @@ from evaluation.datasets import DatasetError, Record, Split
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.store import PREDICTIONS, TRACES, SavedRun
 
-QUESTION_SOURCE = "question"
-"""`Candidate.source` of an answer that follows from the question alone."""
 _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 """Name prefixes of gates that close before an answer is asked for; other gates withhold a single answer."""
 _ONLY_WEB = re.compile(r"^top_passage| \(web\)$")
@@ -62,8 +60,7 @@ class AskedQuestion:
     """A question with a known answer, and the agent's candidate answers in order.
 
     `group`: questions that ask for the same tables and keys are held out together in cross-validation. `settled` is an
-    answer that no model weighs. `invalid`: the question rests on a false premise; `doubt` is the probability of that,
-    if known. `features` are those of the question itself, None without a router. `gate` is a closed gate's answer,
+    answer that no model weighs. `invalid`: the question rests on a false premise. `gate` is a closed gate's answer,
     given if no earlier answer is.
     """
 
@@ -72,9 +69,7 @@ class AskedQuestion:
     candidates: tuple[JudgedCandidate, ...] = ()
     settled: JudgedCandidate | None = None
     invalid: bool = False
-    features: Mapping[str, float] | None = None
     gate: str | None = None
-    doubt: float | None = None
 
 
 def read_run(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
@@ -107,7 +102,7 @@ def asked_questions(
     open_claims = [
         (own, Claim(question.record["query"], question.golds, entry["text"]))
         for question, own in zip(scored, verdicts, strict=True)
-        for entry in _candidates(question)
+        for entry in question.trace["candidates"]
         if entry["text"] not in own
     ]
     judged = judge_claims(judge, [claim for _, claim in open_claims], trim_to_tokens)
@@ -116,16 +111,11 @@ def asked_questions(
     return [_asked(question, own, without) for question, own in zip(scored, verdicts, strict=True)]
 
 
-def _candidates(question: FinishedQuestion) -> list[Mapping[str, Any]]:
-    return [entry for entry in question.trace["candidates"] if entry["source"] != QUESTION_SOURCE]
-
-
 def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without: Set[str]) -> AskedQuestion:
     def rest(features: Mapping[str, float]) -> dict[str, float]:
         return {name: value for name, value in features.items() if not {name, name.partition("=")[0]} & without}
 
     trace, identifier, gate = question.trace, question.record["interaction_id"], _closed_gate(question.trace)
-    of_question = Trace("", "", "", route=trace.get("route"), graph_state=trace.get("graph_state"))
     return AskedQuestion(
         interaction_id=identifier,
         group=_asks_for(trace.get("calls", ())) or identifier,
@@ -136,12 +126,11 @@ def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without:
                 rest(entry["features"]),
                 gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate.name)),
             )
-            for entry in _candidates(question)
+            for entry in question.trace["candidates"]
             if verdicts[entry["text"]] in _JUDGED
         ),
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
-        features=rest(premise_features(of_question)) if of_question.route else None,
         gate=None if gate is None else gate.answer,
     )
 

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "right_answers": sum(one.right for question in questions for one in question.candidates),
         "licence": LICENCE,
     }
-    more = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
+    more = {"trained_on": trained_on, "cross_validated": metrics}
     write_json(path, found.model.model_dump(mode="json") | more)
     data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
     settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
@@ -86,7 +86,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         shown = ", ".join(f"{name} {of_kind[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
         print(f"P(correct), {kind}: {of_kind['answers']} answers, {shown}")
     print("weighed kinds of answers: " + ", ".join(found.model.covers) + "; others are given unweighed")
-    print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
-from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of, least_doubt
+from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import UserError
 from evaluation.metrics import RESAMPLES, SEED, percentile_interval
@@ -35,8 +35,6 @@ LEAST_OF_KIND = 10
 """A kind of answer (`agents.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
 LEAST_OF_PAGES = 200
 """Answers from pages get a model of their own if there are as many examples, and others beside them."""
-LEAST_INVALID = 20
-"""P(false premise) needs this many different questions with a false premise, and this many without."""
 
 NO_SPREAD = 1e-9
 
@@ -44,17 +42,12 @@ NO_SPREAD = 1e-9
 def reward(question: AskedQuestion) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not weighed.
 
-    If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both,
-    and nearly 1 where nothing contradicts the question (`agents.pipeline.stages.find_false_premises`).
+    If there is none, a closed gate answers.
     """
     allowed = (answer for answer in question.candidates if not answer.gated)
     given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
-    likely = THRESHOLD if given is None or given.likely is None else given.likely
     if given is None and question.gate is not None:
         return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0
-    doubted = given is None or given.text != INVALID_QUESTION
-    if doubted and question.doubt is not None and question.doubt > max(likely, least_doubt(question.features or {})):
-        return 1 if question.invalid else -1
     return 0 if given is None else (1 if given.right else -1)
 
 
@@ -65,7 +58,7 @@ def rewards(questions: Iterable[AskedQuestion]) -> Floats:
 
 def unweighed(question: AskedQuestion) -> AskedQuestion:
     """The same question for an agent that always gives its first answer."""
-    return replace(question, candidates=tuple(one._replace(likely=None) for one in question.candidates), doubt=None)
+    return replace(question, candidates=tuple(one._replace(likely=None) for one in question.candidates))
 
 
 def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
@@ -155,19 +148,15 @@ class Fitted(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """A fitted model, and the questions with their out-of-fold probabilities.
-
-    `without_invalid` says why the model has no P(false premise), None if it has.
-    """
+    """A fitted model, and the questions with their out-of-fold probabilities."""
 
     model: ConfidenceModel
     questions: list[AskedQuestion]
     inverse_strength: dict[str, float]
-    without_invalid: str | None
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps."""
+    """Fit P(correct) to kinds of answers with enough examples."""
     rows = [Item(one.features, one.right, question.group) for question in questions for one in question.candidates]
     kinds = [kind_of(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
@@ -186,32 +175,10 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
         replace(question, candidates=tuple(one._replace(likely=next(of_each)) for one in question.candidates))
         for question in questions
     ]
-    reason = None
-    try:
-        parts["invalid"], weighed = _with_doubts(weighed, folds, seed)
-    except NothingLearnedError as error:
-        reason = str(error)
     model = ConfidenceModel.model_validate(
         {name: part.model for name, part in parts.items()} | {"covers": sorted(covers)}
     )
-    return Calibration(model, weighed, {name: part.inverse_strength for name, part in parts.items()}, reason)
-
-
-def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple[Fitted, list[AskedQuestion]]:
-    """A model of false premises, and the questions with its out-of-fold probabilities.
-
-    `NothingLearnedError` if there are too few, or if it gains nothing.
-    """
-    routed = [place for place, question in enumerate(questions) if question.features is not None]
-    rows = [Item(questions[place].features or {}, questions[place].invalid, questions[place].group) for place in routed]
-    _check(rows, LEAST_INVALID, "with a false premise", "without, among questions with a route")
-    fitted = fit(rows, folds, seed)
-    doubts = dict(zip(routed, fitted.held_out, strict=True))
-    doubtful = [replace(question, doubt=doubts.get(place)) for place, question in enumerate(questions)]
-    gain = float((rewards(doubtful) - rewards(questions)).mean())
-    if gain <= 0:
-        raise NothingLearnedError(f"it does not improve the cross-validated score ({gain:+.4f})")
-    return fitted, doubtful
+    return Calibration(model, weighed, {name: part.inverse_strength for name, part in parts.items()})
 
 
 def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:

@@ -70,41 +70,6 @@ def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed
         calibrate(from_graph(questions[:16], 8, value), FOLDS, seed=0)
 
 
-def with_premises(share_seen: float, every: int = 5) -> list[AskedQuestion]:
-    """Every fifth question rests on a false premise; its answer is wrong, and a router sees it in a share of cases."""
-    chance = np.random.default_rng(7)
-    found = []
-    for number, one in enumerate(asked(200, seed=3)):
-        invalid = number % every == 0
-        seen = invalid == (chance.random() < share_seen)
-        answer = one.candidates[0]._replace(right=one.candidates[0].right and not invalid)
-        features = {"question_type=false_premise": 0.9 if seen else 0.1}
-        found.append(replace(one, candidates=(answer,), invalid=invalid, features=features))
-    return found
-
-
-def test_false_premises_are_learned_where_a_router_sees_them() -> None:
-    fitted = calibrate(with_premises(0.99), FOLDS, seed=0)
-    assert fitted.without_invalid is None
-    assert fitted.model.invalid is not None
-    assert fitted.model.invalid.probability({"question_type=false_premise": 0.9}) > 0.7
-    without = [replace(question, doubt=None) for question in fitted.questions]
-    assert rewards(fitted.questions).mean() > rewards(without).mean() + 0.1
-
-
-@pytest.mark.parametrize(
-    ("questions", "reason"),
-    [
-        (with_premises(0.5), "does not improve the cross-validated score"),
-        (with_premises(0.95, every=20), "10 with a false premise and 190 without"),
-    ],
-)
-def test_false_premises_that_nobody_sees_or_few_are_left_out(questions: list[AskedQuestion], reason: str) -> None:
-    fitted = calibrate(questions, FOLDS, seed=0)
-    assert fitted.model.invalid is None
-    assert reason in str(fitted.without_invalid)
-
-
 def test_a_feature_may_mean_the_opposite_on_pages() -> None:
     """Answers from the graph are right where the page's feature is low, so that one model must fail for both."""
     pages = asked(300, seed=5)

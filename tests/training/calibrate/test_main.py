@@ -20,7 +20,6 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
     out = tmp_path / "mine.json"
     assert main([*runs, "--out", str(out)]) == 0
     model = ConfidenceModel.load(str(out))
-    assert model.invalid is None
     assert model.covers == ("web",)
     for logit in (-2.0, 4.0, 9.0):
         likely = model.correct.probability({"top_passage_logit": logit})
@@ -28,7 +27,6 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
     data = json.loads(out.read_text(encoding="utf-8"))
     assert (data["trained_on"]["asked"], data["trained_on"]["different_questions"]) == (300, 150)
     assert set(data["cross_validated"]["calibrated"]) == {"score", "ci", "accuracy", "hallucination", "missing"}
-    assert "a false premise" in data["without_invalid"]
     card = json.loads((tmp_path / "mine" / "run_card.json").read_text(encoding="utf-8"))
     assert "run1 predictions.jsonl" in card["data"]
     assert "against always answer" in capsys.readouterr().out

@@ -16,7 +16,6 @@ from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, tra
 from training.calibrate import AskedQuestion, asked_questions, read_run
 from training.calibrate.fitting import reward
 
-ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
 
 
@@ -43,18 +42,15 @@ def test_a_question_twice_is_two_rows_of_one_group_and_one_without_gold_answer_i
 def test_an_answer_that_no_model_weighs_is_settled(tmp_path: Path) -> None:
     game = row("a", "invalid question", "correct", answer="invalid question")
     gate = {"name": "class", "reason": "", "answer": "invalid question", "withheld": None}
-    settled, weighed, gated = questions_of(
+    settled, gated = questions_of(
         tmp_path,
         (game, trace("a", [])),
-        ({**game, "interaction_id": "b"}, trace("b", [candidate("invalid question", source="question")])),
         ({**game, "interaction_id": "c"}, trace("c", [], gates=[gate])),
     )
     assert settled.settled is not None
     assert settled.settled.right
-    assert weighed.settled is gated.settled is None
-    assert weighed.candidates == ()
+    assert gated.settled is None
     assert settled.invalid
-    assert weighed.invalid
 
 
 def gated_trace(name: str, candidates: list[dict[str, Any]], gate: str, answer: str) -> dict[str, Any]:
@@ -95,13 +91,11 @@ def test_a_gate_decides_without_an_audit_too_unless_the_graph_was_asked_after_it
 
 def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path: Path) -> None:
     features = {"review": 1.0, "answer_words": 2.0, "domain=movie": 0.99}
-    pair = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT, features)], route=ROUTE, graph_state="found"))
+    pair = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT, features)]))
     (whole,) = questions_of(tmp_path, pair)
     (left,) = questions_of(tmp_path, pair, without={"review", "domain"})
     assert whole.candidates[0].features == features
     assert left.candidates[0].features == {"answer_words": 2.0}
-    assert (whole.features or {})["domain=movie"] == 0.99
-    assert "domain=movie" not in (left.features or {})
 
 
 @pytest.mark.parametrize(

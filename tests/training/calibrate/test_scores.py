@@ -9,7 +9,7 @@ from training.calibrate import AskedQuestion, JudgedCandidate
 from training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
 
 GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
-INVALID, BEHIND_GATE = GRAPH._replace(text="invalid question"), WEB._replace(gated=True)
+BEHIND_GATE = WEB._replace(gated=True)
 IDK = "i don't know"
 
 
@@ -24,36 +24,24 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
         (question(GRAPH, WEB), (0.4, 0.6), 1),
         (question(GRAPH, WEB), (0.5, 0.5), 0),  # at one half nothing is gained
         (question(), (), 0),
-        (question(WEB, doubt=0.7), (0.6,), -1),  # called invalid, and it is not
-        (question(GRAPH, invalid=True, doubt=0.7), (0.6,), 1),
-        (question(WEB, doubt=0.7), (0.8,), 1),  # the answer is likelier than the false premise
-        (question(GRAPH, invalid=True, doubt=0.45), (0.4,), 0),
         (question(settled=WEB), (), 1),
-        (question(settled=WEB, doubt=0.6), (), -1),
-        (question(settled=INVALID, doubt=0.6), (), -1),  # the same answer once more: judged once
         (question(BEHIND_GATE, gate=IDK), (0.9,), 0),
-        (question(BEHIND_GATE, gate=IDK, invalid=True, doubt=0.9), (0.9,), 0),  # the gate's word is last
         (question(BEHIND_GATE, gate="invalid question", invalid=True), (0.9,), 1),
         (question(gate="invalid question"), (), -1),
         (question(WEB, BEHIND_GATE, gate=IDK), (0.6, 0.9), 1),  # the graph's, before a gate of the web
         (question(GRAPH, BEHIND_GATE, gate=IDK), (0.4, 0.9), 0),
         (question(GRAPH, WEB), (None, 0.9), -1),  # of a kind that the model does not know: given
-        (question(GRAPH, invalid=True, doubt=0.6), (None,), 1),
     ],
 )
 def test_reward(asked: AskedQuestion, likely: tuple[float | None, ...], earned: int) -> None:
     weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
-    more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate", "doubt")}
-    assert reward(question(*weighed, features={"graph=denied": 1.0}, **more)) == earned
-
-
-def test_without_evidence_a_false_premise_must_be_nearly_sure() -> None:
-    assert [reward(question(invalid=True, doubt=doubt)) for doubt in (0.85, 0.95)] == [0, 1]
+    more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate")}
+    assert reward(question(*weighed, **more)) == earned
 
 
 def test_an_agent_without_a_model_gives_its_first_answer() -> None:
     unlikely = [one._replace(likely=0.1) for one in (GRAPH, WEB)]
-    asked = (question(*unlikely), question(unlikely[1], doubt=0.9), question(), question(settled=WEB))
+    asked = (question(*unlikely), question(unlikely[1]), question(), question(settled=WEB))
     assert [reward(unweighed(one)) for one in asked] == [-1, 1, 0, 1]
 
 

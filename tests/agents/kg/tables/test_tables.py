@@ -104,18 +104,6 @@ def test_no_game_of_a_known_team_is_evidence_and_no_game_of_an_unknown_one_is_no
         assert (result.status, result.empty_calendar) == (Status.NOT_FOUND, empty)
 
 
-def test_only_a_complete_table_of_a_known_name_denies_something(run: Run) -> None:
-    for domain, program, denied in (
-        ("movie", 'get_movie_person_oscar("the red kite","ann lee")["category"]', True),
-        ("movie", 'get_movie_person_oscar("no such film","ann lee")["category"]', False),
-        ("movie", 'get_movie_person_cast("the red kite","nobody known")["character"]', False),
-        ("finance", 'get_stock_dividend("thn")\nsort(None,-date)["date"]', True),
-        ("finance", 'get_stock_dividend("no such company")["date"]', False),
-    ):
-        result = run(domain, program, WEDNESDAY).results[-1]
-        assert (result.status, result.denied) == (Status.NOT_FOUND, denied), program
-
-
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
