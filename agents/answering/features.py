@@ -13,23 +13,11 @@ from agents.matching import same_answer
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
+GRAPH_STATES = ("found", "not_found", "empty_calendar", "no_call", "down")
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"})
-
-
-def question_features(trace: Trace) -> dict[str, float]:
-    """Features of the question alone: class probabilities and the graph's state."""
-    features: dict[str, float] = {}
-    for field, classes in ROUTE_CLASSES.items():
-        for name in classes:
-            share = probability(trace.route, field, (name,))
-            if share is not None:
-                features[f"{field}={name}"] = share
-    for state in ("found", "not_found", "empty_calendar", "no_call", "down"):
-        features[f"graph={state}"] = float(trace.graph_state == state)
-    return features
 
 
 def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
@@ -37,7 +25,10 @@ def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
     text, generation, of_graph = draft.answer.text, draft.generation, draft.answer.source == GRAPH
     words = words_of(text)
     new = _new_words(words, trace)
-    features = question_features(trace) | {
+    classes = [(field, name) for field, names in ROUTE_CLASSES.items() for name in names]
+    shares = {f"{field}={name}": probability(trace.route, field, (name,)) for field, name in classes}
+    features = {name: own for name, own in shares.items() if own is not None} | {
+        **{f"graph={state}": float(trace.graph_state == state) for state in GRAPH_STATES},
         "from_graph": float(of_graph),
         "from_values": float(generation is None),
         "answer_words": float(min(len(words), 20)),

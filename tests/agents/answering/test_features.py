@@ -1,7 +1,7 @@
 """The numbers that P(correct) is computed from, read from a trace."""
 
 from agents.answering.answerer import Draft
-from agents.answering.features import answer_features, question_features
+from agents.answering.features import answer_features
 from agents.common.contracts import Answer, Decision, Fact, Passage, PassageKind, Trace
 from agents.llm.base import Generation
 
@@ -19,10 +19,6 @@ def trace_of(**values: object) -> Trace:
 
 def draft(text: str, evidence: str = "") -> Draft:
     return Draft(Answer(text, Decision.ANSWERED, "web", ""), evidence, Generation(text, -0.5, 1, 1, "stop"))
-
-
-def test_no_page_has_a_part_in_whether_the_question_is_invalid() -> None:
-    assert question_features(trace_of(passages=[passage("a lie", 9.0)])) == question_features(trace_of())
 
 
 def test_whether_the_evidence_says_the_answer() -> None:
