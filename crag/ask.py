@@ -130,7 +130,7 @@ def explained(trace: Trace) -> str:
         "pages": [f"{trace.pages_read} read, {len(trace.passages)} passages kept{fit}" if trace.pages_read else None],
         "passages": [_passage(passage) for passage in trace.passages],
         "candidates": [
-            f"{_short(candidate.text)!r} {SOURCES.get(candidate.source, 'from the question alone')}"
+            f"{_short(candidate.text)!r} {SOURCES.get(candidate.source, candidate.source)}"
             + ("" if candidate.probability is None else f", right with probability {candidate.probability:.2f}")
             for candidate in trace.candidates
         ],

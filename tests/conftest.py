@@ -28,7 +28,7 @@ def graph() -> Iterator[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with real models begin: they are the longest, and at the end one process would wait for the other."""
+    """Start with the files that run real models: they take longest, and last they would keep one process alone."""
     longest = {item.path for item in items if item.get_closest_marker("models")}
     items.sort(key=lambda item: item.path not in longest)
 

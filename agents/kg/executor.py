@@ -167,9 +167,8 @@ class _Run:
         # An empty result proves something only if all records were read.
         is_unknown = isinstance(fault, NotFoundError) and self._context.unread
         status = Status.KG_DOWN if is_unknown else fault.status
-        no_game = isinstance(fault, NoGameError)
         self._values = ()
-        self._failed = Result(call, status, (), (), "", (str(fault),), refines, no_game)
+        self._failed = Result(call, status, (), (), "", (str(fault),), refines, isinstance(fault, NoGameError))
         return replace(self._failed, partial=self._context.unread > 0)
 
     def _call(self, call: Call, text: str, following: Sequence[Statement]) -> Result:

@@ -38,8 +38,8 @@ class Result:
     `rows` are all matching rows, `values` the selected values of the rows taken (flattened, without missing values),
     `text` verbalises both. `explanation` says how names and dates were understood, or why there is no result.
     `refines`: it works on the previous statement, as a sort does. Evidence of a false premise: `empty_calendar`, a
-    known team has no game on the requested date.
-    `partial`: some records were unreadable, so values may be missing and a count or an order may be wrong.
+    known team has no game on the requested date. `partial`: some records were unreadable, so values may be missing and
+    a count or an order may be wrong.
     """
 
     call: str
