@@ -54,6 +54,11 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
         def reporting(*arguments: P.args, **named: P.kwargs) -> int:
             try:
                 return main(*arguments, **named) or 0
+            except ModuleNotFoundError as error:
+                if error.name is None or (Path(__file__).parents[1] / error.name.partition(".")[0]).is_dir():
+                    raise
+                sys.stderr.write(f"error: {error.name} is not installed: a file requirements-*.txt lists it\n")
+                return code
             except faults as error:
                 if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
                     raise

@@ -34,3 +34,10 @@ def test_a_reader_that_has_enough_ends_it_quietly() -> None:
         process.stdout.close()
         assert process.wait(60) == EXIT_READER_GONE
         assert process.stderr.read() == ""
+
+
+def test_a_package_that_is_not_installed_is_one_line_and_a_part_of_ours_is_none() -> None:
+    for name, beginning in (("no_such", "error: no_such is not installed"), ("agents.none", "Traceback")):
+        with started(f"import {name}") as process:
+            assert process.stderr is not None
+            assert process.stderr.read().startswith(beginning)
