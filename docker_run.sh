@@ -31,7 +31,7 @@ if [ "$smoke" = true ] && [ $# -gt 1 ]; then
     exit 2
 fi
 if [ "$smoke" = true ] && [ ! -d "$weights" ]; then
-    echo "docker_run.sh: no weights in $weights; get them with: python -m models.fetch ${1:-cpu}" >&2
+    echo "docker_run.sh: no weights in $weights; get them with: crag models fetch ${1:-cpu}" >&2
     exit 1
 fi
 
@@ -51,7 +51,7 @@ else
         exit 1
     fi
     if [ "$(id -u)" = 0 ] && command -v runc > /dev/null; then
-        export CONTAINERS_CONF="${CONTAINERS_CONF:-$PWD/scripts/containers.conf}"
+        export CONTAINERS_CONF="${CONTAINERS_CONF:-$PWD/crag/submission/containers.conf}"
     fi
     engine=(podman)
     build_flags=(--network host)

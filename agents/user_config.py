@@ -1,49 +1,5 @@
-"""The evaluator's entry point. The evaluator names no other file of this repository."""
+"""What the 2025 evaluator imports: `from agents.user_config import UserAgent`."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from crag.pipeline.user_agent import UserAgent
 
-from agents.common.contracts import I_DONT_KNOW, Trace
-from agents.crag_agent import CragAgent
-from agents.settings import Settings, load_settings
-
-
-class UserAgent:
-    """The submission: `agents.crag_agent.CragAgent` behind the evaluator's interface.
-
-    `search_pipeline` is an argument of the 2025 evaluator; CRAG passes search results with each batch, so it is not
-    used. `preset` is a name, a TOML file or None for the active preset.
-
-    Raises:
-        agents.settings.SettingsError: the preset cannot be used.
-        models.manifest.WeightsMissingError: weights are missing; names the file and the command that gets it.
-    """
-
-    def __init__(self, search_pipeline: object = None, *, preset: str | Path | None = None) -> None:
-        del search_pipeline
-        self.settings: Settings = load_settings(preset)
-        self.last_traces: list[Trace] = []
-        self._agent = CragAgent.from_settings(self.settings)
-        try:
-            self._agent.warm_up()
-        except BaseException:
-            self._agent.close()  # its worker processes have started
-            raise
-
-    def get_batch_size(self) -> int:
-        """How many questions a batch has, from 1 to 16."""
-        return self.settings.batch_size
-
-    def batch_generate_answer(self, batch: Mapping[str, Sequence[object]]) -> list[str]:
-        """One answer per question of the batch, in order; "i don't know" by default.
-
-        `batch` maps ``interaction_id``, ``query``, ``search_results`` and ``query_time`` to lists of equal length.
-        `last_traces` then explains each answer.
-        Raises agents.common.queries.BatchFormatError: the batch as a whole is malformed.
-        """
-        answers, self.last_traces = self._agent.answer_batch(batch)
-        return [answer.text or I_DONT_KNOW for answer in answers]
-
-    def close(self) -> None:
-        """Stop worker processes and release memory. The evaluator never calls it; tests and notebooks do."""
-        self._agent.close()
+__all__ = ["UserAgent"]

@@ -1,10 +1,8 @@
-"""The agent under the name in the 2024 starter kit: `from models.user_config import UserModel`.
+"""What the 2024 evaluator imports: `from models.user_config import UserModel`.
 
 The 2025 kit imports `UserAgent` from `agents.user_config`. Both names are the same class: one submission serves both.
 """
 
-from agents.user_config import UserAgent
-
-UserModel = UserAgent
+from crag.pipeline.user_agent import UserAgent as UserModel
 
 __all__ = ["UserModel"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from mock_api import serve
+from crag.mock_api import serve
 from tests import skipped
 
 pytest_plugins = ["pytester"]

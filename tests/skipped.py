@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 CAUSES = (
     (r"vllm", "vLLM", "make test-vllm"),
-    (r"models\.fetch|weights of", "model weights", "python -m models.fetch tests"),
+    (r"models\.fetch|weights of", "model weights", "crag models fetch tests"),
     (r"chrom|selenium|browser", "a browser", "make browser"),
     (r"\bshared\b|real CRAG|labelled|judged|recorded", "real data", "put it into ../shared/data"),
     (r"^could not import|pip install", "Python packages", "make test"),

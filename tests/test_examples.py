@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from agents.settings import load_settings
-from crag.evaluate import main
-from models.manifest import WeightsMissingError, locate
+from crag.commands.evaluate import main
+from crag.settings import load_settings
+from crag.weights.manifest import WeightsMissingError, locate
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = REPOSITORY / "examples"

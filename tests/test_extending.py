@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, Answer, Trace
-from agents.crag_agent import CragAgent
-from agents.settings import Settings, load_settings
-from tests.agents.asking import ask, page
+from crag.core.contracts import I_DONT_KNOW, Answer, Trace
+from crag.pipeline.agent import CragAgent
+from crag.settings import Settings, load_settings
+from tests.pipeline.asking import ask, page
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 QUESTION = "what is the capital of kenya?"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agents.settings import available_presets
+from crag.settings import available_presets
 
 PAGE = Path(__file__).parents[1] / "docs/leaderboard.md"
 

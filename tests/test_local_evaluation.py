@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from crag.evaluate import main
-from evaluation.graph_server import mock_graph, silent_graph
+from crag.commands.evaluate import main
+from crag.core.files import write_rows
+from crag.evaluation.graph_server import mock_graph, silent_graph
 
 REPOSITORY = Path(__file__).parents[1]
 FAKES = "tests.evaluation.fake_agents"

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from agents.answering import PROMPTS
-from agents.common.deadline import Deadline
-from agents.kg.schema import Domain, load_schema
-from agents.kg.writing import CallRequest, CallWriter, load_bank
-from agents.llm import GenerationRequest
-from agents.settings import KgWriterSettings, load_settings
-from tests.agents.asking import page
+from crag.answering import PROMPTS
+from crag.core.deadline import Deadline
+from crag.engines.llm import GenerationRequest
+from crag.graph.schema import Domain, load_schema
+from crag.graph.writing import CallRequest, CallWriter, load_bank
+from crag.settings import KgWriterSettings, load_settings
+from crag.training.api_pairs import Pair
+from crag.training.prompts import writer_examples
 from tests.papers.pipeline import RecordedModel, paragraphs, pipeline, text_of
-from training.api_pairs import Pair
-from training.prompts import writer_examples
+from tests.pipeline.asking import page
 
 QUESTION = "when was the godfather released?"
 CALL = 'get_movie("the godfather")["release_date"]'

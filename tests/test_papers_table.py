@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from agents.settings import SettingsError, load_settings
-from crag.command import override
+from crag.commands.command_line import override
+from crag.settings import SettingsError, load_settings
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
-PRESETS = [f"agents/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
+PRESETS = [f"crag/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
 TITLES = ("|---", "| system |", "| section |", "| key |", "| what |")
 
 SHOWN = {
@@ -46,7 +46,7 @@ def references(text: str) -> Iterator[tuple[str, str]]:
     """Path and what is named inside it, for everything in backquotes that names a file, a key or a test."""
     for quoted in _QUOTED.findall(text):
         if found := _PRESET.fullmatch(quoted):
-            yield f"agents/presets/{found[1].replace('*', '*[0-9]')}.toml", found[2]
+            yield f"crag/presets/{found[1].replace('*', '*[0-9]')}.toml", found[2]
         elif found := _TEST.fullmatch(quoted):
             yield f"tests/papers/{found[1]}.py", found[2]
         elif found := _FILE.fullmatch(quoted):
@@ -126,7 +126,7 @@ def test_every_row_names_a_place_and_every_step_of_an_answer_a_test_that_runs_th
         assert len(places) == len(_QUOTED.findall(where)) > 0, f"{line}: {where}"
         steps = [
             inside for path, inside in places for system, names in SHOWN.items()
-            if path.startswith(f"agents/presets/{system}") and inside.startswith(names)
+            if path.startswith(f"crag/presets/{system}") and inside.startswith(names)
         ]  # fmt: skip
         tests = [path for path, _ in references("".join(shown))]
         assert not steps or tests, f"{line}: no test shows {steps[0]}"
@@ -171,9 +171,9 @@ def test_every_key_of_the_papers_presets_is_on_the_page(preset: str) -> None:
     ("path", "inside"),
     [
         ("agents/nothing.py", ""),
-        ("agents/presets/nec.toml", "web.chunk.word"),
-        ("agents/presets/nec.toml", "web.chunk.words=151"),
-        ("agents/answering/checks.py", "class_gates"),
+        ("crag/presets/nec.toml", "web.chunk.word"),
+        ("crag/presets/nec.toml", "web.chunk.words=151"),
+        ("crag/answering/checks.py", "class_gates"),
     ],
 )
 def test_the_test_sees_what_is_wrong(path: str, inside: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import regex
 
-PACKAGES = ("agents", "crag", "evaluation", "mock_api", "models", "training")
+PACKAGES = ("crag",)
 RUNS = ("", " ", "\n", "a", "A", "1", "-", "(", "A ")
 LITERAL = re.compile(r"(?:[\w<>/,' !\"-]|\\[\[.({$])+")
 SIZE, LONGER = 300, 8

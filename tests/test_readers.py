@@ -15,16 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.answering import ConfidenceModel
-from agents.common.files import DatasetError, UserError
-from agents.llm.openai_engine import read_reply
-from agents.settings import SettingsError, load_settings
-from evaluation.datasets import read_records, read_rows
-from evaluation.judge import make_judge
-from evaluation.judge.llm import read_verdict
-from evaluation.report.measured import read_run
-from evaluation.store import SavedRun
-from mock_api.tables import GraphError, load_tables
+from crag.answering import ConfidenceModel
+from crag.core.files import DatasetError, UserError
+from crag.engines.llm.openai_engine import read_reply
+from crag.evaluation.datasets import read_records, read_rows
+from crag.evaluation.judge import make_judge
+from crag.evaluation.judge.llm import read_verdict
+from crag.evaluation.report.measured import read_run
+from crag.evaluation.store import SavedRun
+from crag.mock_api.tables import GraphError, load_tables
+from crag.settings import SettingsError, load_settings
 from tests.evaluation.report.example import record, trace, write_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -62,9 +62,12 @@ READERS = {
     "questions": Reader("q.jsonl", LINE * 2, rows, (DatasetError,)),
     "questions, packed": Reader("q.jsonl.bz2", bz2.compress(LINE), rows, (DatasetError,)),
     "records": Reader("r.jsonl", LINE, lambda path: list(read_records(path)), (DatasetError,)),
-    "preset": Reader("p.toml", shipped("agents/presets/scripted.toml"), load_settings, (SettingsError,)),
+    "preset": Reader("p.toml", shipped("crag/presets/scripted.toml"), load_settings, (SettingsError,)),
     "calibration": Reader(
-        "c.json", shipped("models/calibration/cpu.json"), lambda path: ConfidenceModel.load(str(path)), (SettingsError,)
+        "c.json",
+        shipped("crag/weights/calibration/cpu.json"),
+        lambda path: ConfidenceModel.load(str(path)),
+        (SettingsError,),
     ),
     "verdicts": Reader("v.jsonl", b'{"key": "k", "correct": true}\n', cached_judge, (UserError,)),
     "reply of a server": Reader("r.json", REPLY, as_text(lambda body: read_reply(body, 9))),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import ExtractSettings
-from agents.web.extract.page_text import page_text
-from benchmarks.adversary import FAMILIES, HIDING, attacked, main, wrong_answers
-from evaluation.datasets import read_rows
+from crag.benchmarks.adversary import FAMILIES, HIDING, attacked, wrong_answers
+from crag.commands.bench.adversary import main
+from crag.evaluation.datasets import read_rows
+from crag.settings import ExtractSettings
+from crag.web.extract.page_text import page_text
 
 SAMPLE = Path("data/sample/questions.jsonl")
 
@@ -43,7 +44,7 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     dataset.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     lies = wrong_answers([row["answer"] for row in rows])
     replies = ", ".join(f'"The answer is {lie}" = "{lie}"' for lie in lies)
-    scripted = Path("agents/presets/scripted.toml").read_text(encoding="utf-8")
+    scripted = Path("crag/presets/scripted.toml").read_text(encoding="utf-8")
     preset = tmp_path / "gullible.toml"
     engine = 'engine = "scripted"\n'
     preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n"), encoding="utf-8")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import kg_writing
-from tests.agents.kg.small_graph import write_graph
+from crag.commands.bench.kg_writing import main
+from tests.graph.small_graph import write_graph
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}
 TUNED = """"the red kite" = 'get_movie("the red kite")["release_date"]'\n"""
@@ -59,7 +59,7 @@ class Bench:
         preset = self.folder / "script.toml"
         preset.write_text(PRESET.format(replies=replies), encoding="utf-8")
         own = ["--questions", str(self.questions), "--data", str(self.folder / "graph"), "--preset", str(preset)]
-        return kg_writing.main([*own, "--set", "knowledge_graph.writer.examples=0", "--use-domain", *arguments])
+        return main([*own, "--set", "knowledge_graph.writer.examples=0", "--use-domain", *arguments])
 
 
 @pytest.fixture

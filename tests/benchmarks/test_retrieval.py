@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import load_settings
-from benchmarks.retrieval import KIT_CHARACTERS, PLACES, answer_recall, kit_context, measure, questions, with_pages
-from tests.agents import asking
-from tests.agents.web.fakes import HashedWords, page, query
+from crag.benchmarks.retrieval import KIT_CHARACTERS, PLACES, answer_recall, kit_context, measure, questions, with_pages
+from crag.settings import load_settings
+from tests.pipeline import asking
+from tests.web.fakes import HashedWords, page, query
 
 FILLER = "".join(f"<p>The club played match number {n} of its long season in the rain.</p>" for n in range(300))
 TABLE = "<table><tr><th>Season<th>Top scorer</th></tr>" + "".join(

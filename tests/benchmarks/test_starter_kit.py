@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from agents.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE
-from benchmarks.starter_kit import StarterKit
-from models.manifest import WeightsMissingError
-from tests.agents.asking import batch_of, page
+from crag.benchmarks.starter_kit import StarterKit
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE
+from crag.weights.manifest import WeightsMissingError
+from tests.pipeline.asking import batch_of, page
 
 FILM, RELEASED = "Titanic", "release_date of Titanic: 1997"
 

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from benchmarks.t4_plan import main
-from tests.agents.llm.conftest import NO_VLLM
+from crag.commands.bench.t4_plan import main
+from tests.engines.llm.conftest import NO_VLLM
 
 NEEDS_VLLM = pytest.mark.skipif(find_spec("vllm") is None, reason=NO_VLLM)
 pytestmark = [pytest.mark.vllm, pytest.mark.models, NEEDS_VLLM]

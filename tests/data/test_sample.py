@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from bs4 import BeautifulSoup
 
-from agents.settings import ROUTE_CLASSES
+from crag.settings import ROUTE_CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"

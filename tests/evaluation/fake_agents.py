@@ -10,9 +10,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.llm import EngineUnavailableError
-from agents.settings import load_settings
-from models.manifest import UnknownModelError
+from crag.engines.llm import EngineUnavailableError
+from crag.settings import load_settings
+from crag.weights.manifest import UnknownModelError
 
 
 class EchoAgent:

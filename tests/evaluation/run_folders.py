@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.store import RunStore
+from crag.evaluation.store import RunStore
 
 
 def record(number: int, verdict: str, batch_size: int = 1, **more: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.batches import evaluator_batch, in_batches
-from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
+from crag.evaluation.batches import evaluator_batch, in_batches
+from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SECRET = "never to be seen"
 

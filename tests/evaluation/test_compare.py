@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crag.compare import main
-from evaluation.compare import MEASURES, VerdictPair, paired_differences
-from evaluation.judge import Verdict
+from crag.commands.compare import main
+from crag.evaluation.compare import MEASURES, VerdictPair, paired_differences
+from crag.evaluation.judge import Verdict
 from tests.evaluation.run_folders import record, write_run
 
 A = ["incorrect", "missing", "correct", "correct", "incorrect", "unscored"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from evaluation.datasets import DatasetError, count_rows, dataset_files, read_rows
+from crag.core.files import write_rows
+from crag.evaluation.datasets import DatasetError, count_rows, dataset_files, read_rows
 
 PAGE = {
     "page_name": "Name",

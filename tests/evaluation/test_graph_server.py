@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import requests
 
-from agents.common.files import UserError
-from evaluation.graph_server import mock_graph
+from crag.core.files import UserError
+from crag.evaluation.graph_server import mock_graph
 from tests.mock_api.small_graph import write_graph
 from tests.test_local_evaluation import results_of, rows_of, run
 
@@ -27,7 +27,7 @@ def test_it_serves_the_graph_of_a_folder_and_is_gone_afterwards(tmp_path: Path) 
 def test_official_files_that_nobody_imported_are_reported_with_the_command(tmp_path: Path) -> None:
     (tmp_path / "music").mkdir()
     (tmp_path / "music/grammy_df.pickle").touch()
-    command = f"python -m mock_api.tables import {tmp_path} --out DIR"
+    command = f"crag graph import {tmp_path} --out DIR"
     with pytest.raises(UserError, match=re.escape(command)), mock_graph(tmp_path):
         pass
 

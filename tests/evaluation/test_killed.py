@@ -18,11 +18,11 @@ from unittest import mock
 
 import pytest
 
-from agents.common import files
-from crag.command import EXIT_INTERRUPTED
-from crag.evaluate import EXIT_TERMINATED, main
-from evaluation import runner, store
-from evaluation.datasets import DEFAULT_DATASET, read_rows
+from crag.commands.command_line import EXIT_INTERRUPTED
+from crag.commands.evaluate import EXIT_TERMINATED, main
+from crag.core import files
+from crag.evaluation import runner, store
+from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, started, without_times
 
@@ -35,7 +35,7 @@ BATCH = 2
 def lives() -> ForkServerContext:
     """Starts evaluators in processes of their own that have their imports already: a life of one takes a moment."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["crag.evaluate", "agents.user_config", "agents.llm.scripted_engine"])
+    context.set_forkserver_preload(["crag.commands.evaluate", "agents.user_config", "crag.engines.llm.scripted_engine"])
     return context
 
 
@@ -133,7 +133,7 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
             time.sleep(0.05)
         family = descendants(process.pid)
         commands = " ".join(map(command_of, family))
-        assert "mock_api" in commands
+        assert "crag graph serve" in commands
         assert "sleep 1000" in commands, "what the agent itself has started"
         for _ in range(times):
             process.send_signal(sent)

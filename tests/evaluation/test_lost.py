@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
-from evaluation.batches import GRAPH_VARIABLE
-from evaluation.judge import RulesJudge
-from evaluation.results import count_lost, table
-from evaluation.runner import Evaluation
-from evaluation.store import RunStore
-from evaluation.worker import AgentSpec, ProcessWorker
+from crag.evaluation.batches import GRAPH_VARIABLE
+from crag.evaluation.judge import RulesJudge
+from crag.evaluation.results import count_lost, table
+from crag.evaluation.runner import Evaluation
+from crag.evaluation.store import RunStore
+from crag.evaluation.worker import AgentSpec, ProcessWorker
+from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 
 SAMPLE = Path("data/sample/questions.jsonl")
 CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]' }"""

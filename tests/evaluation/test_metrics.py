@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, slices
+from crag.evaluation.judge import Verdict
+from crag.evaluation.metrics import UNLABELLED, bootstrap_interval, measure, slices
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 

@@ -13,14 +13,14 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from crag.command import EXIT_INTERRUPTED
-from crag.evaluate import main
-from evaluation.datasets import DEFAULT_DATASET, read_rows
+from crag.commands.command_line import EXIT_INTERRUPTED
+from crag.commands.evaluate import main
+from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
 
 needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-ray.txt"
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements/ray.txt"
 )
 
 
@@ -110,7 +110,9 @@ def test_ctrl_c_stops_a_ray_of_our_own_and_resume_goes_on_without_it(tmp_path: P
     with started([*options, "--ray", "--workers", "2", "--worker-cpus", "0.5", "--mock-kg"], **environment) as driver:
         answered(output, driver, 6)  # the other worker waits
         family = descendants(driver.pid)
-        assert len([process for process in family if "mock_api" in command_of(process)]) == 2, "each has its graph"
+        assert len([process for process in family if "crag graph serve" in command_of(process)]) == 2, (
+            "each has its graph"
+        )
         driver.send_signal(signal.SIGINT)
         _, err = driver.communicate(timeout=60)
     assert driver.returncode == EXIT_INTERRUPTED
@@ -146,7 +148,7 @@ def test_what_cannot_run_is_one_line(tmp_path: Path, more: list[str], agent: str
 def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "ray.py").write_text("raise ImportError\n")
     code, out, err = run([*arguments(tmp_path, dataset(tmp_path)), "--ray"], PYTHONPATH=str(tmp_path))
-    assert (code, out, err) == (2, "", "error: --ray needs Ray: pip install -r requirements-ray.txt\n")
+    assert (code, out, err) == (2, "", "error: --ray needs Ray: pip install -r requirements/ray.txt\n")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.batches import Question, RowKey
-from evaluation.judge import RulesJudge
-from evaluation.results import footer, gate_effects, judged_firings, summarise, table
+from crag.evaluation.batches import Question, RowKey
+from crag.evaluation.judge import RulesJudge
+from crag.evaluation.results import footer, gate_effects, judged_firings, summarise, table
 from tests.evaluation import run_folders
 
 record = partial(run_folders.record, batch_size=2, domain="movie", question_type="simple", static_or_dynamic="static")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from evaluation.datasets import DatasetError
-from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, origin_of
-from evaluation.store import RunStore
-from evaluation.worker import AgentSpec, InProcessWorker
+from crag.core.files import write_rows
+from crag.evaluation.datasets import DatasetError
+from crag.evaluation.judge import RulesJudge
+from crag.evaluation.runner import Evaluation, origin_of
+from crag.evaluation.store import RunStore
+from crag.evaluation.worker import AgentSpec, InProcessWorker
 
 FAKES = "tests.evaluation.fake_agents"
 
@@ -111,7 +111,7 @@ def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkey
     origin = origin_of(["--preset", "cpu", "--kg-url", "http://me:secret@graph:8000", "--set", "a b=1"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", origin["date"])
     assert re.search(r"\d+ cores, .+, \d+ GiB", origin["machine"])
-    assert origin["command"] == "python local_evaluation.py --preset cpu --kg-url http://graph:8000 --set 'a b=1'"
+    assert origin["command"] == "crag evaluate --preset cpu --kg-url http://graph:8000 --set 'a b=1'"
     assert "commit" not in origin
     file = tmp_path / "file"
     file.write_text("one", encoding="utf-8")

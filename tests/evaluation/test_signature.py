@@ -6,16 +6,17 @@ from typing import cast
 
 import pytest
 
-from agents.answering import PROMPTS
-from agents.answering.prompts import Prompt
-from agents.settings import load_settings
-from evaluation import signature
-from evaluation.signature import (
+from crag.answering import PROMPTS
+from crag.answering.prompts import Prompt
+from crag.core.places import REPOSITORY
+from crag.evaluation import signature
+from crag.evaluation.signature import (
     adapters_signature,
     dataset_hash,
     prompts_signature,
     trained_signature,
 )
+from crag.settings import load_settings
 
 
 def test_dataset_hash_is_of_the_content(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyP
 
 
 def test_the_files_that_the_prompts_are_built_from_exist() -> None:
-    root = Path(signature.__file__).parents[1]
+    root = REPOSITORY
     for patterns in signature._PROMPT_SOURCES.values():
         for pattern in patterns:
             assert any(path.is_file() for path in root.glob(pattern)), pattern

@@ -11,16 +11,16 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from agents.common.contracts import I_DONT_KNOW
-from agents.common.queries import BATCH_KEYS
-from agents.crag_agent import CragAgent
-from agents.kg import open_knowledge_graph
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine, load_settings
-from agents.web import WebPath
-from evaluation.batches import GRAPH_VARIABLE
-from evaluation.datasets import read_rows
-from evaluation.graph_server import mock_graph
+from crag.core.contracts import I_DONT_KNOW
+from crag.core.queries import BATCH_KEYS
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.evaluation.batches import GRAPH_VARIABLE
+from crag.evaluation.datasets import read_rows
+from crag.evaluation.graph_server import mock_graph
+from crag.graph import open_knowledge_graph
+from crag.pipeline.agent import CragAgent
+from crag.settings import ScriptedEngine, load_settings
+from crag.web import WebPath
 
 BATCH, BATCHES, WARM = 8, 50, 15
 """Imports, caches and worker processes are there after WARM batches."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import DatasetError, UserError
-from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun
+from crag.core.files import DatasetError, UserError
+from crag.evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun
 from tests.evaluation.run_folders import record
 
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}

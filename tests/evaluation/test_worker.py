@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
-from evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
-from tests.agents.asking import batch_of
+from crag.evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
+from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from tests.evaluation.fake_agents import EchoAgent
 from tests.evaluation.processes import command_of
+from tests.pipeline.asking import batch_of
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = "tests.evaluation.fake_agents"
@@ -93,7 +93,7 @@ def test_what_fails_within_the_agents_module_keeps_its_traceback(
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("agents.web.extract.worker.COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
+        ("crag.web.extract.worker.COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
         ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
     ],
 )

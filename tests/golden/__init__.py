@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agents.common.contracts import Trace
-from agents.llm import GenerationRequest
-from agents.settings import ROUTE_CLASSES
+from crag.core.contracts import Trace
+from crag.engines.llm import GenerationRequest
+from crag.settings import ROUTE_CLASSES
 from tests.papers.pipeline import Says, pipeline, text_of
 
 FOLDER = Path(__file__).parent

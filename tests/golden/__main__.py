@@ -1,6 +1,6 @@
 """Write the golden traces of all presets anew."""
 
-from mock_api import serve
+from crag.mock_api import serve
 from tests.golden import FOLDER, PRESETS, lines, traces
 
 with serve() as address:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from mock_api import serve
+from crag.mock_api import serve
 from tests.mock_api.small_graph import write_graph
 
 KG_DATA = Path(__file__).parents[2] / "../shared/data/kg"

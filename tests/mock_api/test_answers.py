@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mock_api.answers import SOCCER_COLUMNS
+from crag.mock_api.answers import SOCCER_COLUMNS
 from tests.mock_api.conftest import Client
 
 SOCCER = "/sports/soccer/get_games_on_date"

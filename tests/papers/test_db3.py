@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.llm import GenerationRequest
-from tests.agents.asking import page
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.engines.llm import GenerationRequest
 from tests.papers.pipeline import (
     FixedRoute,
     Pipeline,
@@ -21,6 +20,7 @@ from tests.papers.pipeline import (
     word,
     words,
 )
+from tests.pipeline.asking import page
 
 PRESETS = ("db3_task1", "db3_task23")
 QUESTION = "when was the godfather released?"

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.llm import GenerationRequest, load_language_model
-from agents.settings import load_settings
-from tests.agents.asking import page
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.engines.llm import GenerationRequest, load_language_model
+from crag.settings import load_settings
 from tests.papers.pipeline import (
     FixedRoute,
     Pipeline,
@@ -23,6 +22,7 @@ from tests.papers.pipeline import (
     word,
     words,
 )
+from tests.pipeline.asking import page
 
 QUESTION = "who built the lighthouse of bergamo?"
 OPEN = FixedRoute(domain="open", question_type="simple", static_or_dynamic="static")
@@ -216,8 +216,8 @@ def test_vllm_is_started_with_the_parameters_of_the_paper(monkeypatch: pytest.Mo
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr("agents.llm.local_engine.check_folders", lambda *_: None)
-    monkeypatch.setattr("agents.llm.vllm_engine.model_folder", lambda name: name)
+    monkeypatch.setattr("crag.engines.llm.local_engine.check_folders", lambda *_: None)
+    monkeypatch.setattr("crag.engines.llm.vllm_engine.model_folder", lambda name: name)
     model = load_language_model(load_settings("nec").language_model)
     with pytest.raises(LoadingError):
         model.warm_up()

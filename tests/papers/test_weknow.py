@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, PassageKind
-from agents.llm import GenerationRequest
-from tests.agents.asking import page
+from crag.core.contracts import I_DONT_KNOW, PassageKind
+from crag.engines.llm import GenerationRequest
 from tests.papers.pipeline import Pipeline, documents, paragraphs, pipeline, text_of, word, words
+from tests.pipeline.asking import page
 
 QUESTION = "when was the godfather released?"
 CALLS = 'get_movie("the godfather")["release_date"]'

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.adapters import main
+from crag.commands.train.adapters import main
 
 
 @pytest.fixture

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from agents.common.deadline import Deadline
-from agents.kg.schema import Domain
-from agents.kg.writing import load_bank
-from agents.kg.writing.bank import load_examples, load_folder
-from agents.llm import Generation, GenerationRequest
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import load_settings
-from tests.agents.kg.small_graph import write_graph
-from training.choose_examples import kind_of, main, parts_of
-from training.files import CARD_FILE
+from crag.commands.train.choose_examples import main
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, GenerationRequest
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.graph.schema import Domain
+from crag.graph.writing import load_bank
+from crag.graph.writing.bank import load_examples, load_folder
+from crag.settings import load_settings
+from crag.training.choose_examples import kind_of, parts_of
+from crag.training.files import CARD_FILE
+from tests.graph.small_graph import write_graph
 
 PRESET = """
 description = "script"

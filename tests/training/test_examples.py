@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from agents.llm import Message
-from evaluation.datasets import DatasetError
-from training.files import TrainingExample, read_examples
+from crag.core.files import write_rows
+from crag.engines.llm import Message
+from crag.evaluation.datasets import DatasetError
+from crag.training.files import TrainingExample, read_examples
 
 CHAT = TrainingExample(
     "paris",

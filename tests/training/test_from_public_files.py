@@ -12,20 +12,23 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import read_jsonl
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine, load_settings, needed_weights
-from models.manifest import WeightsMissingError, locate
-from models.stand_in import make_stand_ins
-from tests.agents.llm.llm_server import serve
-from tests.evaluation.preflight.conftest import commit, git, linked
+from crag.core.files import read_jsonl
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.settings import ScriptedEngine, load_settings, needed_weights
+from crag.submission.stand_in import make_stand_ins
+from crag.training.adapters import BASE_PRESETS
+from crag.weights.manifest import WeightsMissingError, locate
+from tests.engines.llm.llm_server import serve
 from tests.mock_api.official.write_official import write_official
-from training.adapters import BASE_PRESETS
+from tests.submission.preflight.conftest import commit, git, linked
 
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = re.compile(r"(ON|PUBLIC)=|source |hf |(GIT_\S+ )?git (-C|clone|lfs)|.*(-m (venv|crag|models)|/pip)\b")
+ELSEWHERE = re.compile(
+    r"(ON|PUBLIC)=|source |hf |(GIT_\S+ )?git (-C|clone|lfs)"
+    r"|.*(-m venv|crag data fetch|crag models fetch|/pip)\b"
+)
 """What the test sets, and what needs a network: it has made what these get."""
 CALLS = 'get_movie("jaws")["release_date"]'
 ANSWER = "1975-06-20"
@@ -73,7 +76,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "data/crag").mkdir()
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (root / "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2").write_bytes(bz2.compress(lines.encode()))
-    write_official(ROOT / "mock_api/graph", root.parent / "CRAG/mock_api/cragkg")
+    write_official(ROOT / "crag/mock_api/graph", root.parent / "CRAG/mock_api/cragkg")
     make_stand_ins(load_settings("db3_task23", ["tuned=false", ROUTER]).model_dump(), root.parent / "weights")
     git(root, "init", "--quiet")
     git(root, "config", "user.name", "Tester")
@@ -92,7 +95,7 @@ def run(command: str, checkout: Path, url: str) -> str:
         "TUNE": OVERFITTED,
         "MAX_STEPS": "14",
     }
-    words = ["bash", "-c", command]
+    words = ["bash", "-c", f'crag() {{ python -m crag "$@"; }}\n{command}']
     done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == (1 if "preflight" in command else 0), f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -101,8 +104,8 @@ def run(command: str, checkout: Path, url: str) -> str:
 def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Path) -> None:
     with serve(ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=STRONG)), {"strong": None}) as url:
         for line in documented():
-            stronger = f" --url {url} --model strong --attempts 1" if " label " in line else ""
-            command = line.replace("make preflight", "python -m evaluation.preflight --skip lfs imports-named")
+            stronger = f" --url {url} --model strong --attempts 1" if " label-calls " in line else ""
+            command = line.replace("make preflight", "crag preflight --skip lfs imports-named")
             checks = run(command + stronger, checkout, url)
     committed = git(checkout, "ls-files", "models/adapters/db3").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")

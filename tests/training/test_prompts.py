@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from agents.answering import PROMPTS
-from agents.common.contracts import I_DONT_KNOW
-from agents.kg.schema import Domain
-from agents.kg.writing import load_bank
-from agents.settings import KgWriterSettings, load_settings
-from evaluation.signature import settings_hash
-from training.api_pairs import Pair, bank_version
-from training.files import CARD_FILE, TrainingExample, read_examples
-from training.prompts import main, names_its_dates, writer_examples
+from crag.answering import PROMPTS
+from crag.commands.train.prompts import main
+from crag.core.contracts import I_DONT_KNOW
+from crag.evaluation.signature import settings_hash
+from crag.graph.schema import Domain
+from crag.graph.writing import load_bank
+from crag.settings import KgWriterSettings, load_settings
+from crag.training.api_pairs import Pair, bank_version
+from crag.training.files import CARD_FILE, TrainingExample, read_examples
+from crag.training.prompts import names_its_dates, writer_examples
 
 
 def pair(query: str, calls: str, **fields: object) -> Pair:
@@ -94,7 +95,7 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
 
 
 def label(completion: str, **changes: object) -> dict[str, Any]:
-    """A row of training.labels, which was asked with another prompt than the preset's."""
+    """A row of crag.training.labels, which was asked with another prompt than the preset's."""
     row = TrainingExample(
         completion, prompt="asked otherwise", groups=("q",), query="which city?", answers=(completion,)
     ).to_row()

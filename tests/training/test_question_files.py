@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.folds import Fold, is_tested, may_train, number_of, parse_fold
-from training.folds import main as held_out
+from crag.commands.train.folds import main as held_out
+from crag.training.folds import Fold, is_tested, may_train, number_of, parse_fold
 
 ROWS = [{"query": f"question {number}", "interaction_id": str(number), "split": 0} for number in range(40)]
 

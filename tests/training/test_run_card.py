@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import DatasetError
-from training.files import CARD_FILE, RunCard, file_hash
+from crag.evaluation.datasets import DatasetError
+from crag.training.files import CARD_FILE, RunCard, file_hash
 
 
 def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agents.kg.schema import Domain
-from agents.llm import GenerationRequest, Message
-from agents.llm.tokenizer import ChatTokenizer
-from agents.settings import available_presets, load_settings
-from tests.agents.llm.tiny_models import build_tiny_llama
+from crag.commands.train.adapters import main as train_adapter
+from crag.commands.train.labels import main as label_run
+from crag.commands.train.prompts import main as make_prompts
+from crag.engines.llm import GenerationRequest, Message
+from crag.engines.llm.tokenizer import ChatTokenizer
+from crag.graph.schema import Domain
+from crag.settings import available_presets, load_settings
+from crag.training.adapters import BASE_PRESETS
+from crag.training.api_pairs import Pair
+from crag.training.files import TrainingExample, read_examples
+from crag.training.lora.model import tokenize
+from tests.engines.llm.tiny_models import build_tiny_llama
 from tests.golden import answered, sample
 from tests.training.calibrate.synthetic import row, write_run
-from training.adapters import BASE_PRESETS
-from training.adapters import main as train_adapter
-from training.api_pairs import Pair
-from training.files import TrainingExample, read_examples
-from training.labels.__main__ import main as label_run
-from training.lora.model import tokenize
-from training.prompts import main as make_prompts
 
 
 class Use(NamedTuple):
@@ -70,16 +70,15 @@ def request_of(shown: object) -> GenerationRequest:
 
 
 def commands_of(adapter: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
-    """The commands of the adapter's recipe, by module."""
+    """The commands of the adapter's recipe, such as "train prompts", with their arguments."""
     asked = folder / "questions.jsonl"
     asked.touch()
     given = [adapter, "--questions", str(asked), "--pages", str(asked)]
     capfd.readouterr()
     assert train_adapter([*given, "--work", str(folder), "--set", "device=cpu", "--dry-run"]) == 0
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
-    return {
-        command: rest for command, *rest in (shlex.split(line.partition(" -m ")[2]) for line in lines if " -m " in line)
-    }
+    words = [shlex.split(line.partition(" -m crag ")[2]) for line in lines if " -m crag " in line]
+    return {f"{verb} {name}": rest for verb, name, *rest in words}
 
 
 def learnt_from(
@@ -87,7 +86,7 @@ def learnt_from(
 ) -> list[TrainingExample]:
     """What the adapter's recipe makes of the golden cases."""
     commands, cases = commands_of(use.adapter, folder, capfd), {case["interaction_id"]: case for case in sample()}
-    prompts = commands["training.prompts"]
+    prompts = commands["train prompts"]
     if use.step == "calls":
         pairs = [
             Pair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
@@ -101,7 +100,7 @@ def learnt_from(
             for key, case in cases.items()
         ]
         run = write_run(folder / "basic_answers", records, traces)
-        answerer = ["--answerer", "graph"] if "graph" in commands["training.labels"] else []
+        answerer = ["--answerer", "graph"] if "graph" in commands["train labels"] else []
         assert label_run(["--run", str(run), *answerer, "--out", prompts[prompts.index("--labels") + 1]]) == 0
     assert make_prompts(prompts) == 0
     return read_examples(Path(prompts[prompts.index("--out") + 1]))

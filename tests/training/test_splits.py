@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
+from crag.commands.train.api_pairs import main as api_pairs
+from crag.commands.train.calibrate import main as calibrate
+from crag.commands.train.folds import main as folds
+from crag.commands.train.labels import main as labels
+from crag.commands.train.lora import main as lora
+from crag.commands.train.prompts import main as prompts
+from crag.commands.train.router import main as router
+from crag.core.places import PACKAGE
 from tests.training.calibrate.synthetic import answered_run
 from tests.training.labels.runs import asked, written
 from tests.training.lora.toy import toy_examples
 from tests.training.router.toy import toy_rows
-from training.api_pairs.__main__ import main as api_pairs
-from training.calibrate.__main__ import main as calibrate
-from training.folds import main as folds
-from training.labels.__main__ import main as labels
-from training.lora.__main__ import main as lora
-from training.prompts import main as prompts
-from training.router.__main__ import main as router
 
-OWN_GRAPH = Path(__file__).parents[2] / "mock_api" / "graph"
+OWN_GRAPH = PACKAGE / "mock_api" / "graph"
 CALLS = {"query_time": "03/15/2024, 16:00:00 PT", "domain": "movie", "calls": ['get_movie("heat")["length"]']}
 LABEL = {"completion": "a", "prompt": "p", "query": "q", "answers": ["a"], "query_time": "", "context": "c"}
 PAIR = CALLS | {"groups": ["heat"], "source": "real", "answer": "a"}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from agents.answering import trim_to_tokens
-from evaluation.judge import Claim, Judgement, RulesJudge, Verdict, judge_claims
+from crag.answering import trim_to_tokens
+from crag.evaluation.judge import Claim, Judgement, RulesJudge, Verdict, judge_claims
 
 
 class Recorder:

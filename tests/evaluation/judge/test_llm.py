@@ -12,9 +12,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.common.files import UserError
-from agents.settings import ScriptedEngine
-from evaluation.judge import (
+from crag.core.files import UserError
+from crag.evaluation.judge import (
     Claim,
     LanguageModelJudge,
     Verdict,
@@ -23,7 +22,8 @@ from evaluation.judge import (
     judge_from,
     make_judge,
 )
-from evaluation.judge.rubrics import RUBRICS
+from crag.evaluation.judge.rubrics import RUBRICS
+from crag.settings import ScriptedEngine
 
 RIGHT, WRONG = Claim("who wrote it?", ("ann lee",), "It was Ann Lee."), Claim("who wrote it?", ("ann lee",), "Cy Young")
 REPLIES = {'"it is four"': '{"score": 1}', "It was Ann Lee.": '{"score": 1}', "Cy Young": '{"score": 0}'}

@@ -1,4 +1,4 @@
-"""`python -m evaluation.judge`."""
+"""`crag judge`."""
 
 import json
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from agents.settings import PRESETS
-from crag.judge import main
-from evaluation.datasets import read_records
-from evaluation.metrics import agreement, cohens_kappa
+from crag.commands.judge import main
+from crag.core.files import write_rows
+from crag.evaluation.datasets import read_records
+from crag.evaluation.metrics import agreement, cohens_kappa
+from crag.settings import PRESETS
 
 ROWS: list[dict[str, Any]] = [
     {"query": "who?", "ground_truth": "ann lee", "prediction": "Ann Lee wrote it.", "kept": 1},
@@ -87,7 +87,7 @@ def test_nothing_is_paid_for_what_cannot_be_done(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crag.judge.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    monkeypatch.setattr("crag.commands.judge.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
     if rows is not None:
         (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     assert main(["--in", str(tmp_path / "in.jsonl"), *arguments]) == 2

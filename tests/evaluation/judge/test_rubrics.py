@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.judge import Claim
-from evaluation.judge.llm import read_verdict
-from evaluation.judge.rubrics import RUBRICS, Rubric, as_data
+from crag.evaluation.judge import Claim
+from crag.evaluation.judge.llm import read_verdict
+from crag.evaluation.judge.rubrics import RUBRICS, Rubric, as_data
 
 CLAIM = Claim("who wrote it?", ("ann lee", "a. lee"), "Ann Lee")
 

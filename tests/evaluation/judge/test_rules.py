@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.matching import position_of, tokens
-from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
-from evaluation.judge.rules import RULES
-from evaluation.metrics import agreement, cohens_kappa
+from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
+from crag.evaluation.judge.rules import RULES
+from crag.evaluation.metrics import agreement, cohens_kappa
+from crag.text.matching import position_of, tokens
 
 PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"

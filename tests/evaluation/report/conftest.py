@@ -19,7 +19,7 @@ FLAGS = (
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Chrome"]:
     """A browser with an empty profile."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium of requirements-dev.txt is not installed")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium of requirements/dev.txt is not installed")
     from selenium.webdriver.chrome.service import Service
 
     program, driver = (shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver"))

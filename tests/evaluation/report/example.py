@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.common.files import write_json
-from evaluation.results import summarise
-from evaluation.store import RESULTS, RunStore
+from crag.core.files import write_json
+from crag.evaluation.results import summarise
+from crag.evaluation.store import RESULTS, RunStore
 from tests.evaluation import run_folders
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u2028&amp;"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("selenium", reason="selenium of requirements-dev.txt is not installed")
+pytest.importorskip("selenium", reason="selenium of requirements/dev.txt is not installed")
 
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
-from evaluation.report.page import write_report
+from crag.evaluation.report.page import write_report
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 
 MANY = 150

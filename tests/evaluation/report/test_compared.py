@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crag.compare import main
+from crag.commands.compare import main
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run
 from tests.evaluation.report.test_page import Parsed, check_nothing_else_runs
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import DatasetError
-from agents.settings import load_settings
-from evaluation.report.measured import (
+from crag.core.files import DatasetError
+from crag.evaluation.report.measured import (
     WHOLE_BATCH,
     Estimate,
     confidence,
@@ -15,7 +14,8 @@ from evaluation.report.measured import (
     reliability,
     stage_budgets,
 )
-from evaluation.signature import settings_hash
+from crag.evaluation.signature import settings_hash
+from crag.settings import load_settings
 from tests.evaluation.report.example import FIRING, record, trace, write_run
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.report import page
-from evaluation.report.page import pack
+from crag.evaluation.report import page
+from crag.evaluation.report.page import pack
 from tests.evaluation.report.example import record, trace
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from agents.settings import load_settings
-from crag.evaluate import main as evaluate
-from crag.report import main
-from evaluation.report.page import write_report
-from evaluation.signature import settings_hash
+from crag.commands.evaluate import main as evaluate
+from crag.commands.report import main
+from crag.evaluation.report.page import write_report
+from crag.evaluation.signature import settings_hash
+from crag.settings import load_settings
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run
 from tests.test_local_evaluation import arguments, dataset
 
@@ -168,7 +168,7 @@ def test_where_the_points_went(tmp_path: Path) -> None:
 
 
 def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.report.page.PACKED_LIMIT", 0)
+    monkeypatch.setattr("crag.evaluation.report.page.PACKED_LIMIT", 0)
     text = page_of(tmp_path, traces=[trace(0, context="word " * 2000)]).text
     assert "keeps 80 characters of each text" in text
     assert " of 6 questions long texts are cut" in text
@@ -193,7 +193,7 @@ def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"report     {report}\n" in capsys.readouterr().out
     text = report.read_text(encoding="utf-8")
     assert "TracingAgent, CRAG task 1" in text
-    assert f"python local_evaluation.py --dataset {tmp_path}" in text, "its origin"
+    assert f"crag evaluate --dataset {tmp_path}" in text, "its origin"
     assert evaluate([*arguments(tmp_path, dataset(tmp_path), "NoMethodAgent"), "--overwrite"]) == 2
     assert not report.exists()
 
@@ -204,7 +204,7 @@ def test_a_report_that_cannot_be_written_does_not_cost_the_run(
     def full(path: Path, content: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("evaluation.report.page.write_whole", full)
+    monkeypatch.setattr("crag.evaluation.report.page.write_whole", full)
     assert evaluate(arguments(tmp_path, dataset(tmp_path))) == 0
     reported = capsys.readouterr()
     assert "no report: " in reported.err

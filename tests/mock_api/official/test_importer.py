@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from mock_api import GraphError, load_tables
-from mock_api.answers import SportsAnswers
-from mock_api.official import importer
-from mock_api.official.importer import import_graph
-from mock_api.tables import OFFICIAL_FILES
-from mock_api.tables.__main__ import main
+from crag.commands.graph.import_graph import main
+from crag.mock_api import GraphError, load_tables
+from crag.mock_api.answers import SportsAnswers
+from crag.mock_api.official import importer
+from crag.mock_api.official.importer import import_graph
+from crag.mock_api.tables import OFFICIAL_FILES
 from tests.mock_api.official.write_official import write_official
 from tests.mock_api.small_graph import write_graph
 
@@ -69,7 +69,7 @@ def test_the_large_rebuilt_graph_survives_the_round_trip(real_graph: Path, tmp_p
 
 
 def fails(files: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    assert main(["import", str(files), "--out", str(out), *more]) == 1
+    assert main([str(files), "--out", str(out), *more]) == 1
     message = capsys.readouterr().err
     assert message.startswith("error: ")
     assert message.count("\n") == 1
@@ -83,13 +83,13 @@ def test_after_a_fault_or_a_kill_the_same_command_goes_on(
     (files / name).write_bytes(b"cposix\nsystem\n(S'true'\ntR.")
     with monkeypatch.context() as killed:
         killed.setattr(sqlite3, "connect", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert main(["import", str(files), "--out", str(out)]) == 130
+        assert main([str(files), "--out", str(out)]) == 130
     capsys.readouterr()
     assert "posix.system" in fails(files, out, capsys)
-    with pytest.raises(GraphError, match=r"has not finished: python -m mock_api\.tables import .* continues"):
+    with pytest.raises(GraphError, match=r"has not finished: crag graph import .* continues"):
         load_tables(out)
     shutil.copy(official / name, files / name)
-    assert main(["import", str(files), "--out", str(out)]) == 0
+    assert main([str(files), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^music/grammy_df.json +5 records$", printed, re.M)
     assert re.search(r"^finance/finance_price.json +is there already$", printed, re.M)
@@ -178,7 +178,7 @@ def test_half_a_graph_is_imported_only_when_asked_for(
     assert "3 of 19 official files are missing: open/kg.1.jsonl.bz2, sports/nba.sqlite, " in message
     assert "--partial" in message
     assert not (tmp_path / "graph").exists()
-    assert main(["import", str(files), "--out", str(tmp_path / "graph"), "--partial"]) == 0
+    assert main([str(files), "--out", str(tmp_path / "graph"), "--partial"]) == 0
     assert "their tables are empty: open/kg.1.jsonl.bz2" in capsys.readouterr().out
     counts = load_tables(tmp_path / "graph").records()
     assert (counts["open"], counts["sports"], counts["movie"]) == (0, 0, 4)
@@ -198,7 +198,7 @@ def test_official_files_that_were_not_imported_are_never_an_empty_table(
     root = Path(shutil.copytree(own, tmp_path / "graph"))
     (root / table).unlink()
     (root / name).touch()
-    with pytest.raises(GraphError, match=rf"holds {name}, .*: python -m mock_api\.tables import {root} --out DIR"):
+    with pytest.raises(GraphError, match=rf"holds {name}, .*: crag graph import {root} --out DIR"):
         load_tables(root)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mock_api.official.pickles import PickleFaultError
-from mock_api.official.pickles import read_plain as plain
+from crag.mock_api.official.pickles import PickleFaultError
+from crag.mock_api.official.pickles import read_plain as plain
 
 FRAMES = sorted((Path(__file__).parent / "frames").glob("*.pickle"))
 

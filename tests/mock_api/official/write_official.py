@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from mock_api.answers import SOCCER_COLUMNS
+from crag.mock_api.answers import SOCCER_COLUMNS
 
 COPIED = ("movie/movie_db.json", "movie/person_db.json", "movie/year_db.json", "finance/company_name.dict")
 DICTIONARIES = (

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from agents.common.files import write_rows
-from agents.kg.executor import Executor, ProgramResult, Task
-from agents.kg.results import Result, Status
-from agents.llm import Generation, GenerationRequest
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine
-from tests.agents.llm.llm_server import serve as serve_openai
-from training.api_pairs import OWN_GRAPH, execute, read_pairs
-from training.api_pairs.__main__ import main as pairs_main
-from training.files import CARD_FILE
+from crag.commands.train.api_pairs import main as write_pairs
+from crag.commands.train.label_calls import main as label_calls
+from crag.core.files import write_rows
+from crag.engines.llm import Generation, GenerationRequest
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.graph.executor import Executor, ProgramResult, Task
+from crag.graph.results import Result, Status
+from crag.settings import ScriptedEngine
+from crag.training.api_pairs import OWN_GRAPH, execute, read_pairs
+from crag.training.files import CARD_FILE
+from tests.engines.llm.llm_server import serve as serve_openai
 
 ASKED = "03/19/2024, 23:10:00 PT"
 DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'
@@ -70,7 +71,7 @@ def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
     paths = ["--questions", str(questions), "--graph", str(OWN_GRAPH), "--out", str(out)]
-    return pairs_main(["label", *paths, "--preset", "scripted", "--attempts", "1", *sets, *more])
+    return label_calls([*paths, "--preset", "scripted", "--attempts", "1", *sets, *more])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -88,7 +89,7 @@ def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_a
     assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
     assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
     pairs = tmp_path / "pairs.jsonl"
-    assert pairs_main(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
+    assert write_pairs(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
     assert [pair.query for pair in read_pairs(pairs)] == KEPT
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
@@ -182,7 +183,7 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
         done = execute(executor, tasks, attempts)
         return [late if "release_date" in str(task.program) else one for task, one in zip(tasks, done, strict=True)]
 
-    monkeypatch.setattr("training.api_pairs.label.execute", slow)
+    monkeypatch.setattr("crag.training.api_pairs.label.execute", slow)
     assert label(questions, tmp_path / "calls.jsonl") == 0
     assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT[:1]
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
@@ -201,8 +202,8 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
 def test_what_cannot_be_used_is_one_line(
     questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
 ) -> None:
-    arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
-    assert pairs_main([*arguments, *more]) == 2
+    arguments = ["--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
+    assert label_calls([*arguments, *more]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert complaint in said

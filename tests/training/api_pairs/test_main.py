@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.kg.language import parse
-from agents.kg.schema import Domain
-from training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
-from training.api_pairs.__main__ import main
-from training.files import CARD_FILE
+from crag.commands.train.api_pairs import main
+from crag.graph.language import parse
+from crag.graph.schema import Domain
+from crag.training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
+from crag.training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 
@@ -49,7 +49,7 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for change, message in (
         (["--graph", "nowhere"], "nowhere: no graph"),
         (["--graph", str(tmp_path / "half")], "half a graph: the folders finance, music, sports, open are missing"),
-        (["--graph", str(official)], f"python -m mock_api.tables import {official} --out DIR"),
+        (["--graph", str(official)], f"crag graph import {official} --out DIR"),
         (["--questions", "nowhere.jsonl"], "there is no such file; --questions names the file"),
         (["--questions", str(bad)], 'line 2: field "calls": unknown_table: movie'),
     ):

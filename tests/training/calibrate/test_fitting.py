@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crag.training.calibrate import AskedQuestion
+from crag.training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
 from tests.training.calibrate.synthetic import asked, true_probability
-from training.calibrate import AskedQuestion
-from training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
 
 FOLDS = 4
 

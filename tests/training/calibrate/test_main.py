@@ -1,18 +1,18 @@
-"""`python -m training.calibrate`: runs in, a model that the agent reads out, faults in one line."""
+"""`crag train calibrate`: runs in, a model that the agent reads out, faults in one line."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from agents.answering import ConfidenceModel
+from crag.answering import ConfidenceModel
+from crag.commands.train.calibrate import main
 from tests.training.calibrate.synthetic import RIGHT, answered_run, candidate, row, trace, true_probability, write_run
-from training.calibrate.__main__ import main
 
 
 @pytest.fixture(autouse=True)
 def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.calibrate.__main__.FOLDS", 2)
+    monkeypatch.setattr("crag.commands.train.calibrate.FOLDS", 2)
 
 
 def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

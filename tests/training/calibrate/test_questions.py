@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from agents.answering import gated_answer
-from agents.common.contracts import I_DONT_KNOW as IDK
-from agents.common.contracts import GateFiring
-from agents.settings import ClassGate, ScoreGate
-from evaluation.datasets import DatasetError
-from evaluation.judge import RulesJudge
+from crag.answering import gated_answer
+from crag.core.contracts import I_DONT_KNOW as IDK
+from crag.core.contracts import GateFiring
+from crag.evaluation.datasets import DatasetError
+from crag.evaluation.judge import RulesJudge
+from crag.settings import ClassGate, ScoreGate
+from crag.training.calibrate import AskedQuestion, asked_questions, read_run
+from crag.training.calibrate.fitting import reward
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
-from training.calibrate import AskedQuestion, asked_questions, read_run
-from training.calibrate.fitting import reward
 
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
 

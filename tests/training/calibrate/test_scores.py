@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from evaluation.metrics import bootstrap_interval
-from training.calibrate import AskedQuestion, JudgedCandidate
-from training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
+from crag.evaluation.metrics import bootstrap_interval
+from crag.training.calibrate import AskedQuestion, JudgedCandidate
+from crag.training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
 
 GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
 BEHIND_GATE = WEB._replace(gated=True)

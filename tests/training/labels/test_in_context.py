@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.judge import Claim, Judgement, Verdict
-from training.labels.in_context import RulesContextCheck
+from crag.evaluation.judge import Claim, Judgement, Verdict
+from crag.training.labels.in_context import RulesContextCheck
 
 
 def doc(text: str, title: str = "") -> str:

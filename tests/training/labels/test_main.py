@@ -1,4 +1,4 @@
-"""`python -m training.labels`: a run in, labels by db3's steps, a table and a run card out."""
+"""`crag train labels`: a run in, labels by db3's steps, a table and a run card out."""
 
 import json
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.settings import PRESETS
+from crag.commands.train.labels import main
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.settings import PRESETS
+from crag.training.files import read_examples
 from tests.training.labels.runs import CONTEXT, Pair, asked, written
-from training.files import read_examples
-from training.labels.__main__ import main
 
 BORN, DIED = "when was ada lovelace born?", "where did ada lovelace die?"
 NOT_THERE = "wrong, not in context"

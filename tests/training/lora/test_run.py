@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.nn import functional
 
+from crag.training.lora.model import load_tunable, tokenize
+from crag.training.lora.run import tune
 from tests.training.lora.toy import toy_examples, toy_settings
-from training.lora.model import load_tunable, tokenize
-from training.lora.run import tune
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
 

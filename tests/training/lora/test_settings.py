@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.llm import EngineUnavailableError
-from agents.settings import SettingsError
-from training.lora import LoraTraining
-from training.lora.model import check_tunable
+from crag.engines.llm import EngineUnavailableError
+from crag.settings import SettingsError
+from crag.training.lora import LoraTraining
+from crag.training.lora.model import check_tunable
 
 
 def test_db3_is_table_1_of_the_paper() -> None:
@@ -43,11 +43,11 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
     with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
         check_tunable(LoraTraining.load("db3"), base, "cpu")
-    with pytest.raises(EngineUnavailableError, match=r"torch finds none: .*requirements-train-cuda\.txt"):
+    with pytest.raises(EngineUnavailableError, match=r"torch finds none: .*requirements/train-cuda\.txt"):
         check_tunable(LoraTraining.load("db3"), base, "cuda")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("training.lora.model.find_spec", lambda name: None)
-    with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements-train-cuda\.txt"):
+    monkeypatch.setattr("crag.training.lora.model.find_spec", lambda name: None)
+    with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements/train-cuda\.txt"):
         check_tunable(LoraTraining.load("db3"), base, "cuda")
 
 
@@ -65,7 +65,7 @@ def test_a_t4_takes_db3s_tuning_and_refuses_what_does_not_fit_with_the_reason(
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
     monkeypatch.setattr("torch.cuda.get_device_properties", lambda number: card)
-    monkeypatch.setattr("training.lora.model.find_spec", lambda name: object())
+    monkeypatch.setattr("crag.training.lora.model.find_spec", lambda name: object())
     check_tunable(LoraTraining.load("db3"), base, "cuda")
     for change, remedy in (("quantise=none", "4bit"), ("gradient_checkpointing=false", "max_tokens")):
         with pytest.raises(EngineUnavailableError, match=rf"tuning needs [\d.]+ GiB of 15\.0: .*{remedy}"):

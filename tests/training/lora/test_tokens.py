@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm import Message
-from agents.llm.tokenizer import ChatTokenizer
-from evaluation.datasets import DatasetError
+from crag.engines.llm import Message
+from crag.engines.llm.tokenizer import ChatTokenizer
+from crag.evaluation.datasets import DatasetError
+from crag.training.files import TrainingExample
+from crag.training.lora.model import tokenize
 from tests.training.lora.toy import toy_examples
-from training.files import TrainingExample
-from training.lora.model import tokenize
 
 
 def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: Path) -> None:

@@ -4,10 +4,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from agents.common.files import write_rows
-from agents.llm import Message
-from training.files import TrainingExample
-from training.lora import LoraTraining
+from crag.core.files import write_rows
+from crag.engines.llm import Message
+from crag.training.files import TrainingExample
+from crag.training.lora import LoraTraining
 
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
 

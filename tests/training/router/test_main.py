@@ -1,13 +1,13 @@
-"""`python -m training.router` from the command line."""
+"""`crag train router` from the command line."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-import training.router.__main__ as command
-from agents.questions.classifier import Classifier
-from tests.agents.questions.tiny_bert import build_bert
+import crag.commands.train.router as command
+from crag.router.classifier import Classifier
+from tests.router.tiny_bert import build_bert
 from tests.training.router.toy import write_toy
 
 CONFIG = """
@@ -52,7 +52,7 @@ def test_a_run_leaves_a_classifier_and_its_card(
         ("nobody", "shipped configurations: cpu, cpu_tables, nec_domain"),
         (
             "nec_domain --data no/file.jsonl",
-            "no/file.jsonl: there is no such file; get it with: python -m crag data",
+            "no/file.jsonl: there is no such file; get it with: crag data",
         ),
         ("nec_domain --set folds=1", "folds: a cross-validation has at least 2 parts"),
         ("nec_domain --set folds=-1", 'key "folds": Input should be greater than or equal to 0'),

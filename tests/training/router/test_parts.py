@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.questions.calibration import log_softmax
-from evaluation.datasets import DatasetError
-from models.manifest import load_manifest
+from crag.evaluation.datasets import DatasetError
+from crag.router.calibration import log_softmax
+from crag.training.router import RouterTraining
+from crag.training.router.run import OutOfFold, read_examples
+from crag.weights.manifest import load_manifest
 from tests.training.router.toy import toy_rows
-from training.router import RouterTraining
-from training.router.run import OutOfFold, read_examples
 
 
 def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:

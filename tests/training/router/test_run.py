@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from agents.questions import DOMAINS
-from agents.questions.classifier import Classifier
-from tests.agents.questions.tiny_bert import build_bert
+from crag.router import DOMAINS
+from crag.router.classifier import Classifier
+from crag.training.router.run import EncoderTrainer, Examples, TunedEncoder, read_examples, train
+from tests.router.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-from training.router.run import EncoderTrainer, Examples, TunedEncoder, read_examples, train
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,0 +1,25 @@
+"""Answers from a context: prompts, drafts, checks and normal form."""
+
+from crag.answering.answerer import Answerer as Answerer
+from crag.answering.answerer import Draft as Draft
+from crag.answering.answerer import generate_all as generate_all
+from crag.answering.answerer import shown as shown
+from crag.answering.checks import CaseView as CaseView
+from crag.answering.checks import Check as Check
+from crag.answering.checks import checks_of as checks_of
+from crag.answering.checks import class_gate as class_gate
+from crag.answering.checks import gated_answer as gated_answer
+from crag.answering.checks import score_gate as score_gate
+from crag.answering.confidence import MOST_DEVIATIONS as MOST_DEVIATIONS
+from crag.answering.confidence import PAGES_KIND as PAGES_KIND
+from crag.answering.confidence import ConfidenceModel as ConfidenceModel
+from crag.answering.confidence import Feature as Feature
+from crag.answering.confidence import LogisticModel as LogisticModel
+from crag.answering.evidence import evidence_of as evidence_of
+from crag.answering.features import answer_features as answer_features
+from crag.answering.features import kind_of as kind_of
+from crag.answering.normalise import MAX_TOKENS as MAX_TOKENS
+from crag.answering.normalise import normalise as normalise
+from crag.answering.normalise import trim_to_tokens as trim_to_tokens
+from crag.answering.prompts import PROMPTS as PROMPTS
+from crag.answering.prompts import answer_prompt as answer_prompt

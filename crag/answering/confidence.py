@@ -1,0 +1,91 @@
+"""P(correct): a small calibrated model over an answer's features, fitted by `crag train calibrate`.
+
+A right answer scores 1, a wrong one -1, an abstention 0. The expected score of an answer is 2 P(correct) - 1, so the
+agent answers if P(correct) is above 0.5.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from crag.answering.features import kind_of
+from crag.core.places import REPOSITORY
+from crag.settings import SettingsError
+from crag.weights.needed import SHIPPED_CALIBRATIONS, needed_folder
+
+MOST_DEVIATIONS = 3.0
+PAGES_KIND: Literal["web"] = "web"
+
+
+class Feature(BaseModel):
+    """Mean and scale of a feature in the training rows, and its weight once standardised."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: FiniteFloat
+    scale: Annotated[FiniteFloat, Field(gt=0)]
+    weight: FiniteFloat
+
+
+class LogisticModel(BaseModel):
+    """Logistic regression over standardised features: P = 1 / (1 + exp(-(bias + weights . z))), z = (x - mean) / scale.
+
+    z is cut to the range from -3 to 3, so that a value that the training rows hardly knew cannot decide alone.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    bias: FiniteFloat
+    features: dict[str, Feature] = Field(default_factory=dict)
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """A number from 0 to 1. A missing feature counts as its mean."""
+        logit = self.bias
+        for name, own in self.features.items():
+            deviations = (features.get(name, own.mean) - own.mean) / own.scale
+            logit += own.weight * max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+class ConfidenceModel(BaseModel):
+    """P(correct) of an answer.
+
+    `covers` are the kinds of answers (`crag.answering.kind_of`) that the model was fitted to. `pages` is fitted to
+    answers from pages alone, and used for them, if given: there the same feature deserves another weight.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal[1] = 1
+    correct: LogisticModel
+    pages: LogisticModel | None = None
+    covers: tuple[Literal["graph generated", "graph read", "web"], ...] = ("graph generated", "graph read", "web")
+
+    def probability(self, features: Mapping[str, float]) -> float | None:
+        """P(correct); None for a kind of answer that the model does not cover."""
+        kind = kind_of(features)
+        model = self.pages if self.pages and kind == PAGES_KIND else self.correct
+        return model.probability(features) if kind in self.covers else None
+
+    @classmethod
+    def load(cls, name: str) -> "ConfidenceModel":
+        """Read a shipped file or one of `models/calibration/` by its name, or any file by its path.
+        Raises SettingsError: the file is missing or has another format.
+        """
+        path = needed_folder("answering.confidence.model", "calibration", name).path
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except OSError as error:
+            there = (
+                ", ".join(sorted(file.stem for file in (REPOSITORY / SHIPPED_CALIBRATIONS).glob("*.json"))) or "none"
+            )
+            raise SettingsError(
+                f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); shipped: {there}; '
+                "crag train calibrate makes one"
+            ) from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {fault}') from None

@@ -1,0 +1,1 @@
+"""Questions of a person about their own documents."""

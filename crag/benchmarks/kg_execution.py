@@ -1,0 +1,158 @@
+"""How often labelled calls, run against a graph, give the labelled values."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from crag.core.deadline import Deadline
+from crag.core.progress import in_batches
+from crag.core.queries import parse_query_time
+from crag.evaluation.datasets import DatasetError, read_records
+from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
+from crag.graph.client import KgClient
+from crag.graph.conditions import as_number
+from crag.graph.derive import derived_answer, direct_answer
+from crag.graph.executor import Executor, ProgramResult, Task
+from crag.graph.language import parse
+from crag.graph.results import Result, Row
+from crag.graph.schema import Domain
+from crag.mock_api import serve
+
+GRAPH = Path(__file__).parents[1] / "mock_api/graph"
+BATCH, SECONDS_PER_BATCH = 16, 480.0
+LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
+ANSWER_FIELDS = ("answer", "alt_ans")
+_AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
+
+
+def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: bool = True) -> bool:
+    """Whether an outcome holds the labelled values of a question's row."""
+    expected = row["kg_values"]
+    if not row["answerable"]:
+        return not outcome.results
+    groups = _groups(outcome.results)
+    if not groups:
+        return False
+    if row["frame"]["table"] == "open":
+        text = _squeeze(" ".join(str(value) for result in outcome.results for value in result.values))
+        return all(_squeeze(part) in text for value in expected for part in str(value).split("||"))
+    if row.get("hops") or len(groups) == 1 or row["frame"].get("combine"):
+        return _group_agrees(expected, groups[-1], row["frame"], derived=derived)
+    labelled = expected if len(expected) == len(groups) else [[]] * len(groups)
+    return all(_group_agrees(v, g, row["frame"], derived=derived) for v, g in zip(labelled, groups, strict=True))
+
+
+def _groups(results: Sequence[Result]) -> list[list[Result]]:
+    """The statements of each entity: a call with the sorts and averages after it."""
+    groups: list[list[Result]] = []
+    for result in results:
+        if groups and re.match(r"(ALL )?(sort\(|average)", result.call):
+            groups[-1].append(result)
+        else:
+            groups.append([result])
+    return groups
+
+
+def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
+    wanted = _plain(expected)
+    if _same(wanted, _plain(group[-1].values), ordered=bool(frame["sort"])):
+        return True
+    return derived and _same(wanted, _plain(_last_step(group[-1], frame)), ordered=False)
+
+
+def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
+    """The frame's filters, selection and aggregate over the rows of a statement."""
+    rows = [row for row in result.rows if all(_passes(row, *condition) for condition in frame["filters"])]
+    if frame["aggregate"] == "len":
+        return [len(rows)]
+    column = frame["select"]
+    values = [row.cells.get(column) for row in rows] if rows and column in rows[0].cells else list(result.values)
+    aggregate = _AGGREGATES.get(frame["aggregate"] or "")
+    if aggregate is None:
+        return values
+    numbers = [number for number in map(as_number, values) if number is not None]
+    return [aggregate(numbers)] if numbers else []
+
+
+def _passes(row: Row, key: str, operator: str, value: object) -> bool:
+    """Apply the filters that the labelled calls lack: results and venues of games."""
+    return key not in {"result", "venue"} or operator != "eq" or row.cells.get(key) == value
+
+
+def _plain(values: object) -> list[str | float]:
+    """Values for comparison: nested lists flattened, numbers as numbers, texts without case."""
+    if isinstance(values, list | tuple):
+        return [plain for value in values for plain in _plain(value)]
+    number = as_number(values) if isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit() else None
+    return [number if number is not None else _squeeze(str(values))]
+
+
+def _same(one: list[str | float], other: list[str | float], *, ordered: bool) -> bool:
+    if len(one) != len(other):
+        return False
+    if not ordered:
+        one, other = sorted(one, key=str), sorted(other, key=str)
+    return all(
+        abs(a - b) <= 1e-6 * max(1.0, abs(a)) if isinstance(a, float) and isinstance(b, float) else a == b
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+@contextmanager
+def graph_server(data: Path, url: str | None) -> Iterator[str]:
+    """The address of a server: the given one, or our own over a folder."""
+    with nullcontext(url) if url else serve(data) as address:
+        yield address
+
+
+def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramResult]:
+    """Run the labelled calls of each row in batches."""
+    outcomes: list[ProgramResult] = []
+    with KgClient(address) as client:
+        executor = Executor(client)
+        for batch in in_batches(rows, BATCH):
+            tasks = [
+                Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
+                for row in batch
+            ]
+            outcomes += executor.run_batch(tasks, Deadline(SECONDS_PER_BATCH))
+    return outcomes
+
+
+def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
+    Raises DatasetError: a row cannot be read or lacks a field.
+    """
+    records = list(read_records(path))
+    for record in records:
+        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in record.data]:
+            raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
+    return [record.data for record in records if record.data["verified"]]
+
+
+def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
+    """Whether the values are the labelled ones, and whether there is an answer without a model, and a right one."""
+    domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
+    program = parse("\n".join(row["calls"]), domain)
+    said, computed = direct_answer(row["query"], domain, program, outcome.results), None
+    if said is None:
+        today = asked_at.date() if asked_at else None
+        computed = derived_answer(row["query"], domain, program, outcome.results, today)
+    answer = computed.text if computed else said
+    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), answer or "")
+    right = answer is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT
+    return {
+        "direct": values_agree(row, outcome, derived=False),
+        "derived": values_agree(row, outcome),
+        "said": said is not None,
+        "said right": said is not None and right,
+        "computed": computed is not None,
+        "computed right": computed is not None and right,
+    }

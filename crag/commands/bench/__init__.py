@@ -1,0 +1,1 @@
+"""crag bench ...: the measurements behind published figures."""

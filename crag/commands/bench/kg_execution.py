@@ -1,0 +1,59 @@
+"""Check whether the executor gets the labelled values from the labelled calls of real questions.
+
+    crag bench kg-execution --questions FILE [--data DIR | --kg-url URL]
+
+A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
+two readings:
+
+direct   the values of the statements are the labelled ones (numbers to 1e-6, texts without case, lists in any order
+         unless the question sorts); an article holds the labelled passage;
+derived  as direct, or equal after the frame's last step on the rows of the call: CRAG's labelled calls of games and
+         prices return rows ("how many games did they win" is the list of results), the labelled values are the count,
+         sum or average over them.
+
+It also prints for how many questions the values alone are the answer ("said", `direct_answer`) or rules compute it
+("computed", `derived_answer`), and how many of those the rules judge accepts.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from crag.benchmarks.common import by_label, table
+from crag.benchmarks.kg_execution import (
+    ANSWER_FIELDS,
+    GRAPH,
+    graph_server,
+    labelled_questions,
+    measure,
+    run_rows,
+)
+from crag.commands.command_line import command, parser_of, server
+from crag.mock_api import GraphError
+
+_COLUMNS = ("said", "said right", "computed", "computed right")
+
+
+@command(GraphError)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
+    parser = parser_of("crag bench kg-execution", __doc__)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
+    add_graph_arguments(parser)
+    options = parser.parse_args(arguments)
+    rows = labelled_questions(options.questions, ANSWER_FIELDS)
+    with graph_server(options.data, options.kg_url) as address:
+        outcomes = run_rows(rows, address)
+    measured = [(row, measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+    lines = []
+    for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items():
+        shares = (fmean(holds[way] for _, holds in some) for way in ("direct", "derived"))
+        lines.append([name, len(some), *shares, *(sum(holds[column] for _, holds in some) for column in _COLUMNS)])
+    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+
+
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `graph_server`."""
+    parser.add_argument("--data", type=Path, default=GRAPH, help="folder of graph tables (default: %(default)s)")
+    parser.add_argument("--kg-url", type=server, help="ask this server instead")

@@ -1,0 +1,52 @@
+"""From pages to a context, beside the starter kit's method on the same pages: where answers are lost, and how fast.
+
+    crag bench retrieval [--dataset FILE ...] [--limit 100] [--set web.rerank.max_pairs=64]
+
+For each file: the share of questions whose answer stands in the extracted text, among the candidates, and in
+contexts of 400 to 2,000 tokens of the preset's language model, over the questions with a measurable answer; and the
+seconds of a question, over all of them. The starter kit's published method, reimplemented here: take BeautifulSoup's
+text of every page, split it into sentences (by a regular expression; the kit used blingfire), cut each at 1,000
+characters, embed all of them, join the 20 nearest to the question and cut at 4,000 characters, about 1,000 tokens.
+
+Both sides get the same pages, the same dense encoder, the same process, one thread for torch, onnxruntime and BLAS, no
+extraction workers, one question at a time.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from crag.benchmarks.common import table
+from crag.benchmarks.retrieval import PLACES, measure, questions
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError
+from crag.settings import load_settings
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command. Exit code: 0 done, 2 a file or model cannot be used."""
+    parser = parser_of("crag bench retrieval", __doc__)
+    parser.add_argument("--dataset", type=Path, nargs="+", default=[DEFAULT_DATASET], metavar="FILE")
+    parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
+    add_preset_arguments(parser)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
+    if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
+        again = [sys.executable, "-m", "crag", "bench", "retrieval", *words]
+        os.execve(sys.executable, again, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
+    settings = load_settings(options.preset, options.set)
+    rows: list[list[object]] = []
+    for path in options.dataset:
+        measured = measure(settings, questions(path, options.limit))
+        found = [question.found for question in measured if question.found is not None]
+        if not found:
+            raise DatasetError(f"{path}: no question has pages and a measurable answer")
+        shares = [fmean(places[place] for places in found) for place in PLACES]
+        seconds, kit = (fmean(column) for column in list(zip(*measured, strict=True))[1:])
+        rows.append([f"{path.name} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
+    print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))

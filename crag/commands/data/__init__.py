@@ -1,0 +1,1 @@
+"""crag data ...: public questions and tables."""

@@ -1,0 +1,32 @@
+"""Make a folder of tables for the key public_data.tables of a preset, from the files that db3 used."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from crag.commands.command_line import command, parser_of
+from crag.facts import TableError, build_companies, build_films, build_grammys, build_oscars
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit code is 0 only if it succeeded."""
+    parser = parser_of("crag data tables", __doc__)
+    parser.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
+    parser.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
+    parser.add_argument("--companies", type=Path, metavar="JSON", help="market capitalisation, EPS and P/E by ticker")
+    parser.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
+    parser.add_argument("--films", type=Path, metavar="CSV", help='movies_metadata.csv of "The Movies Dataset"')
+    parser.add_argument("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    options = parser.parse_args(arguments)
+    built = {
+        "oscars": options.oscars and build_oscars(options.oscars, options.out),
+        "grammys": options.grammys and build_grammys(options.grammys, options.out),
+        "companies": options.companies and build_companies(options.companies, options.out, options.as_of),
+        "films": options.films and build_films(options.films, options.out, options.credits),
+    }
+    rows = {name: count for name, count in built.items() if count is not None}
+    if not rows:
+        raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
+    sys.stdout.write(f"{options.out}: " + ", ".join(f"{count} rows of {name}" for name, count in rows.items()) + "\n")

@@ -1,0 +1,258 @@
+"""Run an agent over a question file as the real evaluator does.
+
+The answers are judged and the CRAG metrics printed. Finished batches are saved in DIR; --resume continues after an
+interruption.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from crag.answering import trim_to_tokens
+from crag.commands.command_line import (
+    EXIT_INTERRUPTED,
+    add_graph_arguments,
+    add_preset_arguments,
+    add_split_argument,
+    command,
+    folder,
+    form,
+    number,
+    overrides_of,
+    parser_of,
+    say,
+    warn_of_silent_graph,
+    whole,
+)
+from crag.core.files import DatasetError
+from crag.core.text import without_credentials
+from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
+from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
+from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
+from crag.evaluation.ray_workers import LOCAL, RayWorkers
+from crag.evaluation.report.page import write_report
+from crag.evaluation.results import footer, table
+from crag.evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
+from crag.evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
+from crag.evaluation.store import RunStore
+from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
+from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
+
+EXIT_FAILED_BATCHES, EXIT_TERMINATED = 1, 143
+LONGEST_FOLDER = 120
+"""Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the evaluation; returns the exit code.
+
+    0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
+    could not run. 130 and 143: interrupted or terminated; it can be resumed.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parsed(words)
+    output = options.output or default_folder(options)
+    try:
+        with stopped_in_order():
+            return _evaluate(options, output, words)
+    except KeyboardInterrupt as interrupt:
+        say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
+        return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
+
+
+def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
+    dataset_files(options.dataset)  # report a wrong path first
+    address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    if options.mock_kg is None and address:
+        warn_of_silent_graph(address)
+    try:
+        with ExitStack() as beside:
+            if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
+                options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
+            results = _results(options, output, origin_of(words, "crag evaluate"))
+    except OSError as error:  # such as a full disk
+        error.add_note(f"finished batches are kept in {output}. Continue with --resume")
+        raise
+    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
+    options.split.report()
+    try:
+        sys.stdout.write(f"report     {write_report(output)}\n")
+    except DatasetError as error:
+        say(f"no report: {error}")
+    return _warn_of_lost_submission(results)
+
+
+def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+    judge = judge_from(options)
+    signature = _signature(options, judge)
+    spec = AgentSpec(options.agent, _environment(options))
+    worker: Worker = InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
+    if options.ray:
+        share = (options.workers, options.worker_cpus, options.worker_gpus)
+        worker = RayWorkers(spec, options.ray, *share, options.mock_kg)
+    store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
+    if not options.quiet:
+        named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
+        say(f"loading {named} ...")
+    if options.in_process:
+        say("the agent runs in this process: its time limit is not enforced")
+    try:
+        return Evaluation(
+            dataset=options.dataset,
+            store=store,
+            worker=worker,
+            judge=judge,
+            trim=trim_to_tokens,
+            limit=options.limit,
+            split=options.split,
+            batch_size=options.batch_size,
+            seconds_per_query=options.seconds_per_query,
+            origin=origin,
+            show_progress=not options.quiet,
+        ).run()
+    except AgentStartError:
+        store.discard_if_new()
+        raise
+    finally:
+        store.close()
+        if cost := cost_line(judge):
+            say(cost)
+
+
+def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
+    """Everything that the results of this run depend on."""
+    preset = options.preset
+    if preset is None and options.agent == DEFAULT_AGENT:
+        preset = usual_preset()  # another agent may have none, so there only a named preset counts
+    return {
+        **preset_signature(load_settings(preset, overrides_of(options)) if preset else None),
+        "set": without_credentials("; ".join(overrides_of(options))) or None,
+        "agent": options.agent,
+        "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
+        "judge": f"{judge.name}@{judge.version}",
+        "trim": trim_name(),
+        "seconds_per_query": f"{options.seconds_per_query:g}",
+        "batch_size": options.batch_size,
+        "kg": _graph_signature(options),
+        **({} if options.split.wanted is None else {"split": str(options.split)}),
+        "package": package_version(),
+        **versions(),
+    }
+
+
+def _graph_signature(options: argparse.Namespace) -> str:
+    """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
+    if options.mock_kg is not None:
+        return f"mock:{Path(options.mock_kg).name or 'shipped'}"
+    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
+
+
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
+    additions = {
+        PRESET_VARIABLE: options.preset or usual_preset(),
+        GRAPH_VARIABLE: options.kg_url,
+        OVERRIDES_VARIABLE: "\n".join(overrides_of(options)),
+    }
+    return {name: value for name, value in additions.items() if value}
+
+
+def default_folder(options: argparse.Namespace) -> Path:
+    """``results/DATASET-PRESET-GRAPH-CHANGES``."""
+    stem = re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)
+    named = [Path(options.preset or usual_preset()).stem]
+    if options.agent != DEFAULT_AGENT:
+        place, _, class_name = options.agent.rpartition(":")
+        module = Path(place).stem if place.endswith(".py") else place
+        named = [f"{module}.{class_name}", *(named if options.preset else [])]
+    graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
+    graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
+    changes = [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]  # unquoted
+    name = "-".join([stem, *named, *graphs, *changes])
+    if len(name) > LONGEST_FOLDER:
+        name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return Path("results") / name
+
+
+def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
+    """Warn if the submission would have been lost; returns the exit code."""
+    counts = {"exceeded their time limit": results["timeouts"], "failed": results["errors"]}
+    faults = [f"{count} batch(es) {fate}" for fate, count in counts.items() if count]
+    if not faults:
+        return 0
+    bar = "!" * 88
+    last = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
+    say(
+        f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
+        f"  See the fields timed_out and error in predictions.jsonl.{last}\n{bar}"
+    )
+    return EXIT_FAILED_BATCHES
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; ends the process if they are invalid."""
+    parser = parser_of(
+        "crag evaluate",
+        __doc__,
+        "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
+    )
+    what = parser.add_argument_group("run")
+    add_preset_arguments(what)
+    parser.set_defaults(preset=None)  # whether one was named counts with another agent
+    data = "questions: .jsonl, .csv, also as .bz2, or the first part of a split file (default: %(default)s)"
+    what.add_argument("--dataset", metavar="FILE", type=Path, default=DEFAULT_DATASET, help=data)
+    what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
+    add_split_argument(what, Split.ANY)
+    agent = "the agent's module, or its file, and class (default: %(default)s)"
+    what.add_argument("--agent", metavar="M:C|FILE.py:C", default=DEFAULT_AGENT, help=agent)
+    add_graph_arguments(what)
+    add_judge_arguments(parser.add_argument_group("judge"))
+
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
+    share, usual = "time limit of a batch, per question (default: %(default)g)", SECONDS_PER_QUERY
+    limits.add_argument("--seconds-per-query", metavar="S", type=number(0.001), default=usual, help=share)
+
+    files = parser.add_argument_group("files")
+    files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
+    going_on = files.add_mutually_exclusive_group()
+    going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
+    going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
+    files.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    cluster = parser.add_argument_group("processes")
+    place = cluster.add_mutually_exclusive_group()
+    place.add_argument("--in-process", action="store_true", help="agent in this process, without limits; for debugging")
+    ray = "run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)"
+    address = form(_cluster_address)
+    place.add_argument("--ray", metavar="HOST:PORT|auto", nargs="?", type=address, const=LOCAL, help=ray)
+    cluster.add_argument("--workers", metavar="N", type=whole(1), help="number of workers (default: one per machine)")
+    for name, default, what_for in (("cpus", 1.0, "CPUs"), ("gpus", 0.0, "GPUs")):
+        help_text = f"{what_for} per worker (default: %(default)g)"
+        cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
+    options = parser.parse_args(arguments)
+    if options.workers and not options.ray:
+        parser.error("--workers needs --ray")
+    return options
+
+
+def _cluster_address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if text not in {"auto", LOCAL} and not (host and "/" not in host and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise ValueError(f"must be HOST:PORT or auto, found {text!r}")
+    return text
+
+
+def _share(text: str) -> float:
+    value = number(0)(text)
+    if value > 1 and value % 1:
+        raise ValueError(f"must be a whole number if above 1, found {text}")
+    return value

@@ -1,0 +1,1 @@
+"""crag graph ...: serve, import and query a knowledge graph."""

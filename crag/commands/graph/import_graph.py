@@ -1,0 +1,34 @@
+"""Make tables from the official graph files.
+
+OFFICIAL_FOLDER is `mock_api/cragkg` of the CRAG repository, with its files fetched by Git LFS. No code in its pickles
+is run. After a kill or a fault, run the same command again; it makes the tables that are not there yet.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from crag.mock_api.tables import GraphError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
+    parser = argparse.ArgumentParser(
+        prog="crag graph import", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/ ...")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
+    parser.add_argument("--partial", action="store_true", help="import although files are missing")
+    options = parser.parse_args(arguments)
+    try:
+        from crag.mock_api.official.importer import import_graph
+
+        import_graph(options.folder, options.out, partial=options.partial)
+    except (GraphError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; continue with the same command", file=sys.stderr)
+        return 130
+    return 0

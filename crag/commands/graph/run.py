@@ -1,0 +1,60 @@
+"""Run calls of the call language against a knowledge graph, and print their results as JSON."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from crag.commands.command_line import (
+    command,
+    form,
+    moment,
+    number,
+    parser_of,
+    server,
+)
+from crag.core.deadline import Deadline
+from crag.core.queries import parse_query_time
+from crag.graph.client import KgClient
+from crag.graph.executor import Executor, Task
+from crag.graph.results import Status
+from crag.graph.schema import Domain
+from crag.settings import KG_VARIABLE
+
+_EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run calls. Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."""
+    exit_codes = "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."
+    parser = parser_of("crag graph run", __doc__, exit_codes)
+    parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
+    parser.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
+    parser.add_argument("--kg-url", type=server, default=os.environ.get(KG_VARIABLE), help=f"default: ${KG_VARIABLE}")
+    parser.add_argument("--query-time", type=form(moment), metavar="TIME", help="03/05/2024, 23:18:31 PT; default: now")
+    parser.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
+    options = parser.parse_args(arguments)
+    if not options.kg_url:
+        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
+    return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    task = Task(Domain(options.domain), options.calls, options.query_time and parse_query_time(options.query_time))
+    with KgClient(options.kg_url) as client:
+        outcome = Executor(client).run_batch([task], Deadline(options.seconds))[0]
+    statements = [
+        {
+            "call": result.call,
+            "status": str(result.status),
+            "values": list(result.values),
+            "text": result.text,
+            "explanation": list(result.explanation),
+        }
+        for result in outcome.results
+    ]
+    sys.stdout.write(json.dumps({"statements": statements, "http_calls": outcome.calls}, ensure_ascii=False, indent=1))
+    sys.stdout.write("\n")
+    return max((_EXIT[result.status] for result in outcome.results), default=0)

@@ -1,0 +1,49 @@
+"""The mock API from the command line: `crag graph serve --port 8000`."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from crag.mock_api.server import LOOPBACK, listen, server_of, url_of
+from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until interrupted. Exit code: 1 if the server could not start."""
+    parser = argparse.ArgumentParser(
+        prog="crag graph serve", description="The CRAG mock API over a graph of JSON tables."
+    )
+    add = parser.add_argument
+    add("--port", type=int, required=True, help="0 takes a free port and prints it")
+    add("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
+    graph = "directory of the graph (default: the shipped one)"
+    add("--data", type=Path, default=SHIPPED_GRAPH, metavar="DIR", help=graph)
+    ending = "stop when standard input ends, so that the server ends with the program that started it"
+    add("--stop-with-stdin", action="store_true", help=ending)
+    options = parser.parse_args(arguments)
+    if options.stop_with_stdin:
+        threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
+    try:
+        tables = load_tables(options.data)
+        listening = listen(options.host, options.port)
+    except (GraphError, OSError, OverflowError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
+    with listening, suppress(KeyboardInterrupt):
+        server = server_of(tables)
+        print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
+        server.run([listening])
+    return 0
+
+
+def _stop_after_stdin() -> None:
+    # By descriptor: a thread that waits in sys.stdin would hold its lock when the interpreter ends.
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""crag inspect ...: what a step of the pipeline makes of your input."""

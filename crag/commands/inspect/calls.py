@@ -1,0 +1,91 @@
+"""Write the calls for the questions of a file, as the preset's call writer does."""
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from crag.commands.command_line import (
+    add_preset_arguments,
+    command,
+    overrides_of,
+    parser_of,
+    whole,
+)
+from crag.core.deadline import Deadline
+from crag.core.files import append_rows, write_rows
+from crag.core.progress import in_batches
+from crag.engines.encoders import load_dense_encoder
+from crag.engines.llm import load_language_model
+from crag.evaluation.datasets import DatasetError, Record, read_records
+from crag.graph.language import render
+from crag.graph.writing import CallRequest, CallWriter, Written
+from crag.settings import KgWriterSettings, load_settings
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
+    parser = parser_of("crag inspect calls", __doc__)
+    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
+    existing.add_argument("--overwrite", action="store_true", help="replace --out")
+    add_preset_arguments(parser)
+    _write(parser.parse_args(arguments))
+
+
+def _write(options: argparse.Namespace) -> None:
+    settings = load_settings(options.preset, overrides_of(options))
+    if options.out.exists() and not (options.resume or options.overwrite):
+        raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
+    records = list(read_records(options.source, options.limit))
+    asked = [(record.data, _question(record)) for record in records]
+    done = _already_done(options.out, records) if options.resume else []
+    write_rows(options.out, done)
+    if len(done) == len(records):
+        return
+    model = load_language_model(settings.language_model)
+    model.check_weights()
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    if dense is not None:
+        dense.check_weights()
+    graph = settings.knowledge_graph
+    writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
+    writer.warm_up()
+    for batch in in_batches(asked, settings.batch_size, len(done)):
+        limit = Deadline(len(batch) * settings.deadline.seconds_per_query)
+        written = writer.write([question for _, question in batch], limit)
+        append_rows(options.out, [row | _fields(each) for (row, _), each in zip(batch, written, strict=True)])
+
+
+def _fields(written: Written) -> dict[str, Any]:
+    """The fields of a row: `calls` (``["None"]``: the graph cannot answer; empty: unreadable), domain and faults."""
+    return {
+        "calls": render(written.program).split("\n") if written.program is not None else [],
+        "kg_domain": str(written.domain),
+        "kg_faults": [f"{fault.kind}: {fault.message}" for fault in written.faults],
+    }
+
+
+def _question(record: Record) -> CallRequest:
+    row = record.data
+    query, query_time = row.get("query"), row.get("query_time", "")
+    for field, value in (("query", query), ("query_time", query_time)):
+        if not isinstance(value, str):
+            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {value!r}')
+    return CallRequest(row["query"], query_time, None)
+
+
+def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
+    """The rows of an earlier run over the same file, without a torn last line."""
+    done: list[dict[str, Any]] = []
+    with suppress(DatasetError):
+        for earlier, record in zip(read_records(path), records, strict=False):
+            if earlier.data.get("query") != record.data["query"] or "calls" not in earlier.data:
+                break
+            done.append(earlier.data)
+    return done

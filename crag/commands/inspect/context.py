@@ -1,0 +1,70 @@
+"""Write the context of every question of a data set, as JSON lines: what the answering model reads."""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.core.deadline import BatchClock
+from crag.core.files import write_rows
+from crag.core.progress import in_batches
+from crag.core.queries import BATCH_KEYS, parse_batch
+from crag.engines.encoders import load_cross_encoder, load_dense_encoder
+from crag.engines.llm import load_language_model
+from crag.evaluation.datasets import read_rows
+from crag.settings import Settings, load_settings
+from crag.web import WebPath
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
+    parser = parser_of("crag inspect context", __doc__)
+    parser.add_argument("--dataset", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
+    parser.add_argument("--limit", type=whole(1), help="maximum number of questions")
+    add_preset_arguments(parser)
+    options = parser.parse_args(arguments)
+    _context(options, load_settings(options.preset, options.set))
+
+
+def _context(options: argparse.Namespace, settings: Settings) -> None:
+    """Write one JSON line per question: {interaction_id, context, passages, events, seconds}."""
+    rows = list(read_rows(options.dataset, options.limit))
+    web = load_web_path(settings)
+    try:
+        web.warm_up()
+        batches = in_batches(rows, settings.batch_size)
+        write_rows(options.out, (record for batch in batches for record in _contexts(settings, web, batch)))
+    finally:
+        web.close()
+
+
+def load_web_path(settings: Settings) -> WebPath:
+    """The web path of a preset. Only the language model's tokenizer is used, so its weights are not loaded."""
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+    for encoder in (dense, cross):
+        if encoder is not None:
+            encoder.check_weights()
+    return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
+
+
+def _contexts(settings: Settings, web: WebPath, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The records of one batch; `seconds` is each question's share of the batch's time."""
+    queries = parse_batch({key: [row.get(key, []) for row in rows] for key in BATCH_KEYS})
+    times = settings.deadline
+    clock = BatchClock(len(rows) * times.seconds_per_query, times.reserve_seconds, times.shares())
+    started = time.perf_counter()
+    evidences = web.prepare(queries, clock)
+    seconds = (time.perf_counter() - started) / len(rows)
+    for query, evidence in zip(queries, evidences, strict=True):
+        yield {
+            "interaction_id": query.interaction_id,
+            "context": evidence.context,
+            "passages": [{"text": each.text, "url": each.url, "score": each.score} for each in evidence.passages],
+            "events": list(evidence.events),
+            "seconds": round(seconds, 3),
+        }

@@ -1,0 +1,21 @@
+"""Print the text of an HTML file as retrieval sees it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from crag.commands.command_line import add_preset_arguments, command, parser_of
+from crag.settings import load_settings
+from crag.web import page_text
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the text. Exit code: 0 done, 2 the file cannot be read."""
+    parser = parser_of("crag inspect pages", __doc__)
+    parser.add_argument("file", type=Path)
+    add_preset_arguments(parser)
+    options = parser.parse_args(arguments)
+    settings = load_settings(options.preset, options.set)
+    html = options.file.read_bytes().decode("utf-8", "replace")
+    sys.stdout.write(page_text(html, settings.web.extract) + "\n")

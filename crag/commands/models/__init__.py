@@ -1,0 +1,1 @@
+"""crag models ...: fetch and convert weights."""

@@ -1,0 +1,22 @@
+"""`crag report`, `crag report DIR`: writes report.html of a finished run again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from crag.commands.command_line import command, parser_of
+from crag.evaluation.report.page import write_report
+from crag.evaluation.store import REPORT
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the report and print its path; exit code: 0 done, 2 no finished run, or the file cannot be written."""
+    parser = parser_of(
+        "crag report",
+        "Write one HTML file about a finished run: scores, times, traces.",
+        "Exit code: 0 done; 2 the folder holds no finished run, or the file cannot be written.",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
+    parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
+    options = parser.parse_args(arguments)
+    print(write_report(options.folder, options.out))

@@ -1,0 +1,1 @@
+"""crag train ...: train what the presets use."""

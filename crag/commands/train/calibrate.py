@@ -1,0 +1,91 @@
+"""Fit P(correct), which decides where the agent answers, to finished runs: crag train calibrate.
+
+A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays off if P(correct) is above 0.5. The
+runs are folders of local_evaluation.py over questions with known answers. Their traces hold all candidate answers, with
+`--set answering.audit=true` also those to questions at which a class or passage gate closed: these are training data,
+but the figures count the gate's answer. A preset names the output as `answering.confidence.model`.
+
+Answers from the web, from the knowledge graph's facts (by a model) and from its values are weighed only if the runs
+have at least 10 of the kind; "covers" in the file lists the kinds. Other answers are given unweighed.
+
+A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
+much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.
+
+Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
+for new kinds of questions; without calls, all rows of a question.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from crag.commands.command_line import add_split_argument, command, parser_of
+from crag.core.files import UserError, write_json
+from crag.core.places import REPOSITORY
+from crag.evaluation.judge import JUDGE_NAMES, make_judge
+from crag.evaluation.signature import signature_line
+from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
+from crag.training.calibrate import asked_questions, read_run
+from crag.training.files import RunCard
+from crag.weights.needed import CALIBRATIONS
+
+FOLDS, SEED = 10, 20240605
+LICENCE = (
+    "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "
+    "CC BY-NC 4.0 (Yang et al. 2024, CRAG: Comprehensive RAG Benchmark), and so are numbers learned from them."
+)
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
+    parser = parser_of("crag train calibrate", __doc__)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
+    parser.add_argument(
+        "--out", required=True, metavar="NAME|FILE", help="a name under crag/weights/calibration/, or a path to a .json"
+    )
+    add_split_argument(parser)
+    rest = "features to leave out: what the preset will not have, such as review, or classes, as question_type"
+    parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
+    options = parser.parse_args(arguments)
+    from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
+
+    path = Path(options.out) if options.out.endswith(".json") else REPOSITORY / CALIBRATIONS / f"{options.out}.json"
+    card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
+    runs = [read_run(folder, options.split) for folder in options.runs]
+    questions = [asked for run in runs for asked in asked_questions(run, judge, set(options.without))]
+    try:
+        found = calibrate(questions, FOLDS, SEED)
+    except NothingLearnedError as error:
+        listed = ", ".join(str(folder / TRACES) for folder in options.runs)
+        remedy = "pass more runs of a preset that answers, over labelled questions"
+        raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
+    metrics = figures(found.questions)
+    trained_on = {
+        "runs": [signature_line(RunFile.read(folder).signature) for folder in options.runs],
+        "judge": f"{judge.name}@{judge.version}",
+        "asked": len(questions),
+        "different_questions": len({question.interaction_id for question in questions}),
+        "false_premises": sum(question.invalid for question in questions),
+        "answers": sum(len(question.candidates) for question in questions),
+        "right_answers": sum(one.right for question in questions for one in question.candidates),
+        "licence": LICENCE,
+    }
+    more = {"trained_on": trained_on, "cross_validated": metrics}
+    write_json(path, found.model.model_dump(mode="json") | more)
+    data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
+    settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
+    settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
+    card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
+    print(f"\ncross-validated over {metrics['questions']} questions:")
+    for name in ("calibrated", "always_answer", "against_always_answer"):
+        row = {key: value for key, value in metrics[name].items() if key != "ci"}
+        shown = ", ".join(f"{key} {value:+.3f}" for key, value in row.items())
+        low, high = metrics[name]["ci"]
+        print(f"{name.replace('_', ' ')}: {shown}, 95 % interval [{low:+.3f}, {high:+.3f}]")
+    for kind, of_kind in ({"all": metrics["probabilities"]} | metrics["probabilities_by_kind"]).items():
+        shown = ", ".join(f"{name} {of_kind[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
+        print(f"P(correct), {kind}: {of_kind['answers']} answers, {shown}")
+    print("weighed kinds of answers: " + ", ".join(found.model.covers) + "; others are given unweighed")
+    options.split.report()
+    print(f"wrote {path}, and its run card in {card.folder}")

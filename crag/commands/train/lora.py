@@ -1,0 +1,93 @@
+"""Tune an adapter: crag train lora --config db3 --data examples.jsonl --out models/adapters/mine.
+
+The folder written holds `adapter_model.safetensors` and `adapter_config.json`, which `crag.engines.llm` and vLLM load,
+`run_card.json` (data, settings, hardware, figures) and `losses.jsonl`.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crag.commands.command_line import add_split_argument, command, form, parser_of, whole
+from crag.core.files import lock_folder
+from crag.engines.llm.local_engine import model_folder
+from crag.evaluation.datasets import DatasetError
+from crag.training.files import RunCard, read_examples
+from crag.training.folds import may_train, parse_fold
+from crag.training.lora import LoraTraining
+
+PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
+SMOOTHED_STEPS = 20
+
+
+@command(FloatingPointError)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
+    parser = parser_of("crag train lora", __doc__)
+    LoraTraining.add_arguments(parser, "change a setting: epochs=1")
+    parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    fold = "hold out the examples that this fold tests, such as 1/2"
+    parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
+    add_split_argument(parser)
+    parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    resume = "continue an unfinished run of the same settings and data in --out, if there is one"
+    parser.add_argument("--resume", action="store_true", help=resume)
+    parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
+    options = parser.parse_args(arguments)
+    if options.device == "cuda":  # one card: transformers would split each batch over all that it sees
+        os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+    from crag.training.lora.model import check_tunable
+    from crag.training.lora.run import UNFINISHED, tune
+
+    card = RunCard(options.out)
+    settings = LoraTraining.load(options.config, options.set)
+    given = [example for path in options.data for example in read_examples(path, options.split)]
+    nameless = sum(not example.groups for example in given)
+    if options.hold_out and nameless:
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
+    examples = [example for example in given if may_train(example.groups, options.hold_out)]
+    if not examples:
+        raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(given)} examples")
+    base = model_folder(settings.base)
+    check_tunable(settings, base, options.device)
+    chosen: dict[str, Any] = settings.model_dump(mode="json") | {
+        "hold_out": str(options.hold_out) if options.hold_out else None,
+        "max_steps": options.max_steps,
+        "resumed": options.resume,
+    }
+    with lock_folder(options.out):
+        steps, tokens = tune(
+            settings,
+            examples,
+            base,
+            options.out,
+            options.device,
+            options.max_steps,
+            resume=options.resume,
+            overwrite=options.overwrite,
+            shown=not options.quiet,
+        )
+        last = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
+        metrics = {
+            "examples": dict(tokens.sources),
+            "too_long": dict(tokens.too_long),
+            "held_out_examples": len(given) - len(examples),
+            "steps": len(steps),
+            "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
+            "final_loss": round(sum(last) / max(1, len(last)), 4),
+            **options.split.to_card(),
+        }
+        data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
+        card.write(data, chosen, metrics, PACKAGES)
+        shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
+    print(
+        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, "
+        f"{metrics['held_out_examples']} held out), {metrics['steps']} steps, loss {metrics['final_loss']:.3f} over "
+        f"the last {SMOOTHED_STEPS} steps"
+    )
+    options.split.report()
+    print(f"wrote {options.out} in {card.seconds:.0f} s")

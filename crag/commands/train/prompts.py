@@ -1,0 +1,73 @@
+"""Turn questions with calls, or with labels, into training examples with the agent's prompts.
+
+    crag train prompts kg_writer   --preset db3_task23 --pairs pairs.jsonl --out writer.jsonl
+    crag train prompts kg_answerer --preset db3_task23 --labels graph_labels.jsonl --out answerer.jsonl
+    crag train prompts web_answerer --preset db3_task1 --labels labels.jsonl --out web_answerer.jsonl
+
+The prompts are the preset's, from the same code: form, rules, tables and examples.
+
+kg_writer learns the calls of a question, from rows of `crag train api-pairs`. The answerers learn the labels of
+`crag train labels`. At most the share --abstaining of them is "i don't know": if most rows are, a small model learns
+to say nothing else. 1 keeps all of them, as db3 did.
+
+writer/run_card.json records how writer.jsonl was made: data with sha256, settings, examples by source, seconds.
+"""
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from crag.commands.command_line import add_preset_arguments, add_split_argument, command, number, parser_of
+from crag.core.files import write_rows
+from crag.engines.encoders import load_dense_encoder
+from crag.evaluation.signature import settings_hash
+from crag.settings import KnowledgeGraphSettings, load_settings
+from crag.training.api_pairs import bank_version, read_pairs
+from crag.training.files import RunCard, file_hash
+from crag.training.prompts import label_examples, writer_examples
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the file. Exit code: 2 if an input is missing or wrong."""
+    parser = parser_of("crag train prompts", __doc__)
+    parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--pairs", type=Path, help="rows of crag.training.api_pairs, for the call writer")
+    given.add_argument("--labels", type=Path, help="rows of crag.training.labels, for the answerers")
+    parser.add_argument("--out", type=Path, required=True, help="examples for crag.training.lora")
+    add_preset_arguments(parser)
+    add_split_argument(parser)
+    parser.add_argument(
+        "--abstaining", type=number(0, 1), default=0.4, metavar="SHARE", help="from 0 to 1; default: %(default)s"
+    )
+    options = parser.parse_args(arguments)
+    if (options.task == "kg_writer") != (options.pairs is not None):
+        parser.error("kg_writer needs --pairs, the answerers need --labels")
+    card = RunCard.beside(options.out)
+    settings = load_settings(options.preset, options.set)
+    chosen: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
+    if options.labels:
+        chosen["abstaining"] = options.abstaining
+        examples = label_examples(options.labels, settings, options.task, options.abstaining, options.split)
+    else:
+        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+        chosen["bank"] = bank_version()
+        nearest = writer.selection == "similar" and writer.examples
+        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
+        if dense is not None:
+            dense.warm_up()
+        examples = list(writer_examples(read_pairs(options.pairs, options.split), writer, dense))
+    random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
+    write_rows(options.out, (example.to_row() for example in examples))
+    sources = dict(Counter(example.source for example in examples).most_common())
+    data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
+    metrics = {"examples": len(examples), "sources": sources, "sha256": file_hash(options.out)}
+    metrics |= options.split.to_card()
+    counts = ", ".join(f"{count} {source}" for source, count in sources.items())
+    written = card.write(data, chosen, metrics)
+    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {written}\n")
+    options.split.report()

@@ -1,0 +1,1 @@
+"""What runs models: language models and encoders, each behind one interface."""

@@ -1,0 +1,117 @@
+"""Encoders that run an ONNX export with onnxruntime: no torch, and int8 models for CPUs.
+
+Dynamic int8 quantisation scales activations by the whole batch, padding included, so a text's numbers depend a little
+on its batch mates. `batch_size = 1` avoids that and is as fast on CPUs.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crag.engines.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
+from crag.settings import SettingsError
+from crag.weights.manifest import WeightsMissingError
+
+MODEL_FILES = ("model.onnx", "onnx/model.onnx")
+THREADS_VARIABLE = "OMP_NUM_THREADS"
+"""onnxruntime ignores this variable of torch and BLAS, so it is passed on."""
+
+
+class OnnxTextModel:
+    """A tokenizer and an ONNX graph: maps texts to the graph's first output."""
+
+    def __init__(self, folder: Path, max_tokens: int, device: str) -> None:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
+        from tokenizers import Tokenizer
+
+        path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+        if path is None:
+            raise WeightsMissingError(f"{folder} has none of {', '.join(MODEL_FILES)}")
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.plain_tokenizer.no_truncation()
+        self.plain_tokenizer.no_padding()
+        # Truncate the longer text, which is the passage unless the question is unusually long.
+        self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+        self._tokenizer.enable_padding()
+        options = onnxruntime.SessionOptions()
+        threads = os.environ.get(THREADS_VARIABLE, "")
+        if threads.isdigit():
+            options.intra_op_num_threads = int(threads)
+        on_gpu = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
+        providers = [*on_gpu, "CPUExecutionProvider"]
+        try:
+            self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        except (faults.InvalidProtobuf, faults.InvalidArgument, faults.InvalidGraph, faults.Fail) as error:
+            raise WeightsMissingError(f"{path}: damaged, get it again ({' '.join(str(error).split())})") from None
+        self._inputs = [node.name for node in self._session.get_inputs()]
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text, without special tokens."""
+        offsets = self.plain_tokenizer.encode(text, add_special_tokens=False).offsets
+        return [(int(start), int(end)) for start, end in offsets]
+
+    def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The graph's first output and the attention mask (texts, tokens)."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        columns = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+        known = {
+            name: np.array([getattr(encoding, column) for encoding in encodings], dtype=np.int64)
+            for name, column in columns.items()
+        }
+        output = self._session.run(None, {name: known[name] for name in self._inputs})[0]
+        return np.asarray(output), known["attention_mask"]
+
+
+class OnnxDenseEncoder(BatchedDenseEncoder):
+    """A dense encoder from an ONNX folder (`model.onnx`, `tokenizer.json`)."""
+
+    _pooling: Literal["cls", "mean"]
+
+    def _load(self, folder: Path) -> OnnxTextModel:
+        self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
+        return OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
+
+    def _encode_batch(self, texts: Sequence[str]) -> Vectors:
+        states, mask = self._model.run(texts)
+        if self._pooling == "cls":
+            pooled = states[:, 0]
+        else:
+            weights = mask[:, :, None].astype(np.float32)
+            pooled = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        norms = np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+        return np.asarray(pooled / norms, dtype=np.float32)
+
+
+class OnnxCrossEncoder(BatchedCrossEncoder):
+    """A cross-encoder from an ONNX folder whose graph returns one raw logit per pair."""
+
+    def _load(self, folder: Path) -> OnnxTextModel:
+        model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
+        model.run([("warm up", "warm up")])
+        return model
+
+    def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
+        logits, _ = self._model.run(pairs)
+        return [float(logit) for logit in logits.reshape(len(pairs), -1)[:, -1]]
+
+
+def pooling_of(folder: Path, model: str) -> Literal["cls", "mean"]:
+    """The pooling of a sentence-transformers folder.
+    Raises SettingsError: the folder does not name it, or names something other than CLS or mean.
+    """
+    path = folder / "1_Pooling" / "config.json"
+    facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if facts.get("pooling_mode_cls_token"):
+        return "cls"
+    if facts.get("pooling_mode_mean_tokens"):
+        return "mean"
+    raise SettingsError(
+        f'key "dense_encoder.pooling": the folder of {model} does not say how tokens are pooled; allowed: cls, mean'
+    )

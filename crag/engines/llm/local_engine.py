@@ -1,0 +1,167 @@
+"""What in-process engines share: weights folders, tokenizer, and checks before a request runs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
+
+from crag.core.deadline import Deadline
+from crag.core.places import REPOSITORY
+from crag.engines.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError
+from crag.settings import OpenvinoEngine, TransformersEngine, VllmEngine
+from crag.weights.manifest import WeightsMissingError, load_manifest, locate
+
+_MODEL_ADVICE = "give a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
+_ADAPTER_ADVICE = (
+    "crag train adapters trains adapters (docs/training.md), --set tuned=false runs without them; or give "
+    "a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
+)
+
+
+EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
+
+
+class _AdapterConfig(BaseModel):
+    # What no engine checks by itself.
+    base: str | None = Field(None, validation_alias="base_model_name_or_path")
+    r: PositiveInt = 8
+    lora_alpha: FiniteFloat = 8
+
+
+class TokenizedRequest(NamedTuple):
+    """A valid request: its position in the caller's list and its prompt's token ids."""
+
+    place: int
+    request: GenerationRequest
+    prompt: list[int]
+
+
+class LocalEngine(ABC, Generic[EngineSettings]):
+    """A base class; engines add `warm_up`, `close` and `_answer`."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings: EngineSettings = settings
+
+    @cached_property
+    def _tokenizer(self) -> ChatTokenizer:
+        return ChatTokenizer(model_folder(self._settings.model))
+
+    @property
+    def _window(self) -> int:
+        """Maximum number of tokens of a prompt and its answer together."""
+        return self._settings.max_model_tokens
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` if a file of the base model or an adapter is missing."""
+        check_folders(self._settings.model, self._settings.adapters)
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text."""
+        return self._tokenizer.count(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest prefix with at most `max_tokens` tokens."""
+        return self._tokenizer.truncate(text, max_tokens)
+
+    @abstractmethod
+    def warm_up(self) -> None:
+        """See `LanguageModel.warm_up`."""
+
+    @abstractmethod
+    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
+        """Fill `results` by position; a request without a result counts as cut off by the deadline."""
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """Answer all requests; see `LanguageModel.generate`.
+        Raises LanguageModelDiedError: only a new process can recover the engine.
+        """
+        results: dict[int, Generation] = {}
+        if not deadline.expired:
+            self.warm_up()
+            tokenized = []
+            for place, request in enumerate(requests):
+                prompt = self._prompt(request)
+                if isinstance(prompt, Generation):
+                    results[place] = prompt
+                else:
+                    tokenized.append(TokenizedRequest(place, request, prompt))
+            self._answer(tokenized, results, deadline)
+        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
+
+    def _prompt(self, request: GenerationRequest) -> list[int] | Generation:
+        """Token ids of the prompt, or a failed generation if the request cannot run."""
+        refused = refuse_unknown_adapter(request, self._settings.adapters)
+        if refused is not None:
+            return refused
+        try:
+            prompt = self._tokenizer.prompt_tokens(request)
+        except PromptError as error:
+            return Generation.failed(str(error))
+        if not prompt:
+            return Generation.failed("the prompt is empty")
+        if len(prompt) >= self._window:
+            return Generation.failed(
+                f"the prompt has {len(prompt)} tokens, but the model takes {self._window} with the answer"
+            )
+        return prompt
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model: by name, by path, or from the hub's cache; see `locate`.
+    Raises WeightsMissingError: a file is missing, or there is no such model.
+    """
+    return _holding(locate(name), _MODEL_ADVICE, "config.json")
+
+
+def adapter_folder(name: str) -> Path:
+    """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
+    Raises WeightsMissingError: the folder or a file of the adapter is missing.
+    """
+    folder = locate(name) if name in load_manifest().models else REPOSITORY / name
+    return _holding(folder, _ADAPTER_ADVICE, "adapter_config.json", "adapter_model.safetensors")
+
+
+def check_folders(model: str, adapters: Mapping[str, str]) -> None:
+    """Check a base model and its adapters (name -> place) without loading them.
+    Raises WeightsMissingError: a file is missing or damaged, or an adapter was tuned for another model.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    model_folder(model)
+    for name, place in adapters.items():
+        folder = adapter_folder(place)
+        try:
+            base = _AdapterConfig.model_validate_json((folder / "adapter_config.json").read_bytes()).base
+            safe_open(folder / "adapter_model.safetensors", "numpy")  # compares the header with the file's size
+        except (ValidationError, SafetensorError) as error:
+            why = " ".join(f"the adapter {name} is damaged: {error}".split())[:300]
+            raise WeightsMissingError(f"{folder}: {why}: {_ADAPTER_ADVICE}") from None
+        if base is not None and _canonical(base) not in {None, _canonical(model)}:
+            raise WeightsMissingError(
+                f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
+                "one of this model, or remove the adapter there and where the preset names it"
+            )
+
+
+def _canonical(model: str) -> str | None:
+    """One name for a model given by manifest, hub or folder; None if unknown."""
+    entries = load_manifest().models
+    of_hub = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
+    name = of_hub.get(model, model)
+    if name in entries:
+        return name
+    folder = (REPOSITORY / name).resolve()
+    if not folder.is_dir():
+        return None
+    return folder.name if folder.name in entries else str(folder)
+
+
+def _holding(folder: Path, advice: str, *names: str) -> Path:
+    for name in names:
+        if not (folder / name).is_file():
+            raise WeightsMissingError(f"{folder / name} is missing: {advice}")
+    return folder

@@ -1,0 +1,129 @@
+"""A fake language model for tests and smoke runs: answers from a table and fails on request, without weights."""
+
+import random
+import re
+import time
+from collections.abc import Sequence
+
+from crag.core.deadline import Deadline
+from crag.engines.llm.base import (
+    FinishReason,
+    Generation,
+    GenerationRequest,
+    LanguageModelDiedError,
+    end_before_stop,
+    refuse_unknown_adapter,
+)
+from crag.settings import ScriptedEngine
+
+_TOKEN = re.compile(r"\S+")
+_SEED = 20240805
+_HANG_OVERRUN_SECONDS = 0.5
+_LOG_PROBABILITY = -0.1
+
+_GARBAGE = (
+    "<|im_end|>\n<|im_start|>assistant\n<|eot_id|><s>[INST] answer [/INST]</s>",
+    "\n\n".join(f"{n}. and then\r\n" for n in range(30)),
+    "word " * 20_000,
+    "half a character: \ud83d and its \udc00 other",
+    "\x00\x07\x1b[31m\u202e\u200b\ufeff",
+    '{"answer": "' + "[" * 5_000,
+    " \t\r\n ",
+)
+
+
+class ScriptedLanguageModel:
+    """Replies from `settings.replies`; tokens are words separated by white space.
+
+    The fault starts after `settings.fault_after` requests since `warm_up`, and stays:
+
+    * ``hang``: a call returns nothing, half a second (real time) after its deadline.
+    * ``die_after``: raises `LanguageModelDiedError` until the next `warm_up`.
+    * ``garbage``: chat tokens, control characters, lone surrogates, 100,000 characters, more than `max_tokens`; the
+      same in every run.
+    * ``slow``: ten times `seconds_per_request`, at least half a second.
+    * ``error``, ``empty``: failed generations, empty texts.
+    * ``short_list``: the failing requests' generations are missing from the list, against the contract.
+    """
+
+    def __init__(self, settings: ScriptedEngine) -> None:
+        self._settings = settings
+        self._served = 0
+        self._dead = False
+
+    def check_weights(self) -> None:
+        """There are no weights."""
+
+    def warm_up(self) -> None:
+        """Revive a dead engine; there is nothing to load."""
+        if self._dead:
+            self._served, self._dead = 0, False
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of words."""
+        return len(_TOKEN.findall(text))
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The first `max_tokens` words of the text."""
+        if max_tokens <= 0:
+            return ""
+        words = list(_TOKEN.finditer(text))
+        return text if len(words) <= max_tokens else text[: words[max_tokens - 1].end()]
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """One generation per request, in order, unless the fault is ``short_list``.
+        Raises LanguageModelDiedError: the fault is ``die_after`` and has begun.
+        """
+        generations = (self._serve(request, deadline) for request in requests)
+        return [generation for generation in generations if generation is not None]
+
+    def _serve(self, request: GenerationRequest, deadline: Deadline) -> Generation | None:
+        if deadline.expired:
+            return Generation.out_of_time()
+        refused = refuse_unknown_adapter(request, self._settings.adapters)
+        if refused is not None:
+            return refused
+        self._served += 1
+        seconds = self._settings.seconds_per_request
+        fault = self._settings.fault if self._served > self._settings.fault_after else None
+        if fault == "die_after":
+            self._dead = True
+            raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
+        if fault == "hang":
+            seconds = deadline.remaining + _HANG_OVERRUN_SECONDS
+        elif fault == "slow":
+            seconds = max(0.5, 10 * seconds)
+        in_time = seconds <= deadline.remaining
+        time.sleep(seconds if in_time or fault == "hang" else deadline.remaining)
+        return self._generation(request, fault) if in_time else Generation.out_of_time()
+
+    def _generation(self, request: GenerationRequest, fault: str | None) -> Generation | None:
+        reason: FinishReason = "length"
+        if fault == "short_list":
+            return None
+        if fault == "error":
+            return Generation.failed("the scripted engine fails on purpose")
+        if fault == "garbage":
+            text = self._garbage()
+        else:
+            reply = end_before_stop("" if fault == "empty" else self._reply(request), request.stop)
+            text = self.truncate(reply, request.max_tokens)
+            reason = "stop" if text == reply else "length"
+        tokens = self.count_tokens(text)
+        turns = [message.content for message in request.messages] + [request.prompt or ""]
+        prompt_tokens = sum(map(self.count_tokens, turns))
+        return Generation(text, _LOG_PROBABILITY if tokens else None, prompt_tokens, tokens, reason)
+
+    def _reply(self, request: GenerationRequest) -> str:
+        users = [turn.content for turn in request.messages if turn.role == "user"]
+        asked = request.prompt if request.prompt is not None else (users or [""])[-1]
+        replies = self._settings.replies.items()
+        return next((reply for part, reply in replies if part in asked), self._settings.default_reply)
+
+    def _garbage(self) -> str:
+        chance = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
+        noise = "".join(chr(chance.randrange(1, 0xD800)) for _ in range(40))
+        return chance.choice((*_GARBAGE, noise))

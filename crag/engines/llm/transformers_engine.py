@@ -1,0 +1,121 @@
+"""Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
+
+from crag.engines.llm.attention import attention_for
+from crag.engines.llm.base import EngineUnavailableError, LanguageModelDiedError
+from crag.engines.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
+from crag.engines.llm.local_engine import adapter_folder, model_folder
+from crag.engines.llm.stepwise_engine import StepwiseEngine
+from crag.engines.llm.tokenizer import quiet_transformers
+from crag.settings import TransformersEngine
+from crag.weights.manifest import WeightsMissingError
+
+_PREFILL_TOKENS_ON_GPU = 8192
+
+
+class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
+    """`StepwiseEngine` on a CPU or on GPUs, in the precision of the settings."""
+
+    def check_weights(self) -> None:
+        """See `LocalEngine.check_weights`."""
+        super().check_weights()
+        folder = model_folder(self._settings.model)
+        if not any(folder.glob("*.safetensors")):
+            raise WeightsMissingError(
+                f"{folder} has no weights for this engine: crag models fetch {self._settings.model} --float16"
+            )
+
+    def _load(self) -> "TransformersModel":
+        model = TransformersModel(self._settings)
+        model.rehearse()
+        return model
+
+
+class TransformersModel(StepModel):
+    """A causal language model of transformers."""
+
+    def __init__(self, settings: TransformersEngine) -> None:
+        self._adapters = settings.adapters
+        with quiet_transformers():
+            self._model: Any = _with_adapters(_load_base(settings), settings)
+        self._model.eval()
+        self._device: torch.device = self._model.get_input_embeddings().weight.device
+        self.prefill_tokens = PREFILL_TOKENS_ON_CPU if self._device.type == "cpu" else _PREFILL_TOKENS_ON_GPU
+
+    @contextmanager
+    def adapter(self, name: str | None) -> Iterator[None]:
+        """Apply an adapter, or none, while the block runs."""
+        if name is not None:
+            self._model.set_adapter(name)
+            yield
+        elif self._adapters:
+            with self._model.disable_adapter():
+                yield
+        else:
+            yield
+
+    def step(
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, kept: int = 1
+    ) -> tuple[Logits, Cache]:
+        """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
+        ids, seen, places = (torch.from_numpy(array).to(self._device) for array in (tokens, mask, positions))
+        try:
+            with torch.inference_mode():
+                output = self._model(
+                    input_ids=ids,
+                    attention_mask=seen,
+                    position_ids=places,
+                    past_key_values=cache,
+                    use_cache=True,
+                    logits_to_keep=kept,
+                )
+                logits = output.logits[:, -kept:].float().cpu().numpy()
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except torch.AcceleratorError as error:
+            raise LanguageModelDiedError(f"the GPU fails: {error}") from error
+        return np.asarray(logits), output.past_key_values
+
+    def release(self) -> None:
+        """See `StepModel.release`."""
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _load_base(settings: TransformersEngine) -> PreTrainedModel:
+    device = settings.device
+    if device != "auto" and torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise EngineUnavailableError(f"the settings ask for device {device!r}, but torch finds no CUDA GPU here")
+    spread = device == "auto" and torch.cuda.is_available()
+    model = AutoModelForCausalLM.from_pretrained(
+        str(model_folder(settings.model)),
+        dtype=getattr(torch, settings.dtype),
+        device_map="auto" if spread else None,
+        attn_implementation=attention_for(device),
+        local_files_only=True,
+        use_safetensors=True,
+    )
+    return model if device == "auto" else model.to(device)
+
+
+def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTrainedModel:
+    if not settings.adapters:
+        return base
+    from peft import PeftModel
+
+    model: PeftModel | None = None
+    for name, location in settings.adapters.items():
+        folder = str(adapter_folder(location))
+        # Without autocast_adapter_dtype=False float16 adapters run in float32, which is 8 times slower on a T4.
+        if model is None:
+            model = PeftModel.from_pretrained(base, folder, adapter_name=name, autocast_adapter_dtype=False)
+        else:
+            model.load_adapter(folder, adapter_name=name, autocast_adapter_dtype=False)
+    return model

@@ -1,0 +1,82 @@
+"""The real evaluator's limits, and how it groups rows of a question file into batches, without answers and labels."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crag.core.queries import query_time_of
+from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
+
+SECONDS_PER_QUERY = 30.0
+"""The evaluator's limit since 2024-04-24; a batch of n gets n times that."""
+STARTUP_SECONDS = 600.0
+"""Time limit for importing and building an agent, as in the 2025 evaluator."""
+MAX_BATCH_SIZE = 16
+"""The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
+GPU_MEMORY_GIB = 15.0
+"""Usable memory of one of its T4, of 16 GB."""
+GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
+"""The environment variable with the knowledge graph's address (tasks 2 and 3); not set in task 1."""
+
+SLICE_FIELDS = (*LABEL_FIELDS, "popularity")
+"""Labels that define slices. Public rows have no popularity (CRAG, section 4: head, torso or tail); other files may."""
+
+
+class RowKey(NamedTuple):
+    """Identifies a row of a run: its interaction id, and how many earlier rows had the same one."""
+
+    interaction_id: str
+    occurrence: int
+
+
+def golds_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The official answer of a row and its alternatives; empty without an answer."""
+    answer = row.get("answer")
+    return () if answer is None else (answer, *row.get("alt_ans", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A row, its key, and the number of its batch, from 0."""
+
+    key: RowKey
+    batch: int
+    row: Mapping[str, Any]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of the row."""
+        return {name: self.row[name] for name in SLICE_FIELDS if isinstance(self.row.get(name), str)}
+
+
+def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
+    """The rows in order, `size` at a time; the last batch may be shorter."""
+    seen: Counter[str] = Counter()
+    batch: list[Question] = []
+    for number, row in enumerate(rows):
+        name = row["interaction_id"]
+        batch.append(Question(RowKey(name, seen[name]), number // size, row))
+        seen[name] += 1
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
+    """The evaluator's argument of `batch_generate_answer`: four lists of equal length, without answers and labels.
+
+    Search results have only the five official fields. A row without a time is asked now.
+    """
+    rows = [question.row for question in questions]
+    return {
+        "interaction_id": [row["interaction_id"] for row in rows],
+        "query": [row["query"] for row in rows],
+        "search_results": [
+            [{name: result.get(name, "") for name in PAGE_FIELDS} for result in row.get("search_results", ())]
+            for row in rows
+        ],
+        "query_time": [row.get("query_time") or query_time_of() for row in rows],
+    }

@@ -1,0 +1,65 @@
+"""Runs the mock knowledge graph in its own process for the duration of a run, as in the competition.
+
+The server reads a pipe from this process and stops when the pipe closes, even if the evaluator is killed.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+
+from crag.core.files import UserError
+
+PROBE = "/open/search_entity_by_name"
+PROBE_SECONDS = 5.0
+
+
+@contextmanager
+def mock_graph(data: str | Path = "") -> Iterator[str]:
+    """The address of `crag graph serve` with the graph of a folder; without one: the shipped graph.
+    Raises UserError: it exited at once; the message ends with its output.
+    """
+    folder = ["--data", str(data)] if data else []
+    command = [sys.executable, "-m", "crag", "graph", "serve", "--port", "0", "--stop-with-stdin", *folder]
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+        subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        try:
+            # Its first line has the address, once it is ready: the official graph takes minutes.
+            line = process.stdout.readline() if process.stdout else ""
+            if not (address := re.search(r"https?://\S+", line)):
+                errors.seek(0)
+                last = " ".join(errors.read().split("\n")[-4:]).strip()
+                raise UserError(f"the mock knowledge graph did not start: {last}")
+            yield address.group()
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def silent_graph(address: str) -> str | None:
+    """Why a graph server gives no results, None if it does; takes at most a few seconds."""
+    try:
+        with requests.Session() as session:
+            session.trust_env = False  # an internet proxy would hide a server in the local network
+            reply = session.post(f"{address.rstrip('/')}{PROBE}", json={"query": "x"}, timeout=PROBE_SECONDS)
+        if reply.ok and "result" in reply.json():
+            return None
+    except requests.Timeout:
+        return f"no reply in {PROBE_SECONDS:g} s"
+    except requests.JSONDecodeError:
+        return "its reply is no JSON"
+    except requests.RequestException as error:
+        return "connection refused" if "refused" in str(error) else type(error).__name__
+    return f"status {reply.status_code} for {PROBE}" if not reply.ok else 'its reply has no "result"'

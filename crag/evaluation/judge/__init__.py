@@ -1,0 +1,12 @@
+"""Judges whether answers are right: `rules` by rules, `llm` by a language model."""
+
+from crag.evaluation.judge.base import Claim, Judge, Judgement, ReadClaim, Verdict, judge_claims
+from crag.evaluation.judge.choices import gold_items
+from crag.evaluation.judge.llm import LanguageModelJudge
+from crag.evaluation.judge.options import JUDGE_NAMES, add_judge_arguments, cost_line, judge_from, make_judge
+from crag.evaluation.judge.rules import RulesJudge
+
+__all__ = [
+    "JUDGE_NAMES", "Claim", "Judge", "Judgement", "LanguageModelJudge", "ReadClaim", "RulesJudge", "Verdict",
+    "add_judge_arguments", "cost_line", "gold_items", "judge_claims", "judge_from", "make_judge",
+]  # fmt: skip

@@ -1,0 +1,139 @@
+"""The interface of judges, the part of the official metric that all judges share, and claims."""
+
+import enum
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from crag.core.contracts import I_DONT_KNOW
+from crag.text.matching import Number, content, found_in, read_numbers, same_number, tokens
+
+_INVALID = "invalid"
+
+
+class Verdict(enum.StrEnum):
+    """The value of an answer. `UNSCORED` means that no judge could decide; it does not count."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    MISSING = "missing"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An answer to judge. `golds` are all right answers, the official one first; empty if unknown."""
+
+    query: str
+    golds: tuple[str, ...]
+    prediction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and one sentence with the reason, which starts with the rule's name."""
+
+    verdict: Verdict
+    reason: str
+
+
+class Judge(Protocol):
+    """Decides between correct and incorrect; `judge_claims` first settles missing, exact and unscored claims.
+
+    `name` and `version` are part of every signature; the version changes whenever a verdict may change.
+    """
+
+    name: str
+    version: str
+
+    def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
+        """One judgement per claim, in order; `Verdict.UNSCORED` if the judge cannot decide."""
+
+
+def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], str]) -> list[Judgement]:
+    """Judge answers like the official metric (local_evaluation.py of the 2024 starter kit).
+
+    `trim` cuts the prediction to what the evaluator keeps. It is *missing* if its lower case contains "i don't know"
+    with the ASCII apostrophe, and *correct* if its lower case equals a gold answer's. The word "invalid" in both the
+    prediction and a gold answer makes it correct, in only one of them *incorrect* (Meta's later version). The judge
+    decides the rest. A claim without a gold answer is unscored.
+    """
+    trimmed = [Claim(claim.query, claim.golds, trim(claim.prediction).strip()) for claim in claims]
+    settled = [official_judgement(claim) for claim in trimmed]
+    asked = iter(judge.judge([claim for claim, known in zip(trimmed, settled, strict=True) if known is None]))
+    return [known if known is not None else next(asked) for known in settled]
+
+
+def official_judgement(claim: Claim) -> Judgement | None:
+    """The verdict of the official metric without a judge, or None. The prediction is already trimmed."""
+    prediction = claim.prediction.lower()
+    if I_DONT_KNOW in prediction:
+        return Judgement(Verdict.MISSING, f'official: the answer contains "{I_DONT_KNOW}"')
+    if not claim.golds:
+        return Judgement(Verdict.UNSCORED, "official: the question has no gold answer")
+    if prediction and any(prediction == gold.strip().lower() for gold in claim.golds):
+        return Judgement(Verdict.CORRECT, "official: the answer equals the gold answer")
+    expected, said = any(_INVALID in gold.lower() for gold in claim.golds), _INVALID in prediction
+    if expected and said:
+        return Judgement(Verdict.CORRECT, f'official: both the answer and the gold answer contain "{_INVALID}"')
+    if expected or said:
+        where = "gold answer" if expected else "answer"
+        return Judgement(Verdict.INCORRECT, f'official: only the {where} contains "{_INVALID}"')
+    return None
+
+
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|won|wins|holds?|held|released?|played|grossed|made|earned|starred|directed|"
+    r"belongs?|became|founded|sold|scored|occurs?|includes?|refers?|means?)\b"
+)
+CLAUSE_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|won|wins|holds?|released|played|became|made|directed|grossed|include[sd]?)\b"
+)
+"""The verb that divides a gold sentence into subject and rest."""
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|old|long|tall|far|big|large|high|often|fast|heavy|wide|deep)\b"
+    r"|\bwhat (?:is|was|were|are)? ?(?:the )?(?:[\w']+ ){0,3}(?:number|total|price|age|percentage|average|score"
+    r"|market cap|ratio|population|budget|height|cost|amount|eps)\b"
+)
+_ASKS_YES_NO = re.compile(
+    r"(?:so |hey |please |and |in [^,]{1,100}, )?"
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"
+)
+
+
+RuleDecision = tuple[bool, str]
+"""Whether a rule finds the prediction right, and the reason in a short phrase."""
+
+
+class ReadClaim:
+    """A question, one right answer and a prediction, with their tokens.
+
+    `asked` is the question in lower case. `new_in_...` are content tokens that are not in the question. `..._numbers`
+    exclude whole dates. `is_sentence`: the gold answer is a sentence that contains the answer.
+    """
+
+    def __init__(self, query: str, gold: str, prediction: str) -> None:
+        self.query, self.gold, self.prediction = query, gold, prediction
+        self.asked = query.lower()
+        self.query_tokens, self.gold_tokens, self.prediction_tokens = tokens(query), tokens(gold), tokens(prediction)
+        self.new_in_gold = self.not_asked(self.gold_tokens)
+        self.new_in_prediction = self.not_asked(self.prediction_tokens)
+        self.gold_numbers, self.prediction_numbers = read_numbers(gold), read_numbers(prediction)
+        self.is_sentence = len(self.gold_tokens) >= 6 and bool(_VERB.search(gold.lower()))
+        self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
+        self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
+
+    def not_asked(self, parts: tuple[str, ...]) -> list[str]:
+        """The content tokens that are not in the question."""
+        return [token for token in content(parts) if not found_in(token, self.query_tokens)]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text."""
+    return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
+
+
+def not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
+    """The numbers that are none of the known ones."""
+    return [number for number in numbers if not any(same_number(number, other) for other in known)]

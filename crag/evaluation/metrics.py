@@ -1,0 +1,150 @@
+"""The CRAG metrics with bootstrap intervals, over all questions and by label; agreement of two sets of verdicts."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crag.evaluation.batches import SLICE_FIELDS
+from crag.evaluation.judge import Verdict
+
+T = TypeVar("T")
+RESAMPLES = 2000
+SEED = 20240605
+UNLABELLED = "(none)"
+FEWEST = 10
+"""An interval of fewer questions says too little to be shown; people get a dash, files keep it."""
+
+VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
+"""The score of a verdict (CRAG, section 3.1); `Verdict.UNSCORED` has none."""
+
+
+class Interval(NamedTuple):
+    """A 95 % interval: the 2.5th and 97.5th percentile of the bootstrap."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The metrics of a set of verdicts. All shares are of the `n` scored questions.
+
+    `score` = (2 * correct + missing) / n - 1 (CRAG, section 3.1, and the starter kit), which is accuracy minus
+    hallucination; `hallucination` is the share of incorrect answers. Without scored questions all are 0. `ci` is the
+    interval of the score, `intervals` are those of the three shares.
+    """
+
+    score: float
+    accuracy: float
+    hallucination: float
+    missing: float
+    n: int
+    unscored: int
+    ci: Interval
+    intervals: Mapping[str, Interval]
+
+
+def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
+    """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions."""
+    counts = {
+        "accuracy": verdicts.count(Verdict.CORRECT),
+        "hallucination": verdicts.count(Verdict.INCORRECT),
+        "missing": verdicts.count(Verdict.MISSING),
+    }
+    n = sum(counts.values())
+    divisor = max(n, 1)
+    samples = resampled_counts(list(counts.values()), resamples, seed) / divisor
+    return Metrics(
+        score=(2 * counts["accuracy"] + counts["missing"]) / divisor - 1 if n else 0.0,
+        **{name: count / divisor for name, count in counts.items()},
+        n=n,
+        unscored=len(verdicts) - n,
+        ci=percentile_interval(samples[:, 0] - samples[:, 1]),
+        intervals={name: percentile_interval(samples[:, column]) for column, name in enumerate(counts)},
+    )
+
+
+def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
+    """Counts of each kind in the bootstrap samples; shape (resamples, kinds).
+
+    Drawing n items of a few kinds with replacement is one multinomial draw of the counts: the same distribution as
+    drawing single items, in a time independent of n.
+    """
+    total = sum(counts)
+    if not total:
+        return np.zeros((resamples, len(counts)), dtype=np.int64)
+    shares = np.asarray(counts, dtype=np.float64) / total
+    return np.random.default_rng(seed).multinomial(total, shares, size=resamples)
+
+
+def percentile_interval(samples: NDArray[np.float64]) -> Interval:
+    """The 95 % percentile interval of bootstrap samples of a statistic."""
+    low, high = np.percentile(samples, [2.5, 97.5])
+    return Interval(float(low), float(high))
+
+
+def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+    """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
+    kinds, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return percentile_interval(resampled_counts(counts.tolist(), resamples, seed) @ kinds / max(len(values), 1))
+
+
+def wilson_interval(right: int, count: int) -> Interval:
+    """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
+    z, share = NormalDist().inv_cdf(0.975), right / count
+    middle, scale = share + z**2 / (2 * count), 1 + z**2 / count
+    half = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return Interval((middle - half) / scale, (middle + half) / scale)
+
+
+def by_label(items: Iterable[T], field: str, row_of: Callable[[T], Mapping[str, Any]]) -> dict[str, list[T]]:
+    """The items by their rows' labels in a field, in alphabetical order, `UNLABELLED` too; empty if no row has one."""
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(label_of(row_of(item), field), []).append(item)
+    return dict(sorted(groups.items())) if set(groups) - {UNLABELLED} else {}
+
+
+def slices(rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
+    """Metrics per label: ``slices(rows)["domain"]["movie"]``, without the fields that have no labels."""
+    return {
+        field: {label: measure([Verdict(row["verdict"]) for row in some]) for label, some in groups.items()}
+        for field in fields
+        if (groups := by_label(rows, field, lambda row: row))
+    }
+
+
+def field_title(field: str) -> str:
+    """A label field's display name."""
+    return "dynamism" if field == "static_or_dynamic" else field.replace("_", " ")
+
+
+def label_of(row: Mapping[str, Any], field: str) -> str:
+    """The row's label, or `UNLABELLED`."""
+    value = row.get(field)
+    return UNLABELLED if value in (None, "") else str(value)
+
+
+def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The fields that can define slices: those with a single value in some row, in alphabetical order."""
+    return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
+
+
+def agreement(first: Sequence[str], second: Sequence[str]) -> float:
+    """The share of positions with the same verdict; 0 for none."""
+    return sum(one == other for one, other in zip(first, second, strict=True)) / max(len(first), 1)
+
+
+def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
+    """Agreement beyond chance (Cohen 1960): 1 is perfect, also if both always give the same single verdict."""
+    if not first:
+        return 0.0
+    shares, others = Counter(first), Counter(second)
+    chance = sum(shares[verdict] * others[verdict] for verdict in shares) / len(first) ** 2
+    return 1.0 if chance == 1 else (agreement(first, second) - chance) / (1 - chance)

@@ -1,0 +1,158 @@
+"""The signature of a number: everything it depends on, as one line, so that scores are comparable."""
+
+import hashlib
+import json
+import platform
+import tomllib
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from crag.answering import MAX_TOKENS, PROMPTS, answer_prompt
+from crag.core.places import REPOSITORY
+from crag.evaluation.datasets import dataset_files, joined_files
+from crag.settings import TRIM_TOKENIZER, Settings, needed_weights
+from crag.weights.manifest import find
+
+WHOLE_FILE_LIMIT = 1 << 30
+"""Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
+
+VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
+"""Installed packages that can change an answer."""
+
+_HEAD = 64 << 20
+PACKAGE = "crag-submission"
+_PROMPT_SOURCES = {
+    "calls": ("crag/graph/writing/prompt.py", "crag/graph/writing/examples/*", "crag/graph/writing/fixed/*.toml"),
+    "entities": ("crag/facts/mentions.py",),
+    "route": ("crag/router/prompt_router.py",),
+}
+"""Prompts built by code, and their source files: any change there is another prompt."""
+
+
+def preset_signature(settings: Settings | None) -> dict[str, str | None]:
+    """A preset's part of a signature: settings, prompts and trained files; all None for an agent without a preset."""
+    if settings is None:
+        return dict.fromkeys(("preset", "prompts", "adapters", "trained"))
+    return {
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "prompts": prompts_signature(settings),
+        "adapters": adapters_signature(settings),
+        "trained": trained_signature(settings),
+    }
+
+
+def settings_hash(settings: Settings) -> str:
+    """12 hexadecimal digits that change with any setting except the description."""
+    plain = json.dumps(settings.model_dump(mode="json", exclude={"description"}), sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()[:12]
+
+
+def prompts_signature(settings: Settings) -> str:
+    """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
+    answering, graph = settings.answering, settings.knowledge_graph
+    prompts = {**PROMPTS, "own": answer_prompt(answering)}
+    named = [
+        "own" if answering.own_prompt else answering.prompt,
+        graph.answer_prompt if graph else None,
+        answering.refine.prompt if answering.refine else None,
+    ]
+    built = {
+        "calls": graph is not None,
+        "entities": settings.public_data is not None and settings.public_data.method == "prompt",
+        "route": settings.router is not None and settings.router.engine == "prompt",
+    }
+    digest = hashlib.sha256()
+    texts = [name for name in dict.fromkeys(named) if name]
+    for name in texts:
+        digest.update(f"{name}\0{prompts[name].system}\0{prompts[name].user}\0".encode())
+    sources = [name for name, used in built.items() if used]
+    for pattern in (pattern for name in sources for pattern in _PROMPT_SOURCES[name]):
+        for file in sorted(path for path in REPOSITORY.glob(pattern) if path.is_file()):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return f"{'+'.join([*texts, *sources])}@{digest.hexdigest()[:12]}"
+
+
+def adapters_signature(settings: Settings) -> str | None:
+    """The preset's adapters with 12 digits of their files' sha256, as ``kg_writer@0f...``; None without adapters.
+
+    ``?`` for missing files, which the agent reports at its start. Adapters on a server have its model names instead,
+    because their weights are not visible here.
+    """
+    model = settings.language_model
+    if model.engine in {"openai", "scripted"}:
+        return _joined(model.adapters)
+    return trained_signature(settings, {"adapter"})
+
+
+def trained_signature(settings: Settings, kinds: Set[str] = frozenset({"classifier", "calibration"})) -> str | None:
+    """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
+    without any. ``?`` for missing files, which the agent reports at its start.
+    """
+    folders = [folder for folder in needed_weights(settings).folders if folder.kind in kinds]
+    names = [folder.path.name if folder.kind == "calibration" else folder.name for folder in folders]
+    hashes = [_hash_of([folder.path / name for name in folder.files or ("",)]) for folder in folders]
+    return _joined(dict(zip(names, hashes, strict=True)))
+
+
+def _joined(marks: Mapping[str, str]) -> str | None:
+    return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
+
+
+def _hash_of(files: Sequence[Path]) -> str:
+    if not all(file.is_file() for file in files):
+        return "?"
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:12]
+
+
+def dataset_hash(path: Path) -> str:
+    """sha256 of the question file or its joined parts, 16 digits; ``head-`` and the size if it is over 1 GiB.
+
+    Page files of the rows are not included.
+    """
+    files = dataset_files(path)
+    size = sum(file.stat().st_size for file in files)
+    with joined_files(path, files) as stream:
+        if size <= WHOLE_FILE_LIMIT:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]  # type: ignore[arg-type]
+        return f"head-{hashlib.sha256(stream.read(_HEAD)).hexdigest()[:16]}-{size}"
+
+
+def package_version() -> str:
+    """The version in pyproject.toml, else of the installed package, ``unknown`` if only the code was copied."""
+    try:
+        return str(tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        with suppress(metadata.PackageNotFoundError):
+            return metadata.version(PACKAGE)
+    return "unknown"
+
+
+def trim_name() -> str:
+    """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
+    return f"llama2-{MAX_TOKENS}" if find(TRIM_TOKENIZER).problem is None else f"bound{MAX_TOKENS}"
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of `VERSIONED_PACKAGES`, ``none`` if not installed."""
+    installed = dict.fromkeys(VERSIONED_PACKAGES, "none")
+    for name in VERSIONED_PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            installed[name] = metadata.version(name)
+    return {"python": platform.python_version(), **installed}
+
+
+def identity_of(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """What stays when a run is resumed: the signature without the versions."""
+    return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
+
+
+def signature_line(signature: Mapping[str, Any]) -> str:
+    """The signature as one line of ``key:value`` joined by bars, like sacrebleu's."""
+    return "|".join(f"{key}:{value}" for key, value in signature.items() if value is not None)

@@ -1,0 +1,147 @@
+"""The language's one error, and the diagnosis of unreadable text: brackets and quotes first, as they mislead."""
+
+import enum
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lark import UnexpectedInput
+
+from crag.graph.language.syntax import terminal
+
+_CLOSERS = {"(": ")", "[": "]"}
+_HALF_WIDTH = str.maketrans("（）［］【】", "()[][]")
+_CALL = re.compile(r"\w[(（]|\bget_\w", re.IGNORECASE)
+"""Signs of a call: a word directly before a bracket, or the start of a table's name."""
+
+
+class ErrorKind(enum.StrEnum):
+    """The kind of error; counts show what a tuned writer still has to learn."""
+
+    PROSE = "prose"
+    UNKNOWN_TABLE = "unknown_table"
+    UNKNOWN_KEY = "unknown_key"
+    MISSING_BRACKET = "missing_bracket"
+    EXTRA_BRACKET = "extra_bracket"
+    UNTERMINATED_STRING = "unterminated_string"
+    WRONG_ARGUMENT = "wrong_argument"
+    NOTHING_BEFORE = "nothing_before"
+    TOO_LONG = "too_long"
+    TOO_DEEP = "too_deep"
+    TOO_MANY_STATEMENTS = "too_many_statements"
+    SYNTAX = "syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where a program is wrong: `line` and `column` count from 1, `caret` is the line with a caret under the column."""
+
+    kind: ErrorKind
+    message: str
+    line: int
+    column: int
+    caret: str
+
+
+class KgQueryError(ValueError):
+    """The only error that parsing raises; `fault` has the details."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"{fault.kind}: {fault.message} (line {fault.line}, column {fault.column})\n{fault.caret}")
+        self.fault = fault
+
+
+def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
+    """The error for a position in a text."""
+    before = (text[:position] + "|").splitlines()
+    line, column = len(before), len(before[-1])
+    start = max(0, column - 60)
+    shown = (text.splitlines() or [""])[:line][-1][start : column + 40]
+    return KgQueryError(Fault(kind, message, line, column, f"{shown}\n{' ' * (column - 1 - start)}^"))
+
+
+@functools.cache
+def _mark_pattern() -> re.Pattern[str]:
+    """Match texts, call names and words first, so that brackets and quotes inside them do not count."""
+    return re.compile(
+        f"(?P<text>{terminal('TEXT')})|(?P<call>{terminal('NAME')})|(?P<word>{terminal('WORD')})"
+        rf"|(?P<mark>[()（）\[\]［］【】\"'“”„«»‘’‚])"
+    )
+
+
+def _marks(text: str) -> Iterator[tuple[str, int]]:
+    """The brackets, stray quotes and names before a bracket (as `call`), with their positions."""
+    for match in _mark_pattern().finditer(text):
+        if match.lastgroup == "call":
+            yield "call", match.start()
+        elif match.lastgroup == "mark":
+            yield match[0].translate(_HALF_WIDTH), match.start()
+
+
+def depth_fault(text: str, limit: int) -> KgQueryError | None:
+    """The error for brackets nested deeper than `limit`."""
+    depth = 0
+    for mark, position in _marks(text):
+        depth = depth + 1 if mark in _CLOSERS else max(0, depth - (mark in ")]"))
+        if depth > limit:
+            return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, position)
+    return None
+
+
+def bracket_fault(text: str) -> KgQueryError | None:
+    """The first missing or extra bracket, or unclosed quote.
+
+    Closing brackets after a complete statement do not count: the parser skips them.
+    """
+    awaited: list[str] = []
+    is_first = True
+    for mark, position in _marks(text):
+        extra, missing_at = False, None
+        if mark == "call":
+            if awaited and _begins_new_line(text, position):
+                missing_at = len(text[:position].rstrip())
+        elif mark in _CLOSERS:
+            awaited.append(_CLOSERS[mark])
+            is_first = False
+        elif mark not in ")]":
+            return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, position)
+        elif awaited and mark == awaited[-1]:
+            awaited.pop()
+        elif mark in awaited:
+            missing_at = position
+        else:
+            extra = bool(awaited) or is_first or text[position + 1 :].lstrip().startswith(("[", "［", "【"))
+        if extra:
+            return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
+        if missing_at is not None:
+            return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, missing_at)
+    if awaited:
+        return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, len(text.rstrip()))
+    return None
+
+
+def _begins_new_line(text: str, position: int) -> bool:
+    """Whether a new line starts there that does not continue the previous line's list."""
+    before = text[:position].rstrip()
+    return "\n" in text[len(before) : position] and not before.endswith((",", "，", "、", "(", "（", "[", "［", "【"))
+
+
+def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
+    """The fault that stopped the parser, with what lark expected there."""
+    if not _CALL.search(text):
+        return prose(text)
+    if fault := bracket_fault(text):
+        return fault
+    names: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
+    expected = ", ".join(sorted(name.strip("_").lower().replace("_", " ") for name in names if name[0] != "$"))
+    position = min(raised.pos_in_stream or 0, len(text.rstrip()))
+    stopped_by = text[position : position + 20].split(maxsplit=1)
+    shown = f"{stopped_by[0]!r} cannot stand here" if stopped_by else "the text stops too early"
+    return error(ErrorKind.SYNTAX, f"{shown}; expected {expected or 'nothing more'}", text, position)
+
+
+def prose(text: str) -> KgQueryError:
+    """The fault of a text without calls."""
+    start = len(text) - len(text.lstrip())
+    return error(ErrorKind.PROSE, "no call here; write calls, one a line, or None", text, start)

@@ -1,0 +1,11 @@
+"""Turns a question into a program of calls: example bank, choice of examples, prompt, one batch, one repair."""
+
+from crag.graph.writing.bank import BankError, Example, load_bank, write_examples
+from crag.graph.writing.choice import ExampleChoice, ExampleIndex
+from crag.graph.writing.prompt import write_prompt
+from crag.graph.writing.writer import CallRequest, CallWriter, Written, invented_dates
+
+__all__ = [
+    "BankError", "CallRequest", "CallWriter", "Example", "ExampleChoice", "ExampleIndex", "Written", "invented_dates",
+    "load_bank", "write_examples", "write_prompt",
+]  # fmt: skip

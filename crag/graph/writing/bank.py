@@ -1,0 +1,83 @@
+"""Examples: questions with their programs, one TOML file per domain, checked on loading.
+
+In a file the key is the question, the value is the program in canonical form, one statement a line.
+"""
+
+import functools
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from crag.graph.language import KgQueryError, parse, render
+from crag.graph.language.program import Program
+from crag.graph.schema import Domain
+from crag.settings import SettingsError
+
+FOLDER = Path(__file__).parent / "examples"
+
+
+class BankError(SettingsError):
+    """A file of examples cannot be used; the message names the file and the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question and its calls; `calls` is the canonical text of `program`."""
+
+    domain: Domain
+    question: str
+    calls: str
+    program: Program
+
+
+@functools.cache
+def load_bank() -> tuple[Example, ...]:
+    """The shipped examples of all domains."""
+    return tuple(example for own in load_folder(FOLDER).values() for example in own)
+
+
+def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
+    """The examples of a folder by domain, in file order; one file per domain."""
+    return {domain: load_examples(folder / f"{domain}.toml", domain) for domain in Domain}
+
+
+def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
+    """The examples of one file, in order."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BankError(f"{path}: cannot be read: {error}") from None
+    return tuple(_example(path, domain, question, calls) for question, calls in entries.items())
+
+
+def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> None:
+    """Write a file that `load_examples` reads, with a comment line on top."""
+    lines = [f"# {comment}", *(f"{_quoted(one.question)} = {_literal(one.calls)}" for one in examples)]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _literal(calls: str) -> str:
+    """A TOML string, if possible without backslashes for quotes."""
+    if "\n" not in calls and "'" not in calls:
+        return f"'{calls}'"
+    return f"'''\n{calls}'''" if "'''" not in calls and not calls.endswith("'") else _quoted(calls)
+
+
+def _quoted(text: str) -> str:
+    """A basic TOML string, which equals JSON's except for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _example(path: Path, domain: Domain, question: str, calls: object) -> Example:
+    if not isinstance(calls, str):
+        raise BankError(f"{path}: {question!r}: the calls must be a text, found {calls!r}")
+    try:
+        program = parse(calls, domain)
+    except KgQueryError as error:
+        raise BankError(f"{path}: {question!r}: {error}") from None
+    canonical = render(program)
+    if canonical != calls:
+        raise BankError(f"{path}: {question!r}: the canonical form is\n{canonical}\nbut the file has\n{calls}")
+    return Example(domain, question, calls, program)

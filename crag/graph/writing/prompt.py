@@ -1,0 +1,147 @@
+"""The prompt of the writer: rules, schema, examples, question. Wording ours; the parts are db3's (section 3.2, C.3).
+
+What all questions of a domain share stands first, for prefix caching. Models below two billion parameters copy an
+example when asked in a chat, as db3's larger ones were, and write calls when they continue a list of pairs: a preset
+chooses the form.
+"""
+
+import functools
+from dataclasses import replace
+from itertools import takewhile
+
+from crag.engines.llm.base import GenerationRequest, Message
+from crag.graph.language import constraint
+from crag.graph.language.faults import Fault
+from crag.graph.schema import Column, Domain, Schema, Table, Type, load_schema
+from crag.graph.writing.choice import Neighbourhood
+from crag.settings import KgWriterSettings
+
+STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
+"""Where a model goes on with questions of its own."""
+
+RULES = """Write the database calls that find what a question asks for, one call a line.
+table(names, conditions)["key"] gives a key of the matching row. ALL in front gives all rows, ["key"][:3] the first 3, \
+["len"] their number. Conditions: eq(key,"x") neq(key,"x") ge(key,"x") le(key,"x"), several in [ ]. None leaves a name \
+open, ["a","b"] means both names, * means the values of the line before. sort(conditions,key) orders the line before, \
+-key descending; average takes its mean. Copy names and dates as the question has them. \
+If no table holds the answer, write None."""
+
+RULES_ONE_BY_ONE = """Rules:
+1. table(names, conditions)["key"] finds the row that fits names and conditions and gives its key; without ["key"] it \
+gives the whole row.
+2. A name that the question leaves open is None. ["a","b"] in place of a name asks for what both have in common.
+3. A condition compares a key: eq(key,"x") equal, neq(key,"x") not equal, ge(key,"x") at least, le(key,"x") at most; \
+ge(key,other_key) compares two keys. Conditions come last; several stand in a list: [ge(key,"x"),le(key,"y")].
+4. A call gives the first row that fits, where its table does not say otherwise. ALL in front of it gives all of them, \
+[:3] after the key the first three, ["len"] after or in place of the key how many there are.
+5. sort(conditions,key), on the line after a call, filters and orders what the call gave; -key puts the highest or \
+latest first, and None in place of conditions keeps every row.
+6. average, on the line after a call, is the mean of the values that the call gave.
+7. * in place of a name stands for the values that the line before gave.
+8. Copy names, numbers and dates as the question has them, also such as yesterday or last year.
+9. If no table can hold the answer, write None."""
+"""The same rules, for prompts that describe the language in words (db3 C.3, "The API rules")."""
+
+CHAT_SYSTEM = "You translate questions into database calls. You write calls and nothing else; you never answer."
+_CHAT_TASK = (
+    "You get a question about {meaning}, and the tables of a database. Find out which calls get what the question asks "
+    "for."
+)
+_CHAT_ASK = (
+    "Use only what the question says. Keep strictly to the form of the rules{shown}: one call a line, no explanation, "
+    "no program around the calls.\n\nQuestion: {question}\nCalls:"
+)
+_CHAT_REPAIR = "This cannot be read: {message}\n{caret}\nWrite the corrected calls alone."
+
+_LONGEST_OUTPUT = 300
+"""Characters of a faulty output that are shown; what is longer is a loop or prose."""
+_WORTH_SHARING = 5
+"""Two tables that share this many keys are described together."""
+
+TYPE_WORDS = {
+    Type.TEXT: "text",
+    Type.NUMBER: "number",
+    Type.MONEY: "number, US dollars",
+    Type.DATE: "date, YYYY-MM-DD",
+    Type.YEAR: "year, YYYY",
+    Type.FLAG: "true or false",
+    Type.TEXTS: "list of texts",
+    Type.YEARS: "list of years",
+    Type.ROWS: "rows",
+}
+
+
+def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str) -> GenerationRequest:
+    """The prompt after which the program follows, in the form of the settings: for training and use alike."""
+    pairs = "\n\n".join(_pair(example.question, example.calls) for example in near.examples)
+    schema = schema_text(near.domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
+    if settings.form == "completion":
+        head = f"{rules}\n\n{schema}" if schema else ""
+        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
+    parts = [
+        _CHAT_TASK.format(meaning=load_schema(near.domain).meaning),
+        *([schema, rules] if schema else []),
+        *([f"Examples:\n{pairs}"] if pairs else []),
+        _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),
+    ]
+    return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
+
+
+def output_grammar(domain: Domain, question: str | None = None) -> str:
+    """The language of the domain, then, optionally, an empty line, which tokenizers join with the last bracket."""
+    return f'start: program "\\n\\n"?\nprogram:{constraint(domain, question).removeprefix("start:")}'
+
+
+def write_repair_prompt(request: GenerationRequest, output: str, fault: Fault) -> GenerationRequest:
+    """The same request, then the output, why it cannot be read, and the open end again."""
+    written = " ".join(output.split())[:_LONGEST_OUTPUT]
+    if request.prompt is not None:
+        complaint = f"Error: {fault.message}\n{fault.caret}\nCorrected calls:\n"
+        return replace(request, prompt=f"{request.prompt}{written}\n{complaint}")
+    complaint = _CHAT_REPAIR.format(message=fault.message, caret=fault.caret)
+    return replace(request, messages=(*request.messages, Message("assistant", written), Message("user", complaint)))
+
+
+@functools.cache
+def schema_text(domain: Domain, detail: str = "names") -> str:
+    """The tables that a program may call, with the ``names`` of their keys or also ``described``."""
+    schema = load_schema(domain)
+    return "\n".join(["Tables:", *(_lines(schema, table, detail) for table in schema.callable_tables)])
+
+
+def _pair(question: str, calls: str) -> str:
+    return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
+
+
+def _lines(schema: Schema, table: Table, detail: str) -> str:
+    """The table's parameters and keys: one line of names, or a line for each key."""
+    head = f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
+    likewise, columns = _own_columns(schema, table)
+    if detail == "names":
+        inner = {column.name: schema.tables[column.rows_of].columns for column in columns if column.rows_of}
+        keys = [f"{key.name} (rows with {', '.join(inner[key.name])})" if key.rows_of else key.name for key in columns]
+        return f"{head}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
+    lines = [f"{head}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
+    for column in columns:
+        lines.append(f"- {_described(column)}")
+        if column.rows_of:
+            lines += [f"  - {_described(inner)}" for inner in schema.tables[column.rows_of].columns.values()]
+    if likewise:
+        lines.append(f"- all keys of {likewise.name}")
+    if table.extra_keys:
+        lines.append("- other keys, by their usual names")
+    return "\n".join(lines)
+
+
+def _described(column: Column) -> str:
+    unit = f", {column.unit}" if column.unit else ""
+    return f"{column.name} ({TYPE_WORDS[column.type]}{unit}): {column.meaning}"
+
+
+def _own_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
+    """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
+    for earlier in takewhile(lambda other: other is not table, schema.callable_tables):
+        if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
+            return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
+    return None, list(table.columns.values())

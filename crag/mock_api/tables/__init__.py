@@ -1,0 +1,324 @@
+"""Tables of a graph: JSON files named after those of the official server, see `Tables`.
+
+`open/kg.jsonl` has one [title, entity or null] pair per line, `company_name.dict` is CSV with columns Name and Symbol.
+A missing table counts as empty; unconverted official files and an unfinished import are errors. Keys of records that
+begin with an underscore are notes of the graph's authors; they are not served.
+
+The official graph has 13 million events of NBA games and a price for each minute of 6,000 shares; as JSON in memory
+they would take tens of gigabytes. So prices and plays may be in a SQLite file instead (`.records.sqlite`), which is
+read record by record. Its tables: `records` (key, value: zlib of UTF-8 JSON) and `about` (name, value: JSON).
+
+`crag graph import OFFICIAL_FOLDER --out DIR` makes tables from the official files.
+"""
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
+IMPORT_FILE = "import.json"
+"""Written by an import beside its tables: the files it lacked, and whether it has finished."""
+
+Record = dict[str, Any]
+Records = dict[str, Record]
+Prices = Mapping[str, dict[str, Record]]
+"""Ticker -> day or minute -> Open, High, Low, Close, Volume."""
+Plays = Mapping[str, list[list[Any]]]
+"""Game -> its events, each preceded by its place in the table of all events."""
+ChartWeek = Annotated[list[Any], Field(min_length=7)]
+"""[?, date, song, rank, rank last week, top position, weeks in chart]; the texts of the chart, "-" for none."""
+
+ARTICLE: TypeAdapter[tuple[str, Record | None]] = TypeAdapter(tuple[str, Record | None])
+"""A line of the encyclopedia: title and article."""
+T = TypeVar("T")
+EXTRA = ConfigDict(extra="allow")
+_LEVEL = 1
+"""zlib's fastest level: five times smaller, and ten times faster than its best level."""
+
+
+class GraphError(ValueError):
+    """A graph cannot be served or imported; the message names the file, the place in it and what is wrong there."""
+
+
+@with_config(EXTRA)
+class GrammyRow(TypedDict):
+    """One award. Missing texts are null."""
+
+    year: int
+    category: str
+    nominee: str | None
+    artist: str | None
+    workers: str | None
+
+
+@with_config(EXTRA)
+class ChartEntry(TypedDict):
+    """A song and its artist at a rank of the Hot 100 on a day."""
+
+    Date: str
+    Song: str
+    Artist: str
+
+
+@with_config(EXTRA)
+class NbaGame(TypedDict):
+    """A game: the columns that are searched, and any others."""
+
+    game_date: str
+    team_name_home: str
+    team_name_away: str
+
+
+@with_config(EXTRA)
+class SoccerMatch(TypedDict):
+    """A match from the side of one team: the columns of the row's key, and any others."""
+
+    league: str | None
+    season: str
+    team: str
+    game: str
+    date: str
+
+
+class PlayByPlay(TypedDict):
+    """Events of NBA games, a row per event."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Everything that a server knows. Keys are exact, case-sensitive names, tickers or years.
+
+    A type is annotated with its file, and with the official files (`mock_api/cragkg` of facebookresearch/CRAG) that it
+    is imported from.
+    """
+
+    entities: Annotated[dict[str, Record | None], "open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"]
+    movies: Annotated[Records, "movie/movie_db.json", "movie/movie_db.json"]
+    persons: Annotated[Records, "movie/person_db.json", "movie/person_db.json"]
+    years: Annotated[Records, "movie/year_db.json", "movie/year_db.json"]
+    tickers: Annotated[dict[str, str], "finance/company_name.dict", "finance/company_name.dict"]
+    prices: Annotated[Prices, "finance/finance_price.json", "finance/finance_price.sqlite"]
+    minute_prices: Annotated[Prices, "finance/finance_detailed_price.json", "finance/finance_detailed_price.sqlite"]
+    dividends: Annotated[Records, "finance/finance_dividend.json", "finance/finance_dividend.sqlite"]
+    market_values: Annotated[
+        dict[str, float | None], "finance/finance_marketcap.json", "finance/finance_marketcap.sqlite"
+    ]
+    company_info: Annotated[Records, "finance/finance_info.json", "finance/finance_info.sqlite"]
+    artists: Annotated[Records, "music/artist_dict_simplified.json", "music/artist_dict_simplified.pickle"]
+    works: Annotated[dict[str, list[str]], "music/artist_work_dict.json", "music/artist_work_dict.pickle"]
+    grammy_rows: Annotated[list[GrammyRow], "music/grammy_df.json", "music/grammy_df.pickle"]
+    chart_ranks: Annotated[dict[str, list[ChartEntry]], "music/rank_dict_hot100.json", "music/rank_dict_hot100.pickle"]
+    chart_songs: Annotated[
+        dict[str, dict[str, ChartWeek]], "music/song_dict_hot100.json", "music/song_dict_hot100.pickle"
+    ]
+    songs: Annotated[Records, "music/song_dict_simplified.json", "music/song_dict_simplified.pickle"]
+    nba_games: Annotated[list[NbaGame], "sports/nba_game.json", "sports/nba.sqlite"]
+    nba_columns: Annotated[list[tuple[str, str]], "sports/nba_columns.json", "sports/nba.sqlite"]
+    plays: Annotated[Plays, "sports/nba_play_by_play.json", "sports/nba.sqlite"]
+    play_columns: list[str]
+    matches: Annotated[list[SoccerMatch], "sports/soccer_team_match_stats.json", "sports/soccer_team_match_stats.pkl"]
+
+    def records(self) -> dict[str, int]:
+        """Number of entities per domain: titles, films and persons, listings, artists and songs, games and matches."""
+        return {
+            "open": len(self.entities),
+            "movie": len(self.movies) + len(self.persons),
+            "finance": len(self.tickers),
+            "music": len(self.artists) + len(self.songs),
+            "sports": len(self.nba_games) + len(self.matches),
+        }
+
+
+_FIELDS: dict[str, Any] = {
+    name: kind for name, kind in get_type_hints(Tables, include_extras=True).items() if get_origin(kind) is Annotated
+}
+TYPES = {kind.__metadata__[0]: kind.__origin__ for kind in _FIELDS.values()}
+"""File of a table -> its type."""
+OFFICIAL_FILES = {kind.__metadata__[0]: kind.__metadata__[1:] for kind in _FIELDS.values()}
+"""File of a table -> the files of the official server that it is made from."""
+STORED = frozenset(name for name, kind in TYPES.items() if kind in {Prices, Plays})
+"""Tables that may be stores on disk, and are after an import."""
+
+
+def load_tables(directory: Path | None = None) -> Tables:
+    """Read and check the tables of a graph, by default the shipped one; raises GraphError."""
+    root = directory or SHIPPED_GRAPH
+    check_folder(root)
+    if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
+        raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
+    tables: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
+    if tables["nba_games"] and not tables["nba_columns"]:
+        raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
+    tables["play_columns"], tables["plays"] = tables["plays"]
+    return Tables(**tables)
+
+
+def check_folder(root: Path) -> None:
+    """Check that a folder can hold tables; raises GraphError."""
+    if not root.is_dir():
+        raise GraphError(f"{root}: no such directory")
+    manifest = root / IMPORT_FILE
+    command = "crag graph import"
+    if manifest.is_file() and '"finished": true' not in manifest.read_text(encoding="utf-8", errors="replace"):
+        raise GraphError(f"{root}: an import into it has not finished: {command} FOLDER --out {root} continues it")
+    for table, lost in only_official(root):
+        if not (root / table).is_file() and not store_path(root, table).is_file():
+            raise GraphError(
+                f"{root}: holds {lost}, a file of the official server, which cannot be served directly: "
+                f"{command} {root} --out DIR makes tables from it; pass that DIR"
+            )
+
+
+def only_official(folder: Path) -> list[tuple[str, str]]:
+    """Files of a folder that only the official graph has, after the tables that are made from them."""
+    files = [(table, name) for table, names in OFFICIAL_FILES.items() for name in names if name != table]
+    return [(table, name) for table, name in files if (folder / name).is_file()]
+
+
+def store_path(root: Path, name: str) -> Path:
+    """The store of a table that is read from disk: ``finance/finance_price.records.sqlite``."""
+    return root / (name.removesuffix(".json") + ".records.sqlite")
+
+
+def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
+    path, kind = root / name, TYPES[name]
+    if name in STORED and (store := store_path(root, name)).is_file():
+        if path.is_file():
+            raise GraphError(f"{store}: {path.name} exists as well: remove one of them")
+        stored = RecordStore(store)
+        return (list(stored.about.get("columns", ())), stored) if kind == Plays else stored
+    try:
+        if name.endswith(".jsonl"):
+            return _entities(path)
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return ([], {}) if kind == Plays else [] if get_origin(kind) is list else {}
+    except OSError as error:
+        raise GraphError(f"{path}: {error.strerror}") from error
+    if name.endswith(".dict"):
+        return listings(path, content)
+    if kind == Plays:
+        return _plays(path, content)
+    table = validated(TypeAdapter(kind).validate_json, content, path)
+    return {key: _public(record) for key, record in table.items()} if kind == Records else table
+
+
+def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
+    table = validated(TypeAdapter(PlayByPlay).validate_json, content, path)
+    columns = table["columns"]
+    if table["rows"] and "game_id" not in columns:
+        raise GraphError(f"{path}: columns: no game_id among them")
+    plays: dict[str, list[list[Any]]] = {}
+    for number, row in enumerate(table["rows"]):
+        if len(row) != len(columns):
+            raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
+        plays.setdefault(row[columns.index("game_id")], []).append([number, *row])
+    return columns, plays
+
+
+def _entities(path: Path) -> dict[str, Record | None]:
+    """Read [title, entity] pairs line by line; the last one of a title counts."""
+    with path.open("rb") as lines:
+        numbered = ((f"line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())
+        pairs = (validated(ARTICLE.validate_json, line, path, place) for place, line in numbered)
+        return {title: entity and _public(entity) for title, entity in pairs}
+
+
+def listings(path: Path, content: bytes) -> dict[str, str]:
+    """The listing names of a CSV and their tickers, without incomplete rows; raises GraphError."""
+    try:
+        rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
+        if content and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
+            raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
+        return {row["Name"]: row["Symbol"] for row in rows if row["Name"] and row["Symbol"]}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise GraphError(f"{path}: not a CSV in UTF-8: {error}") from error
+
+
+def validated(validate: Callable[[Any], T], content: object, path: Path, *place: str) -> T:
+    """Validate the content; raises GraphError."""
+    try:
+        return validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        within = ".".join(map(str, first["loc"]))
+        raise GraphError(": ".join(filter(None, (str(path), *place, within, first["msg"])))) from None
+
+
+def _public(record: Record) -> Record:
+    return {key: value for key, value in record.items() if not key.startswith("_")}
+
+
+class RecordStore(Mapping[str, Any]):
+    """The records of a file, read on demand. Each look-up opens the file: there is nothing to close."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._asking("select name, value from about") as rows:
+            self.about: dict[str, Any] = {name: json.loads(value) for name, value in rows}
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - what JSON holds
+        with self._asking("select value from records where key = ?", key) as rows:
+            for (value,) in rows:
+                return json.loads(zlib.decompress(value))
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        with self._asking("select key from records order by rowid") as rows:
+            yield from (key for (key,) in rows)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @contextmanager
+    def _asking(self, question: str, *values: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+        try:
+            with read_only(self._path) as connection:
+                yield connection.execute(question, values)
+        except (sqlite3.Error, zlib.error) as error:
+            raise GraphError(f"{self._path}: not a store of records, or damaged ({error}): make it again") from error
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database that may come from anywhere."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("pragma trusted_schema = off")
+        connection.text_factory = lambda content: content.decode("utf-8", "replace")
+        yield connection
+
+
+@contextmanager
+def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, object], None]]:
+    """Give a function that puts a record by its key into a new store; `about` are facts about all records."""
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = off")
+        connection.execute("pragma synchronous = off")
+        connection.execute("create table records (key text primary key, value blob not null)")
+        connection.execute("create table about (name text primary key, value text not null)")
+        facts = [(name, json.dumps(value)) for name, value in about.items()]
+        connection.executemany("insert into about values (?, ?)", facts)
+
+        def put(key: str, value: object) -> None:
+            content = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), _LEVEL)
+            connection.execute("insert or replace into records values (?, ?)", (key, content))
+
+        yield put
+        connection.commit()
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())

@@ -1,0 +1,144 @@
+"""The whole pipeline of a batch, from the evaluator's dictionary to answers. Start reading here."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from crag.answering import Answerer, Check, ConfidenceModel, checks_of
+from crag.core.contracts import Answer, Stage, Trace
+from crag.core.deadline import BatchClock
+from crag.core.queries import parse_batch
+from crag.engines.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
+from crag.engines.llm import LanguageModel, load_language_model
+from crag.facts import PublicData, ShippedPublicData
+from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
+from crag.pipeline.batch_run import BatchRun
+from crag.pipeline.model_health import WatchedModel
+from crag.pipeline.stages import (
+    GraphFacts,
+    GraphValue,
+    PagesAlone,
+    WebPages,
+    add_facts,
+    ask_graph,
+    close_class_gates,
+    plan_turns,
+    read_pages,
+    route_questions,
+)
+from crag.router import QuestionRouter, open_router
+from crag.settings import KnowledgeGraphSettings, Settings, require_weights
+from crag.web import WebPath
+
+
+class CragAgent:
+    """Answers batches of questions by the preset's settings.
+
+    All parts are arguments, so tests and other systems can replace them; `from_settings` builds the usual ones.
+    `warm_up` loads weights and starts worker processes; `close` releases them.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        model: LanguageModel,
+        web: WebPath,
+        router: QuestionRouter | None = None,
+        knowledge_graph: KnowledgeGraph | None = None,
+        public_data: PublicData | None = None,
+        more_checks: Sequence[Check] = (),
+        more_facts: Sequence[PublicData] = (),
+    ) -> None:
+        self.settings = settings
+        self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
+        self._web = web
+        self._router = router or QuestionRouter()
+        self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
+        self._fact_sources = [public_data or PublicData(), *more_facts]
+
+        answering = settings.answering
+        self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
+        self._confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
+        pages_answerer, facts_answerer = (Answerer(s, self._model) for s in (answering, settings.graph_answering))
+        checks = [*checks_of(answering, self._confidence), *more_checks]
+        self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
+        self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
+        if answering.alone:
+            checks = [PagesAlone(pages_answerer, web, answering.alone, self._confidence), *checks]
+        self._web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        cross_encoder: CrossEncoder | None = None,
+        more_checks: Sequence[Check] = (),
+        more_facts: Sequence[PublicData] = (),
+        kg_url: str = "",
+    ) -> "CragAgent":
+        """Build the parts that the settings name, by default with the graph of the evaluator's environment variable;
+        docs/extending.md shows how to add your own.
+
+        Raises crag.weights.manifest.WeightsMissingError before anything is loaded: one line names all missing
+        weights and the command that gets them.
+        """
+        model = WatchedModel(load_language_model(settings.language_model))
+        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+        named = None if cross_encoder else settings.cross_encoder
+        cross = load_cross_encoder(named) if named else None
+        router = open_router(settings.router, model)
+        require_weights(settings)
+        for part in (model, dense, cross, router):
+            if part is not None:
+                part.check_weights()
+        return cls(
+            settings,
+            model,
+            WebPath(settings.web, dense, cross_encoder or cross, model),
+            router,
+            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense, kg_url),
+            public_data=ShippedPublicData(settings.public_data, model, dense) if settings.public_data else None,
+            more_checks=more_checks,
+            more_facts=more_facts,
+        )
+
+    def warm_up(self) -> None:
+        """Load all weights and start an extraction worker, in parallel if the language model's engine allows it."""
+        if self.settings.language_model.engine == "vllm":  # it starts processes, before this one uses CUDA
+            self._model.warm_up()
+        with ThreadPoolExecutor(1) as beside:
+            model = beside.submit(self._model.warm_up)
+            self._router.warm_up()
+            self._web.warm_up()
+            for source in self._fact_sources:
+                source.warm_up()
+            model.result()
+        self._knowledge_graph.warm_up()
+
+    def close(self) -> None:
+        """Stop workers and release memory."""
+        for part in (self._knowledge_graph, self._web, self._router, self._model):
+            part.close()
+
+    def answer_batch(self, batch: Mapping[str, Sequence[object]]) -> tuple[list[Answer], list[Trace]]:
+        """Answer all questions of the evaluator's batch, in order, within the time limit.
+
+        Each stage has a share of the remaining time. If that is too short, the agent drops pages, then rerank depth,
+        then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
+        Raises crag.core.queries.BatchFormatError: the batch as a whole is malformed.
+        """
+        settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
+        queries, times = parse_batch(batch), settings.deadline
+        shares = times.shares(review=bool(answering.refine or answering.alone))
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
+        run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
+        run.stage(Stage.ROUTE, route_questions(self._router))
+        run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))
+        with run.beside(Stage.WEB, read_pages(self._web, clock), wait=settings.web.after_graph):
+            run.stage(Stage.GRAPH, ask_graph(self._knowledge_graph, graph))
+            run.stage(Stage.PLAN, plan_turns(graph))
+            run.turn(Stage.VALUE, self._graph_value)
+            run.turn(Stage.FACTS, self._graph_facts)
+            for source in self._fact_sources:
+                run.stage(Stage.PUBLIC_DATA, add_facts(source))
+        run.turn(Stage.PAGES, self._web_pages)
+        return run.finish(**self._model.take_counts())

@@ -1,0 +1,49 @@
+"""The agent behind the evaluator's interface; `agents.user_config` and `models.user_config` pass it on."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crag.core.contracts import I_DONT_KNOW, Trace
+from crag.pipeline.agent import CragAgent
+from crag.settings import Settings, load_settings
+
+
+class UserAgent:
+    """The submission: `crag.pipeline.agent.CragAgent` behind the evaluator's interface.
+
+    `search_pipeline` is an argument of the 2025 evaluator; CRAG passes search results with each batch, so it is not
+    used. `preset` is a name, a TOML file or None for the active preset.
+
+    Raises:
+        crag.settings.SettingsError: the preset cannot be used.
+        crag.weights.manifest.WeightsMissingError: weights are missing; names the file and the command that gets it.
+    """
+
+    def __init__(self, search_pipeline: object = None, *, preset: str | Path | None = None) -> None:
+        del search_pipeline
+        self.settings: Settings = load_settings(preset)
+        self.last_traces: list[Trace] = []
+        self._agent = CragAgent.from_settings(self.settings)
+        try:
+            self._agent.warm_up()
+        except BaseException:
+            self._agent.close()  # its worker processes have started
+            raise
+
+    def get_batch_size(self) -> int:
+        """How many questions a batch has, from 1 to 16."""
+        return self.settings.batch_size
+
+    def batch_generate_answer(self, batch: Mapping[str, Sequence[object]]) -> list[str]:
+        """One answer per question of the batch, in order; "i don't know" by default.
+
+        `batch` maps ``interaction_id``, ``query``, ``search_results`` and ``query_time`` to lists of equal length.
+        `last_traces` then explains each answer.
+        Raises crag.core.queries.BatchFormatError: the batch as a whole is malformed.
+        """
+        answers, self.last_traces = self._agent.answer_batch(batch)
+        return [answer.text or I_DONT_KNOW for answer in answers]
+
+    def close(self) -> None:
+        """Stop worker processes and release memory. The evaluator never calls it; tests and notebooks do."""
+        self._agent.close()

@@ -1,0 +1,38 @@
+"""The interface of routers, and the form of a route's entries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crag.core.contracts import ANSWERABLE_FROM, TABLES, Query, Route
+from crag.core.deadline import Deadline
+from crag.settings import ROUTE_CLASSES
+
+FIELD_CLASSES = ROUTE_CLASSES | {ANSWERABLE_FROM: (TABLES, "article", "nothing")}
+"""The fields of a route and their classes: CRAG's labels (section 2), and what of the graph can hold the answer."""
+DOMAINS = ROUTE_CLASSES["domain"]
+
+
+class QuestionRouter:
+    """Classifies the questions of a batch. The base class returns empty routes, for presets without a router."""
+
+    def check_weights(self) -> None:
+        """Raise `crag.weights.manifest.WeightsMissingError` if a file is missing; loads nothing."""
+
+    def warm_up(self) -> None:
+        """Load weights, once; raises `crag.weights.manifest.WeightsMissingError`."""
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query, in order."""
+        return [{} for _ in queries]
+
+    def close(self) -> None:
+        """Release memory; safe to call twice."""
+
+
+def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
+    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,))."""
+    numbers = {name: round(float(number), 6) for name, number in zip(labels, probabilities, strict=True)}
+    return {"label": labels[int(np.argmax(probabilities))], "probabilities": numbers}

@@ -1,0 +1,55 @@
+"""Routes by trained classifiers (NEC 2.2 has three, one per field), with one forward pass of each per batch."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from crag.core.contracts import Query, Route
+from crag.core.deadline import Deadline
+from crag.router.base import QuestionRouter, field_entry
+from crag.router.classifier import Classifier, locate_classifier, read_config
+from crag.settings import EncoderRouter, SettingsError
+from crag.weights.manifest import locate
+
+
+class EncoderQuestionRouter(QuestionRouter):
+    """Asks each classifier of the settings; no two may predict the same field."""
+
+    def __init__(self, settings: EncoderRouter) -> None:
+        self._settings = settings
+        self._classifiers: list[Classifier] = []
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` for missing weights, `SettingsError` if two classifiers predict one field."""
+        configs = [read_config(locate_classifier(name)) for name in self._settings.classifiers]
+        for config in configs:
+            if config.base is not None:
+                locate(config.base)
+        counts = Counter(field for config in configs for field in config.fields)
+        if twice := sorted(field for field, count in counts.items() if count > 1):
+            raise SettingsError(f'key "classifiers": {", ".join(twice)}: several classifiers predict it')
+
+    def warm_up(self) -> None:
+        """Load all classifiers, once; raises what `check_weights` raises."""
+        if not self._classifiers:
+            self.check_weights()
+            self._classifiers = [Classifier(locate_classifier(name)) for name in self._settings.classifiers]
+
+    def close(self) -> None:
+        """Release the weights."""
+        self._classifiers = []
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query; empty for a query after the deadline."""
+        self.warm_up()
+        routes: list[Route] = [{} for _ in queries]
+        size = self._settings.batch_size
+        for start in range(0, len(queries), size):
+            if deadline.expired:
+                break
+            batch = slice(start, start + size)
+            for classifier in self._classifiers:
+                for field, rows in classifier.probabilities([query.text for query in queries[batch]]).items():
+                    labels = classifier.config.fields[field].labels
+                    for route, row in zip(routes[batch], rows, strict=True):
+                        route[field] = field_entry(labels, row)
+        return routes

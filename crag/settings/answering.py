@@ -1,0 +1,168 @@
+"""Settings of answers: prompts, decoding, and the gates and checks that may withhold an answer."""
+
+from string import Template
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from crag.settings.base import StrictModel
+
+AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "nec", "assessed"]
+"""A key of `crag.answering.prompts.PROMPTS` that asks for an answer."""
+
+ReviewPromptName = Literal["nec_refine", "refine"]
+"""A key of `PROMPTS` that asks for a verdict on an answer."""
+
+DomainName = Literal["movie", "finance", "music", "sports", "open"]
+
+ROUTE_CLASSES = {
+    "domain": ("finance", "movie", "music", "open", "sports"),
+    "question_type": (
+        "aggregation", "comparison", "false_premise", "multi-hop", "post-processing", "set", "simple",
+        "simple_w_condition",
+    ),
+    "static_or_dynamic": ("fast-changing", "real-time", "slow-changing", "static"),
+}  # fmt: skip
+"""The classes of CRAG's questions, by the fields of a route."""
+
+
+class ClassGate(StrictModel):
+    """Withholds answers to questions of certain classes, by the router (NEC 2.1 step 1, 3.3.2)."""
+
+    gate: Literal["class"]
+    field: Literal["domain", "question_type", "static_or_dynamic"]
+    classes: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    above: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Close if the classes' probabilities sum to more; None: close if the likeliest class is one of them."""
+    answer: Literal["i don't know", "invalid question"] = "i don't know"
+    source: Literal["any", "web"] = "any"
+    """``web``: the knowledge graph may still answer."""
+
+    @property
+    def name(self) -> str:
+        """The gate's name in traces and results; different gates have different names."""
+        above = "" if self.above is None else f" > {self.above:g}"
+        answer = "" if self.answer == "i don't know" else f" -> {self.answer}"
+        source = "" if self.source == "any" else f" ({self.source})"
+        return f"{self.field} {'/'.join(self.classes)}{above}{answer}{source}"
+
+    @model_validator(mode="after")
+    def _classes_exist(self) -> "ClassGate":
+        unknown = [name for name in self.classes if name not in ROUTE_CLASSES[self.field]]
+        if unknown:
+            allowed = ", ".join(ROUTE_CLASSES[self.field])
+            raise ValueError(f"{self.field} has no class {', '.join(unknown)}; allowed: {allowed}")
+        return self
+
+
+class ScoreGate(StrictModel):
+    """Withholds answers from pages whose best passage is not good enough, before generation (NEC 2.1 step 5: 0.8)."""
+
+    gate: Literal["score"]
+    score: Literal["top_passage"]
+    minimum: Annotated[float, Field(ge=0, lt=1)]
+    """The best passage's cross-encoder probability must be above this."""
+
+    @property
+    def name(self) -> str:
+        """The gate's name in traces and results."""
+        return f"{self.score} above {self.minimum:g}"
+
+
+GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
+
+
+class OwnPrompt(StrictModel):
+    """A prompt of one's own: a user turn, and a system turn unless it is empty."""
+
+    system: str = ""
+    user: str
+    """Has ``$context`` and ``$query``; both turns may have ``$query_time`` and ``$token_limit``. ``$$`` is a dollar."""
+
+    @model_validator(mode="after")
+    def _has_the_places(self) -> "OwnPrompt":
+        found: set[str] = set()
+        for turn in (Template(self.system), Template(self.user)):
+            if not turn.is_valid():
+                raise ValueError("a dollar stands before something else than a name; write $$ for a dollar")
+            found.update(turn.get_identifiers())
+        if unknown := sorted(found - {"context", "query", "query_time", "token_limit"}):
+            allowed = "$context, $query, $query_time, $token_limit"
+            raise ValueError(f"there is no place ${', $'.join(unknown)}; allowed: {allowed}")
+        if missing := sorted({"context", "query"} - set(Template(self.user).get_identifiers())):
+            raise ValueError(f"the user turn needs ${' and $'.join(missing)}")
+        return self
+
+
+class RefineSettings(StrictModel):
+    """A second pass over the answer, which confirms, withdraws or corrects it (NEC 2.1 step 7, 2.4)."""
+
+    prompt: ReviewPromptName = "refine"
+    max_new_tokens: PositiveInt = 50
+    abstentions: bool = False
+    """Also refine "i don't know" (NEC refines every initial answer)."""
+
+
+class SelfAssessmentSettings(StrictModel):
+    """The model rates its answer, by the prompt ``assessed`` (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
+
+    accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
+    """Answers with another level, or without one, are withheld."""
+
+
+class ConfidenceSettings(StrictModel):
+    """Answers if the expected score is positive: a right answer scores 1, a wrong one -1."""
+
+    model: str
+    """A file written by `crag train calibrate`: a name under `crag/weights/calibration/`, or a path to a .json."""
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
+
+
+class AloneSettings(StrictModel):
+    """Read the passages of each of the best `pages` alone, in a prompt of its own, and compare the answers (after
+    RobustRAG, Xiang et al. 2024), where P(correct) without that is between `above` and `below`.
+    """
+
+    pages: Annotated[int, Field(ge=1, le=10)] = 2
+    max_tokens: Annotated[int, Field(ge=50)] = 150
+    """Of each page's passages."""
+    above: Annotated[float, Field(ge=0, le=1)] = 0.0
+    below: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+
+class AnsweringSettings(StrictModel):
+    """The prompt and decoding of the answer, and the checks on it."""
+
+    prompt: AnswerPromptName = "controlled"
+    own_prompt: OwnPrompt | None = None
+    """Instead of `prompt`, for answers from pages; not with `self_assessment`."""
+    form: Literal["chat", "completion"] = "chat"
+    """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
+    word_limit: Annotated[int, Field(ge=1, le=75)] = 50
+    """db3's token_limit, named in the prompt."""
+    max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    adapter: str | None = None
+    gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
+    refine: RefineSettings | None = None
+    self_assessment: SelfAssessmentSettings | None = None
+    alone: AloneSettings | None = None
+    hints: dict[DomainName, str] = Field(default_factory=dict)
+    """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
+    compute: bool = False
+    """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    confidence: ConfidenceSettings | None = None
+    audit: bool = False
+    """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
+
+    @model_validator(mode="after")
+    def _assessment_is_asked_for(self) -> "AnsweringSettings":
+        if (self.self_assessment is not None) != (self.prompt == "assessed"):
+            raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
+        if self.self_assessment and self.own_prompt is not None:
+            raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
+        if self.hints and (self.prompt != "assessed" or self.adapter):
+            raise ValueError("hints go with the prompt assessed, without an adapter: training knows no router's domain")
+        return self

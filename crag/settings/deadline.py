@@ -1,0 +1,29 @@
+"""Settings of the clock: how the time of a batch is shared among its stages."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from crag.settings.base import StrictModel
+
+_SHARES_OF_THE_WEB = {"select_pages": 2.0, "extract": 4.0, "retrieve": 3.0, "rerank": 6.0, "generate": 12.0}
+"""Constants: a preset makes the stages before them longer or shorter, and these divide what is left."""
+
+
+class DeadlineSettings(StrictModel):
+    """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares.
+
+    Only the stages whose work depends on the preset have a key: a router that asks the model, and writing calls.
+    """
+
+    seconds_per_query: Annotated[float, Field(gt=0)] = 30.0
+    reserve_seconds: Annotated[float, Field(ge=0)] = 4.0
+    route: Annotated[float, Field(gt=0)] = 1.0
+    knowledge_graph: Annotated[float, Field(gt=0)] = 8.0
+    answer_from_graph: Annotated[float, Field(gt=0)] = 6.0
+
+    def shares(self, *, review: bool = True) -> dict[str, float]:
+        """Relative weights of the stages in order; without `review` no second looks at answers."""
+        own = {name: getattr(self, name) for name in ("route", "knowledge_graph", "answer_from_graph")}
+        shares = own | {"review_graph": 3.0, "public_data": 1.0} | _SHARES_OF_THE_WEB | {"review": 6.0}
+        return {name: share for name, share in shares.items() if review or not name.startswith("review")}

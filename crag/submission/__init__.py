@@ -1,0 +1,1 @@
+"""What a submission needs before the push: checks, plans of time and memory, rehearsals."""

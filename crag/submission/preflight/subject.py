@@ -1,0 +1,185 @@
+"""The checked submission (its tree, task and preset), and what checks say of it."""
+
+import enum
+import json
+import shutil
+import subprocess
+import tempfile
+import tomllib
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crag.settings import Settings, SettingsError, load_settings
+from crag.submission.preflight import CHALLENGES
+from crag.weights.manifest import Manifest, parse_manifest
+
+DESCRIPTION, ACTIVE = "aicrowd.json", "agents/active.toml"
+"""What decides for the evaluator: the challenge, and the preset."""
+LARGE = 5_000_000
+"""Bytes: a copy links files from this size on, such as weights."""
+GIT_SECONDS = 120.0
+"""Time limit of one git command."""
+
+
+class NotApplicableError(Exception):
+    """The check does not apply here; the message says why."""
+
+
+class Level(enum.StrEnum):
+    """`ERROR`: has lost submissions, do not push. `WARNING`: look at it. `NOTE`: a fact for the table."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Finding(NamedTuple):
+    """One problem, where it is (file, line, field), and what to do about it."""
+
+    level: Level
+    place: str
+    problem: str
+    remedy: str = ""
+
+
+Findings = Iterator[Finding]
+
+
+def note(text: str) -> Finding:
+    """A fact that the table shows."""
+    return Finding(Level.NOTE, "", text)
+
+
+def one_line(text: object, length: int = 200) -> str:
+    """A message as one short line."""
+    joined = " ".join(str(text).split())
+    return joined if len(joined) <= length else f"{joined[: length - 3]}..."
+
+
+def some(names: list[str], shown: int = 3) -> str:
+    """The first few of many names."""
+    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + rest
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tree with its task and preset. Files are read when a check needs them.
+
+    `asked_task` and `asked_preset` come from the command line; by default `aicrowd.json` and
+    `agents/active.toml` decide, as for the evaluator.
+    """
+
+    root: Path
+    asked_task: str | None = None
+    asked_preset: str | None = None
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """`aicrowd.json`; raises NotApplicableError."""
+        try:
+            value = json.loads((self.root / DESCRIPTION).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise NotApplicableError(f"{DESCRIPTION} cannot be read: {error}") from None
+        if not isinstance(value, dict):
+            raise NotApplicableError(f"{DESCRIPTION} holds {type(value).__name__} where an object is expected")
+        return value
+
+    @property
+    def task(self) -> str | None:
+        """``task1``, ``task2`` or ``task3``: the requested task, else that of `aicrowd.json`, or None."""
+        if self.asked_task:
+            return self.asked_task
+        try:
+            challenge = self.description.get("challenge_id")
+        except NotApplicableError:
+            return None
+        return next((task for task, known in CHALLENGES.items() if known == challenge), None)
+
+    @cached_property
+    def active_preset(self) -> str | None:
+        """The evaluator's preset, or None if `active.toml` names none."""
+        try:
+            name = tomllib.loads((self.root / ACTIVE).read_text(encoding="utf-8")).get("preset")
+        except (OSError, ValueError):
+            return None
+        return name if isinstance(name, str) else None
+
+    @property
+    def preset(self) -> str | None:
+        """The checked preset: the requested one, else the active one."""
+        return self.asked_preset or self.active_preset
+
+    @property
+    def preset_file(self) -> str:
+        """The preset's file, relative to the tree."""
+        return f"crag/presets/{self.preset}.toml" if self.preset else ACTIVE
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the preset; raises NotApplicableError."""
+        if self.preset is None:
+            raise NotApplicableError(f'no line like preset = "submission" in {ACTIVE}')
+        try:
+            return load_settings(self.root / self.preset_file, [])
+        except SettingsError as error:
+            raise NotApplicableError(f"the preset cannot be loaded: {error}") from None
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """`crag/weights/manifest.toml` of the tree."""
+        return parse_manifest((self.root / "crag" / "weights" / "manifest.toml").read_text(encoding="utf-8"))
+
+    def git(self, *arguments: str, stdin: str | None = None) -> str:
+        """The output of a git command that only reads; raises NotApplicableError."""
+        command = ["git", "-c", "core.quotepath=off", *arguments]
+        try:
+            done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
+                command, cwd=self.root, input=stdin, capture_output=True, text=True, check=False,
+                encoding="utf-8", errors="replace", timeout=GIT_SECONDS,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotApplicableError(f"git cannot be run: {error}") from None
+        if done.returncode != 0:
+            raise NotApplicableError(f"git failed: {one_line(done.stderr)}")
+        return done.stdout
+
+    @cached_property
+    def tracked(self) -> list[str]:
+        """Files that git tracks, relative to the tree; raises NotApplicableError."""
+        top = Path(self.git("rev-parse", "--show-toplevel").strip())
+        if top.resolve() != self.root.resolve():
+            raise NotApplicableError(f"the repository's root is {top}")
+        return [path for path in self.git("ls-files", "-z").split("\0") if path]
+
+    @property
+    def uncommitted(self) -> tuple[list[str], list[str]]:
+        """Changed files, and files that git does not track."""
+        _ = self.tracked
+        lines = self.git("status", "--porcelain", "--untracked-files=all").splitlines()
+        unknown = [line[3:] for line in lines if line.startswith("??")]
+        return [line[3:] for line in lines if not line.startswith("??")], unknown
+
+    @cached_property
+    def pushed(self) -> Path:
+        """A copy of what git tracks, or the tree itself without git. Deleted with this subject."""
+        try:
+            tracked = self.tracked
+        except NotApplicableError:
+            return self.root
+        folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        for name in tracked:
+            source, copy = self.root / name, folder / name
+            if not source.is_file():
+                continue  # deleted, or a submodule: the check of the clean tree reports it
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if source.stat().st_size > LARGE:
+                copy.symlink_to(source.resolve())
+            else:
+                shutil.copy2(source, copy, follow_symlinks=False)
+        return folder

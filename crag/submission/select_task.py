@@ -1,0 +1,48 @@
+"""Choose the task of the next submission: `make task1`, `make task2`, `make task3`, optionally with PRESET=...
+
+Two files must agree: `aicrowd.json` names the challenge, `agents/active.toml` the preset (the evaluator passes
+no environment variables of ours). This changes only these two entries. Standard library only, so that it runs before
+anything is installed.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from crag.submission.preflight import CHALLENGES
+
+
+def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[2]) -> int:
+    """Write task and preset into the two files under `root`; exit code 1: one cannot be used, nothing was written."""
+    presets, description_file = root / "crag" / "presets", root / "aicrowd.json"
+    active_file = root / "agents" / "active.toml"
+    known = sorted(path.stem for path in presets.glob("*.toml"))
+    parser = argparse.ArgumentParser(
+        prog="python -m crag.submission.select_task", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("task", choices=sorted(CHALLENGES))
+    parser.add_argument("--preset", default="submission", choices=known, help="default: %(default)s")
+    options = parser.parse_args(arguments)
+    try:
+        description = json.loads(description_file.read_text(encoding="utf-8"))
+        description["challenge_id"] = CHALLENGES[options.task]
+        line = f'preset = "{options.preset}"'
+        active = active_file.read_text(encoding="utf-8")
+        active, count = re.subn(r'(?m)^preset\s*=\s*"[^"]*"[ \t]*$', line, active)
+    except (OSError, ValueError, TypeError) as error:
+        sys.stderr.write(f"aicrowd.json or agents/active.toml cannot be used: {error}\n")
+        return 1
+    if count != 1:
+        sys.stderr.write(f"agents/active.toml: exactly one line like {line} is expected\n")
+        return 1
+    text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
+    description_file.write_text(text, encoding="utf-8", newline="\n")
+    active_file.write_text(active, encoding="utf-8", newline="\n")
+    sys.stdout.write(f"{options.task}: {CHALLENGES[options.task]}, preset {options.preset}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What words mean: dates, names, numbers and units, reasoning over values."""

@@ -1,0 +1,225 @@
+"""Questions with their calls, as lines of a file; the graph that they were labelled on; the names in their calls.
+
+`crag train api-pairs` writes them, its `label` makes them.
+
+Entities are spelled the same for every question, so that an entity is in one fold.
+"""
+
+import argparse
+import csv
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from crag.core.deadline import Deadline
+from crag.evaluation.datasets import DatasetError, Record, Split, read_records
+from crag.graph.client import CallLimits, KgClient
+from crag.graph.entities import nicknames, team_spelling
+from crag.graph.executor import Executor, ProgramResult, Task
+from crag.graph.language import Call, KgQueryError, Program, parse, render
+from crag.graph.results import Status, Value
+from crag.graph.schema import Domain, ParameterKind, load_schema
+from crag.graph.writing import load_bank
+from crag.mock_api import GraphError, serve
+from crag.mock_api.tables import IMPORT_FILE, check_folder
+from crag.text.matching import normalise_name
+from crag.training.files import row_of
+
+SHARED = Path(__file__).parents[3].parent / "shared/data/kg"
+PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
+QUESTIONS = SHARED / "kg_questions_split0.jsonl"
+OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
+DOMAINS = ("movie", "finance", "music", "sports", "open")
+"""Folders of a graph."""
+_SECURITY = re.compile(
+    r"\s{1,9}(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate"
+    r"|voting|preferred|beneficial|american)\b.*|\s{1,9}(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s{1,9}\(.*",
+    re.IGNORECASE,
+)
+_LEGAL = re.compile(r",? (?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.I)
+
+CompanyNames = Mapping[str, str]
+"""Normalised name of a company -> its ticker in lower case."""
+SECONDS_PER_BATCH = 120.0
+REAL = "real"
+"""`source` of labelled real questions."""
+
+
+class Pair(BaseModel):
+    """A question and its calls: canonical lines, or ``["None"]`` if the graph cannot answer.
+
+    `groups` are its entities, most important first (see `crag.training.folds`); `answer` and `alt_ans` are gold
+    answers; `split` is the question's split in CRAG.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    query_time: str
+    domain: Domain
+    calls: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    source: str = REAL
+    split: int | None = None
+    answer: str | None = None
+    alt_ans: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> Program:
+        """The calls, parsed; raises KgQueryError."""
+        return parse("\n".join(self.calls), self.domain)
+
+
+def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
+    """Read a file of `Pair` lines, without rows of other splits; raises DatasetError."""
+    return [pair_of(record) for record in read_records(path, split=split)]
+
+
+def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limit: int | None = None) -> list[Pair]:
+    """The labelled real questions, each once, with their entities.
+
+    Rows have query, query_time, domain and calls; optional: frame, answer and alt_ans. Raises DatasetError.
+    """
+    found: dict[str, Pair] = {}
+    for record in read_records(path, limit, split):
+        alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
+        pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
+        entities = (record.data.get("frame") or {}).get("entities") or []
+        groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
+        found.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
+    return list(found.values())
+
+
+def pair_of(record: Record, **more: object) -> Pair:
+    """A line of a file, with `more` fields; raises DatasetError."""
+    pair = row_of(record, Pair, **more)
+    try:
+        return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
+    except KgQueryError as error:
+        raise DatasetError(f'{record.place}: field "calls": {error}') from None
+
+
+def bank_version() -> str:
+    """Number of examples in the writer's bank, and 12 hexadecimal digits of their hash: ``120@0f...``."""
+    bank = load_bank()
+    plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
+    return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+
+
+def add_graph_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--graph DIR`` for `opened` and `graph_files`."""
+    what = (
+        "folder of the graph tables that the questions are asked of (see `crag graph import`); default: "
+        "the packed graph of ../shared/data/kg, if present, else the project's own"
+    )
+    parser.add_argument("--graph", type=Path, metavar="DIR", help=what)
+
+
+@contextmanager
+def opened(folder: Path | None) -> Iterator[Path]:
+    """The folder of the graph; without one, that of the packed real graph, if present, else the project's own."""
+    if folder or not PACKED_GRAPH.is_file():
+        check_whole(folder or OWN_GRAPH)
+        yield folder or OWN_GRAPH
+        return
+    with tempfile.TemporaryDirectory() as unpacked:
+        shutil.unpack_archive(PACKED_GRAPH, unpacked, filter="data")
+        (real,) = (path.parent for path in Path(unpacked).rglob("movie") if path.is_dir())
+        yield real
+
+
+def check_whole(folder: Path) -> None:
+    """Raise GraphError unless a folder of graph tables has all five domains, or `import --partial` made it."""
+    missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
+    if len(missing) < len(DOMAINS):
+        check_folder(folder)
+    if missing and not (folder / IMPORT_FILE).is_file():
+        what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
+        raise GraphError(
+            f"{folder}: {what}: the folders {', '.join(missing)} are missing; pass the folder that holds "
+            f"{', '.join(DOMAINS)}"
+        )
+
+
+def graph_files(folder: Path | None) -> dict[str, Path]:
+    """The files of the graph that `opened` yields, by their names in its folder, for a run card."""
+    if folder is None and PACKED_GRAPH.is_file():
+        return {f"graph {PACKED_GRAPH.name}": PACKED_GRAPH}
+    root = folder or OWN_GRAPH
+    return {f"graph {path.relative_to(root)}": path for path in sorted(root.glob("*/*")) if path.is_file()}
+
+
+def company_names(folder: Path) -> CompanyNames:
+    """The names of listed companies without the kind of share, with and without their legal forms; and nicknames."""
+    tickers: dict[str, str] = {}
+    path = folder / "finance/company_name.dict"
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as lines:
+            for row in reversed(list(csv.DictReader(lines))):
+                name = short = _SECURITY.sub("", row["Name"]).strip(" ,.")
+                while (shorter := _LEGAL.sub("", short).strip(" ,.")) != short:
+                    short = shorter
+                tickers |= dict.fromkeys(map(normalise_name, (name, short)), row["Symbol"].lower())
+    return tickers | {name: ticker.lower() for name, ticker in nicknames().items()}
+
+
+def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tuple[str, ...]:
+    """The entities in a program's calls, teams in full, companies by ticker.
+
+    Without any, table and values of each call: "movie_person_oscar 2012 visual effects".
+    """
+    calls = [statement for statement in program.statements if isinstance(statement, Call)]
+    groups = [name for call in calls for name in _names(domain, call, companies)]
+    for call in calls if not groups else ():
+        values = [*call.arguments, *(each.value for each in call.conditions if each.value != "true")]
+        if texts := [value for value in values if isinstance(value, str)]:
+            groups.append(" ".join([call.table.removeprefix("get_"), *texts]))
+    return tuple(dict.fromkeys(filter(None, groups)))
+
+
+def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
+    for parameter, argument in zip(load_schema(domain).tables[call.table].parameters, call.arguments, strict=False):
+        names = argument if isinstance(argument, tuple) else (argument,)
+        for name in names:
+            if not isinstance(name, str) or not parameter.kind.is_entity:
+                continue
+            if parameter.kind is ParameterKind.TEAM:
+                yield team_spelling(name, "nba" if "nba" in call.table else "soccer")[0].casefold()
+            elif parameter.kind is ParameterKind.COMPANY:
+                yield companies.get(normalise_name(name), name).casefold()
+            else:
+                yield name.casefold()
+
+
+@contextmanager
+def executor_of(graph: Path) -> Iterator[Executor]:
+    """Serve a folder's graph in this process."""
+    with serve(graph) as address, KgClient(address, CallLimits(seconds=30.0)) as client:
+        yield Executor(client)
+
+
+def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[ProgramResult]:
+    """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
+    done: dict[int, ProgramResult] = {}
+    for _ in range(attempts):
+        late = [place for place in range(len(tasks)) if place not in done or is_late(done[place])]
+        done |= zip(
+            late, executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH)), strict=True
+        )
+    return [done[place] for place in range(len(tasks))]
+
+
+def is_late(executed: ProgramResult) -> bool:
+    """Whether the server did not answer."""
+    return any(result.status is Status.KG_DOWN for result in executed.results)
+
+
+def values_of(executed: ProgramResult) -> list[Value]:
+    """The values of the statements, in their order."""
+    return [value for result in executed.results for value in result.values]

@@ -1,0 +1,201 @@
+"""Files of training: examples of a language model, configurations of a run, and the run card beside an output.
+
+An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a text to continue), ``completion``, and the
+``groups`` that cross-validation keeps together; measuring needs ``query`` and ``answers``.
+"""
+
+import argparse
+import hashlib
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from crag.core.files import write_json
+from crag.engines.llm import GenerationRequest, Message
+from crag.evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
+from crag.evaluation.runner import machine
+from crag.settings import SettingsError, StrictModel, read_settings
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingExample:
+    """One prompt and its completion; exactly one of `messages` and `prompt` is given.
+
+    `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
+    `query`
+    and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't know".
+    `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
+    """
+
+    completion: str
+    messages: tuple[Message, ...] = ()
+    prompt: str | None = None
+    groups: tuple[str, ...] = ()
+    source: str = ""
+    query: str = ""
+    answers: tuple[str, ...] = ()
+    split: int | None = None
+    place: str = field(default="an example", compare=False)
+
+    @property
+    def request(self) -> GenerationRequest:
+        """The request that a model answers with the completion."""
+        return GenerationRequest(messages=self.messages, prompt=self.prompt)
+
+    def to_row(self) -> dict[str, Any]:
+        """A line of the file."""
+        row: dict[str, Any] = {"messages": [asdict(message) for message in self.messages]}
+        if self.prompt is not None:
+            row = {"prompt": self.prompt}
+        row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
+        return row | ({"query": self.query, "answers": self.answers} if self.answers else {})
+
+
+def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
+    """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
+    examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, split=split)]
+    for example in examples:
+        if (example.prompt is None) == (not example.messages):
+            raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
+    if not examples:
+        raise DatasetError(f"{path}: no examples")
+    return examples
+
+
+def row_of(record: Record, form: type[Row], **more: object) -> Row:
+    """The fields of a line, and `more`, as a pydantic model or a dataclass; unknown fields are ignored.
+
+    `DatasetError` if one is missing or of another type; the message names file, line and field.
+    """
+    key: Any = form  # mypy does not accept a generic type as hashable
+    try:
+        row: Row = _reader(key).validate_python({**record.data, **more})
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        name = ".".join(map(str, fault["loc"]))
+        raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
+    return row
+
+
+_reader = cache(TypeAdapter)
+
+
+def check_data_file(path: Path, remedy: str) -> None:
+    """Check that a file, or its parts, exists; if not, raise `DatasetError` with the remedy."""
+    try:
+        dataset_files(path)
+    except DatasetError as error:
+        raise DatasetError(f"{error}; {remedy}") from None
+
+
+class Configuration(StrictModel):
+    """Settings of a training run, from a TOML file of `FOLDER` or of the user."""
+
+    FOLDER: ClassVar[Path]
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Names of the shipped configurations."""
+        return sorted(path.stem for path in cls.FOLDER.glob("*.toml"))
+
+    @classmethod
+    def load(cls, config: str, changes: Sequence[str] = ()) -> Self:
+        """A shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
+        path = Path(config) if config.endswith(".toml") else cls.FOLDER / f"{config}.toml"
+        if not path.is_file():
+            raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(cls.names())}")
+        return read_settings(cls, path, changes)
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser, change: str) -> None:
+        """Add ``--config`` and ``--set`` for `load`, and ``--quiet``; `change` describes ``--set``."""
+        parser.add_argument("--config", required=True, help=f"{', '.join(cls.names())}, or a TOML file")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+CARD_FILE = "run_card.json"
+
+
+def file_hash(path: Path) -> str:
+    """sha256 of a file, or of its joined parts."""
+    with joined_files(path, dataset_files(path)) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCard:
+    """The card of a run that starts now, in a folder that is made if needed."""
+
+    folder: Path
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def beside(cls, out: Path) -> Self:
+        """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
+        folder = out.with_suffix("")
+        if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+            raise DatasetError(
+                f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
+            )
+        return cls(folder)
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self.started
+
+    def write(
+        self,
+        data: Mapping[str, Path],
+        settings: Mapping[str, Any],
+        metrics: Mapping[str, Any],
+        packages: Sequence[str] = ("numpy",),
+    ) -> Path:
+        """Write everything that the run depended on, the reproducible parts first; return the card's path.
+
+        `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
+        with their versions.
+        """
+        versions = {"python": platform.python_version()}
+        for name in packages:
+            with suppress(metadata.PackageNotFoundError):
+                versions[name] = metadata.version(name)
+        content = {
+            "data": {
+                role: {
+                    "name": path.name,
+                    "bytes": sum(part.stat().st_size for part in dataset_files(path)),
+                    "sha256": file_hash(path),
+                }
+                for role, path in data.items()
+            },
+            "settings": settings,
+            "metrics": metrics,
+            "versions": versions,
+            "hardware": machine(),
+            "seconds": round(self.seconds, 1),
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        write_json(self.folder / CARD_FILE, content)
+        return self.folder / CARD_FILE
+
+
+def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
+    """A text table of rows with the same columns, for a terminal; None is a dash."""
+    columns = list(next(iter(rows.values())))
+    lines = [["", *columns]]
+    for name, counts in rows.items():
+        lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
+    first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)

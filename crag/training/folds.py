@@ -1,0 +1,45 @@
+"""Folds of questions that keep similar questions together."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Fold(NamedTuple):
+    """The part `number` (from 1) of `total`."""
+
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.total}"
+
+
+def parse_fold(text: str) -> Fold:
+    """Parse an argument: ``2/5`` is the second of five folds."""
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    fold = Fold(int(found[1]), int(found[2])) if found else Fold(0, 0)
+    if not 1 <= fold.number <= fold.total or fold.total == 1:
+        raise ValueError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
+    return fold
+
+
+def number_of(group: str, total: int) -> int:
+    """The fold (from 1) of a group, in any spelling (see `spelling`)."""
+    return int.from_bytes(hashlib.sha256(spelling(group).encode()).digest()[:8], "big") % total + 1
+
+
+def spelling(group: str) -> str:
+    """The normal spelling of a group, without case and extra blanks."""
+    return " ".join(group.casefold().split())
+
+
+def is_tested(groups: Sequence[str], fold: Fold) -> bool:
+    """Whether the fold tests a row with these groups; exactly one fold does."""
+    return bool(groups) and number_of(groups[0], fold.total) == fold.number
+
+
+def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
+    """Whether a row may be trained on if that fold is held out; None: nothing is held out."""
+    return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)

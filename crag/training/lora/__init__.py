@@ -1,0 +1,59 @@
+"""Settings of adapter tuning, read from `crag/training/lora/configs/*.toml`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from crag.settings import StrictModel
+from crag.training.files import Configuration
+
+PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
+"""db3, table 1."""
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class AdapterShape(StrictModel):
+    """Which linear layers get a low-rank update, and of what size; the defaults are db3's (table 1)."""
+
+    rank: PositiveInt = 8
+    alpha: PositiveInt = 16
+    """The update is multiplied by alpha / rank."""
+    dropout: Share = 0.1
+    """Dropout on the input of the update."""
+    targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
+    """Names of linear layers; biases are never tuned."""
+
+
+class LoraTraining(Configuration):
+    """One adapter: its base model, its shape, and its tuning."""
+
+    FOLDER = Path(__file__).parent / "configs"
+
+    description: str
+    base: str
+    """Name in `crag/weights/manifest.toml`, or a folder."""
+    architecture: str | None = None
+    """Required `model_type` of the base, such as ``llama``; None: any."""
+    licence: str
+    """The adapter's licence, for the run card."""
+    adapter: AdapterShape = AdapterShape()
+    learning_rate: PositiveFloat = 2e-4
+    schedule: Literal["cosine", "linear", "constant_with_warmup"] = "cosine"
+    warm_up_share: Share = 0.1
+    """Share of the steps in which the learning rate rises from 0."""
+    max_gradient_norm: PositiveFloat = 0.3
+    batch_size: PositiveInt = 1
+    accumulation: PositiveInt = 4
+    """Batches per step; 1 x 4 and 4 x 1 are the same step."""
+    epochs: PositiveInt = 3
+    max_tokens: Annotated[int, Field(ge=8)] = 2048
+    """Limit for prompt and completion; longer examples are left out and counted, never cut."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    quantise: Literal["none", "4bit"] = "none"
+    """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
+    gradient_checkpointing: bool = False
+    """Saves memory for about a third more time: for large models."""
+    checkpoint_steps: PositiveInt = 10
+    """Steps between two checkpoints, the most that a killed run loses."""

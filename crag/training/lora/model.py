@@ -1,0 +1,159 @@
+"""Turns examples into token ids; loads a base model with a tunable adapter, and saves the tuned adapter."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from safetensors.torch import save
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+from crag.core.files import write_whole
+from crag.core.text import encodable
+from crag.engines.llm import EngineUnavailableError
+from crag.engines.llm.attention import attention_for
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
+from crag.evaluation.datasets import DatasetError
+from crag.settings import SettingsError
+from crag.training.files import TrainingExample
+from crag.training.lora import LoraTraining
+from crag.training.lora.memory import shape_of, too_large
+
+WEIGHTS_FILE = "adapter_model.safetensors"
+ADAPTER = "default"
+IGNORED = -100
+"""Label of a token that is read but not learned."""
+
+
+class TokenExample(NamedTuple):
+    """Token ids of a prompt and of its completion, which ends with the model's end token."""
+
+    prompt: list[int]
+    completion: list[int]
+
+    @property
+    def length(self) -> int:
+        """Tokens of both."""
+        return len(self.prompt) + len(self.completion)
+
+
+class TokenExamples(NamedTuple):
+    """The kept examples, and the numbers of kept and of too long ones by source."""
+
+    kept: list[TokenExample]
+    sources: Counter[str]
+    too_long: Counter[str]
+
+
+def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
+    """Prompts as the engines tokenize them, completions with the end token; together at most `max_tokens`.
+    Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
+    """
+    tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
+    config = folder / "generation_config.json"  # engines stop at its end tokens, else at the tokenizer's
+    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
+    first = ends[0] if isinstance(ends, list) and ends else ends
+    end = first if isinstance(first, int) else tokenizer.end_token
+    if end is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
+    backend = ChatTokenizer(folder).backend
+    backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
+    for example in examples:
+        try:
+            prompt = tokenizer.prompt_tokens(example.request)
+        except PromptError as error:
+            raise DatasetError(f"{example.place}: {error}") from error
+        completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
+        tokens = TokenExample(prompt, [*completion, int(end)])
+        if tokens.length > max_tokens:
+            made.too_long[example.source] += 1
+        else:
+            made.sources[example.source] += 1
+            made.kept.append(tokens)
+    if not made.kept:
+        raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
+    return made
+
+
+def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
+    """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
+    number_type, shape = computing_type(device), settings.adapter
+    four_bits = {
+        "load_in_4bit": True,
+        "bnb_4bit_quant_type": "nf4",
+        "bnb_4bit_use_double_quant": True,
+        "bnb_4bit_compute_dtype": number_type,
+    }
+    with quiet_transformers():
+        model = AutoModelForCausalLM.from_pretrained(
+            str(base),
+            dtype=number_type,
+            local_files_only=True,
+            use_safetensors=True,
+            device_map={"": device},
+            attn_implementation=attention_for(device),
+            quantization_config=BitsAndBytesConfig(**four_bits) if settings.quantise == "4bit" else None,
+        )
+        torch.manual_seed(settings.seed)
+        try:
+            return get_peft_model(
+                model,
+                LoraConfig(
+                    task_type="CAUSAL_LM",
+                    r=shape.rank,
+                    lora_alpha=shape.alpha,
+                    lora_dropout=shape.dropout,
+                    target_modules=list(shape.targets),
+                    bias="none",
+                ),
+            )
+        except ValueError as error:
+            raise SettingsError(f'key "adapter": {error}') from error
+
+
+def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
+    """Write the adapter as float16, with a config that names the base by its manifest name `base`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        name: value.detach().to("cpu", torch.float16).contiguous()
+        for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items())
+    }
+    write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
+    config = replace(model.peft_config[ADAPTER], base_model_name_or_path=base, inference_mode=True)
+    config.target_modules = sorted(config.target_modules)
+    config.save_pretrained(str(folder))
+
+
+def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
+    """Check before the long work that device, packages and base are those that the settings need.
+    Raises EngineUnavailableError: there is no GPU, it is too small, or a package is missing; SettingsError: another
+    kind of base.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        advice = "install torch for CUDA (requirements/train-cuda.txt), or pass --device cpu"
+        raise EngineUnavailableError(f"tuning uses a GPU, and torch finds none: {advice}")
+    if settings.quantise == "4bit" and (device != "cuda" or find_spec("bitsandbytes") is None):
+        install = "the package bitsandbytes: pip install -r requirements/train-cuda.txt, or"
+        needs = install if device == "cuda" else "a GPU: pass --device cuda, or"
+        raise EngineUnavailableError(f'quantise = "4bit" needs {needs} --set quantise=none')
+    found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
+    if settings.architecture not in {None, found}:
+        raise SettingsError(
+            f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
+            f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
+            f"--config ({', '.join(LoraTraining.names())})"
+        )
+    if device == "cuda" and (shape := shape_of(base)):
+        gib = torch.cuda.get_device_properties(0).total_memory / 2**30
+        if reason := too_large(settings, shape, gib):
+            raise EngineUnavailableError(reason)
+
+
+def computing_type(device: str) -> torch.dtype:
+    """float32 on a CPU; on a GPU float16, as it is served: a T4 has no bfloat16."""
+    return torch.float32 if device == "cpu" else torch.float16

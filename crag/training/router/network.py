@@ -1,0 +1,47 @@
+"""An encoder in training: transformers' own, with a linear head per field. `crag.router` runs it afterwards."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import Tensor
+from torch.nn import Linear, Module, functional
+from transformers import AutoModel
+
+from crag.engines.llm.tokenizer import quiet_transformers
+from crag.router.network import Pooling
+
+
+class QuestionNetwork:
+    """An encoder and its heads: `heads` maps ``<field>.weight`` (classes, dimensions) and ``<field>.bias``."""
+
+    def __init__(self, encoder: Module, heads: Mapping[str, Tensor], fields: Sequence[str], pooling: Pooling) -> None:
+        self.encoder, self.heads = encoder, heads
+        self._fields, self._pooling = tuple(fields), pooling
+
+    def logits(self, ids: Tensor, mask: Tensor, dropout: float = 0.0) -> dict[str, Tensor]:
+        """For each field a tensor of shape (questions, classes); `dropout` applies to the heads' inputs."""
+        states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        if self._pooling == "cls":
+            vectors = states[:, 0]
+        else:
+            weights = mask / mask.sum(dim=1, keepdim=True)
+            vectors = (states * weights.unsqueeze(-1)).sum(dim=1)
+        vectors = functional.dropout(vectors, dropout)
+        return {
+            field: functional.linear(vectors, self.heads[f"{field}.weight"], self.heads[f"{field}.bias"])
+            for field in self._fields
+        }
+
+
+def load_encoder(folder: Path) -> Module:
+    """The encoder of a Hugging Face folder, in float32, without its pooler."""
+    with quiet_transformers():  # it would print a long warning about the unused pooler
+        encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+    loaded: Module = encoder.float().eval()
+    return loaded
+
+
+def tuned_linear_layers(encoder: Module) -> list[str]:
+    """Names of the linear layers of the encoder's blocks: those that a low-rank update may change."""
+    modules = encoder.named_modules()
+    return [name for name, module in modules if isinstance(module, Linear) and ".layer." in f".{name}"]

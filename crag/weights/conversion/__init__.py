@@ -1,0 +1,1 @@
+"""Writes weights in the formats that the engines read."""

@@ -1,0 +1,242 @@
+"""Turn a quantised GGUF file (llama or qwen2 architecture) into a Hugging Face model folder.
+
+So transformers, PEFT and vLLM load the same weights. Matrices are dequantised and stored as float16, whose rounding is
+far below one step of a 4- to 8-bit quantisation, vectors (norms, biases) as float32. On a CPU, run it in float32.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crag.weights.conversion.int8 import write_int8
+
+if TYPE_CHECKING:
+    from gguf import ReaderTensor
+    from tokenizers import Tokenizer
+
+Array = npt.NDArray[Any]
+
+QWEN2_SPLIT = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How Qwen2's tokenizer cuts text before byte-pair merging (its published tokenizer.json)."""
+
+_END_OF_TEXT = "<|endoftext|>"
+_CONTROL, _USER_DEFINED, _UNUSED = 3, 4, 5  # GGUF token types
+_LAYER_TENSORS = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+_FIXED_TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+_SIZES = {
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "num_hidden_layers": "block_count",
+    "num_attention_heads": "attention.head_count",
+    "max_position_embeddings": "context_length",
+}
+_ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+
+
+class _GgufFile:
+    """A GGUF file's metadata, and its tensors by name, still quantised and memory-mapped."""
+
+    def __init__(self, path: Path) -> None:
+        from gguf import GGUFReader
+
+        reader = GGUFReader(path)
+        self.metadata: dict[str, Any] = {key: field.contents() for key, field in reader.fields.items()}
+        self.tensors: dict[str, ReaderTensor] = {tensor.name: tensor for tensor in reader.tensors}
+        self.architecture = str(self.metadata.get("general.architecture"))
+        if self.architecture not in _ARCHITECTURES:
+            raise ValueError(f"architecture {self.architecture!r}; known: {', '.join(_ARCHITECTURES)}")
+
+    def setting(self, key: str, default: float | None = None) -> float:
+        """An architecture's own value, such as `block_count`; KeyError if it is absent and has no default."""
+        full_key = f"{self.architecture}.{key}"
+        value: float = self.metadata[full_key] if default is None else self.metadata.get(full_key, default)
+        return value
+
+    def token_metadata(self, key: str) -> Any:  # noqa: ANN401 - as the file has it
+        """A value of the tokenizer; None if it is absent."""
+        return self.metadata.get(f"tokenizer.ggml.{key}")
+
+    def values(self, name: str, rows: int | None = None) -> Array:
+        """The float32 values of a tensor, or of its first rows: rows x columns, as the gguf package computes them."""
+        from gguf.quants import dequantize
+
+        tensor = self.tensors[name]
+        data = tensor.data if rows is None else tensor.data[:rows]
+        return np.asarray(dequantize(data, tensor.tensor_type), dtype=np.float32)
+
+    @cached_property
+    def embeddings_are_tied(self) -> bool:
+        """Whether input and output embeddings are one matrix.
+
+        llama.cpp leaves `output` out when they are, but some quantisers write the same matrix twice at different
+        precision: then the first rows agree up to the quantisation error.
+        """
+        if "output.weight" not in self.tensors:
+            return True
+        first, second = (self.values(name, 512) for name in ("output.weight", "token_embd.weight"))
+        norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
+        return bool((first.astype(np.float64) * second).sum() / max(norms, 1e-30) > 0.98)
+
+
+def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
+    """Rows of a q or k projection, (heads x head size, columns), in Hugging Face's order.
+
+    llama.cpp stores each head's rows with the two rotary halves interleaved (0, d/2, 1, d/2 + 1, ...); transformers
+    wants the first half, then the second.
+    """
+    rows = matrix.shape[0]
+    return matrix.reshape(heads, rows // heads // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
+
+
+def _huggingface_name(name: str) -> str:
+    """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`."""
+    match name.split("."):
+        case [kind, "weight"] if kind in _FIXED_TENSORS:
+            return f"{_FIXED_TENSORS[kind]}.weight"
+        case ["blk", layer, kind, part] if kind in _LAYER_TENSORS:
+            return f"model.layers.{layer}.{_LAYER_TENSORS[kind]}.{part}"
+    raise ValueError(f"tensor {name!r}")
+
+
+def _converted_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
+    """Every tensor with its Hugging Face name: matrices float16, vectors float32.
+
+    Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
+    """
+    heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
+    sources = {name: name for name in gguf.tensors if name != "rope_freqs.weight"}
+    if gguf.embeddings_are_tied and "output.weight" in sources:
+        del sources["output.weight"]
+        copies = ("token_embd.weight", "output.weight")
+        sources["token_embd.weight"] = max(copies, key=lambda name: int(gguf.tensors[name].n_bytes))
+    for name, source in sources.items():
+        values = gguf.values(source)
+        kind = name.split(".")[-2]
+        if gguf.architecture == "llama" and kind in heads:
+            values = _undo_rotary_permutation(values, int(gguf.setting(heads[kind])))
+        dtype = np.float16 if values.ndim > 1 else np.float32
+        yield _huggingface_name(name), np.ascontiguousarray(values, dtype=dtype)
+
+
+def _short_float(value: float) -> float:
+    return float(str(np.float32(value)))  # 9.999999747e-06 in the file is 1e-05 in the original configuration
+
+
+def _frame(gguf: _GgufFile) -> dict[str, Any]:
+    """The tokens at the begin and the end of a text, and the one that fills a batch."""
+    roles = {"bos": "bos", "eos": "eos", "pad": "padding"}
+    return {f"{role}_token_id": gguf.token_metadata(f"{key}_token_id") for role, key in roles.items()}
+
+
+def _model_config(gguf: _GgufFile) -> dict[str, Any]:
+    heads = int(gguf.setting("attention.head_count"))
+    config: dict[str, Any] = {name: int(gguf.setting(key)) for name, key in _SIZES.items()}
+    config |= {
+        "architectures": [_ARCHITECTURES[gguf.architecture]],
+        "model_type": gguf.architecture,
+        "hidden_act": "silu",
+        "num_key_value_heads": int(gguf.setting("attention.head_count_kv", heads)),
+        "rms_norm_eps": _short_float(gguf.setting("attention.layer_norm_rms_epsilon")),
+        "rope_theta": _short_float(gguf.setting("rope.freq_base", 10000.0)),
+        "vocab_size": len(gguf.token_metadata("tokens")),
+        "tie_word_embeddings": gguf.embeddings_are_tied,
+        **_frame(gguf),
+        "torch_dtype": "float16",
+    }
+    return config | ({"attention_bias": False, "mlp_bias": False} if gguf.architecture == "llama" else {})
+
+
+def _generation_config(gguf: _GgufFile) -> dict[str, Any]:
+    """Greedy, ended by the declared token and, if the vocabulary has it, `<|endoftext|>`."""
+    tokens: list[str] = gguf.token_metadata("tokens")
+    ends = [_frame(gguf)["eos_token_id"], *(number for number, token in enumerate(tokens) if token == _END_OF_TEXT)]
+    return {**_frame(gguf), "do_sample": False, "eos_token_id": list(dict.fromkeys(ends))}
+
+
+def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
+    """The byte-level BPE tokenizer that the metadata describe."""
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    split_name = gguf.token_metadata("pre")
+    kind = (gguf.token_metadata("model"), split_name)
+    tokens: list[str] = gguf.token_metadata("tokens")
+    types: list[int] = gguf.token_metadata("token_type")
+    vocabulary = {token: number for number, token in enumerate(tokens) if types[number] != _UNUSED}
+    merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    if kind == ("gpt2", "qwen2"):
+        tokenizer.normalizer = normalizers.NFC()
+        split: Any = pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated")
+    elif kind == ("gpt2", "smollm"):
+        split = pre_tokenizers.Digits(individual_digits=True)
+    else:
+        raise ValueError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
+    tokenizer.decoder = decoders.ByteLevel()
+    # `special=True` marks the control tokens that `skip_special_tokens` drops.
+    for add, own in ((tokenizer.add_special_tokens, _CONTROL), (tokenizer.add_tokens, _USER_DEFINED)):
+        added = [token for token, type_ in zip(tokens, types, strict=True) if type_ == own]
+        add([AddedToken(token, special=own == _CONTROL, normalized=False) for token in added])
+    return tokenizer
+
+
+def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
+    numbers = {**_frame(gguf), "unk_token_id": gguf.token_metadata("unknown_token_id")}
+    tokens = gguf.token_metadata("tokens")
+    return {
+        # The generic class takes tokenizer.json as it is; the named classes of transformers 5 would rebuild it.
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": int(gguf.setting("context_length")),
+        "chat_template": gguf.metadata.get("tokenizer.chat_template"),
+        **{key.removesuffix("_id"): tokens[number] for key, number in numbers.items() if number is not None},
+    }
+
+
+def convert(gguf_path: Path, folder: Path) -> None:
+    """Write config, tokenizer and weights (float16, int8) of a file to `folder`. Raises ValueError: of another kind."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    tensors, target = dict(_converted_tensors(_described(gguf_path, folder))), folder / "model.safetensors"
+    try:
+        save_file(tensors, target, {"format": "pt"})
+    except SafetensorError as error:  # the package's error for a full disk
+        raise OSError(f"{target}: {error}") from error
+    target.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
+    write_int8(folder, tensors.items())
+
+
+def convert_int8(gguf_path: Path, folder: Path) -> None:
+    """The same without the float16 weights, which the engine `openvino` does not read."""
+    write_int8(folder, _converted_tensors(_described(gguf_path, folder)))
+
+
+def _described(gguf_path: Path, folder: Path) -> _GgufFile:
+    """The file, whose configuration and tokenizer are now in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    gguf = _GgufFile(gguf_path)
+    configs = {"config": _model_config(gguf), "generation_config": _generation_config(gguf)}
+    for name, content in {**configs, "tokenizer_config": _tokenizer_config(gguf)}.items():
+        text = json.dumps(content, indent=2, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    _tokenizer(gguf).save(str(folder / "tokenizer.json"))
+    return gguf

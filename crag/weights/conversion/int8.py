@@ -1,0 +1,54 @@
+"""Writes the int8 weights of a model and the OpenVINO graph that reads them."""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INT8_FILES = ("int8/model.bin", "int8/model.xml")
+"""Weights and graph, in a separate folder: OpenVINO keeps what it compiles beside them."""
+_LARGEST = 127
+
+
+def quantised(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Rows as integers from -127 to 127, and the number (rows, 1) to multiply each row with."""
+    values = matrix.astype(np.float32)
+    scale = (np.abs(values).max(axis=1, keepdims=True) / _LARGEST).astype(np.float16)
+    scale[scale == 0] = 1
+    integers = np.rint(values / scale.astype(np.float32)).clip(-_LARGEST, _LARGEST)
+    return integers.astype(np.int8), scale
+
+
+def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None = None) -> None:
+    """Write `INT8_FILES` from `config.json` and weights by name, or those of `model.safetensors`.
+    Raises ValueError: a model of another family; OSError: a full disk.
+    """
+    import openvino as ov
+
+    from crag.weights.conversion.openvino_graph import SCALE, build_graph
+
+    config = json.loads((folder / "config.json").read_bytes())
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, values in weights or _stored(folder / "model.safetensors"):
+        if values.ndim == 2:
+            tensors[name], tensors[name + SCALE] = quantised(values)
+        else:
+            tensors[name] = values.astype(np.float32)
+    part = folder / "int8.part"
+    try:
+        ov.save_model(build_graph(config, tensors), part / "model.xml", compress_to_fp16=False)
+    except RuntimeError as error:
+        raise OSError(f"{part}: {error}") from error
+    shutil.rmtree(folder / "int8", ignore_errors=True)
+    part.rename(folder / "int8")
+
+
+def _stored(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    from safetensors import safe_open
+
+    with safe_open(path, "numpy") as source:
+        yield from ((name, source.get_tensor(name)) for name in source.keys())  # noqa: SIM118 - no mapping

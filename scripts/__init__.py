@@ -1,1 +1,0 @@
-"""Commands for preparing a submission."""

@@ -1,0 +1,200 @@
+"""`crag ask` and `Asker`: answers from the user's own pages with their evidence, and the messages for bad input."""
+
+import gzip
+import io
+import itertools
+import json
+import os
+import socketserver
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
+
+from crag import Asker
+from crag.__main__ import main
+from crag.asking import documents
+from crag.core.files import UserError
+from crag.evaluation.datasets import DEFAULT_DATASET
+from crag.settings import ExtractSettings
+
+QUESTION = "who directed rain man?"
+SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']
+CHANGES = SAYS[3:]
+PAGE = "<html><head><title>Rain  Man</title></head><body><p>A film. Its director is Barry Levinson.</p></body></html>"
+TOLD = 'Barry Levinson\n    "Its director is Barry Levinson."\n    Rain Man, {}\n'
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    path = tmp_path / "rain.html"
+    path.write_text(PAGE, encoding="utf-8")
+    return str(path)
+
+
+def pdf_of(text: str) -> bytes:
+    """A PDF of one line."""
+    content = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+    page = "<</Type /Page /Parent 2 0 R /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>"
+    font = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+    stream = f"<</Length {len(content)}>> stream\n{content}\nendstream"
+    parts = ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>", page, stream, font]
+    file, places = "%PDF-1.4\n", "0000000000 65535 f \n"
+    for number, part in enumerate(parts, start=1):
+        places += f"{len(file):010} 00000 n \n"
+        file += f"{number} 0 obj {part} endobj\n"
+    return f"{file}xref\n0 6\n{places}trailer <</Size 6 /Root 1 0 R>>\nstartxref\n{len(file)}\n%%EOF".encode()
+
+
+def test_an_answer_names_its_sentence_and_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "--pages", page, QUESTION, *SAYS]) == 0
+    said = capsys.readouterr()
+    assert said.out == TOLD.format(page)
+    assert said.err.startswith("loading the models of preset scripted")
+
+
+def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SAYS]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "question   who directed rain man?  (03/05/2024, 23:18:31 PT)"
+    assert "graph      not queried" in lines
+    assert any(line.startswith("pages      1 read, ") for line in lines)
+    assert any("Rain Man: A film. Its director is Barry Levinson." in line for line in lines)
+    assert "candidates 'Barry Levinson' from the pages" in lines
+    assert lines[lines.index("answer     Barry Levinson") + 1] == 'evidence   "Its director is Barry Levinson."'
+    assert lines[-1] == "because    the model answered"
+
+
+def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own" / "below").mkdir(parents=True)
+    (tmp_path / "own" / "below" / "notes.txt").write_text("Rain Man is by Barry Levinson.\nIt is long.", "utf-16")
+    (tmp_path / "own" / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    (tmp_path / "own" / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
+    (tmp_path / "own" / "empty.html").write_text("<html></html>", encoding="utf-8")
+    (tmp_path / "film.pdf").write_bytes(pdf_of("Its director was Barry Levinson."))
+    with HTTPServer() as server:
+        server.expect_request("/rain").respond_with_data(PAGE, content_type="text/html")
+        places = [str(tmp_path / "own"), str(tmp_path / "film.pdf")]
+        places += [server.url_for(path) for path in ("/rain", "/gone")]
+        pages = [word for place in places for word in ("--pages", place)]
+        assert main(["ask", *pages, QUESTION, "--json", *SAYS]) == 0
+        said = capsys.readouterr()
+    trace = json.loads(said.out)
+    texts = " ".join(passage["text"] for passage in trace["passages"])
+    assert trace["pages_read"] == 3
+    assert all(text in texts for text in ("Rain Man is by Barry Levinson.", "director was Barry", "director is Barry"))
+    left = sorted(line.removeprefix("skipped: ").removeprefix(str(tmp_path)) for line in said.err.splitlines()[:-1])
+    assert [line.partition(": ")[2].partition(":")[0] for line in left] == [
+        "the PDF cannot be read",
+        "there is no text in it",
+        "neither HTML nor plain text nor PDF",
+        "status 500",
+    ]
+
+
+class SlowHead(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        with suppress(OSError):
+            for byte in itertools.chain(b"HTTP/1.1 200 OK\r\nX: ", itertools.repeat(ord("x"))):
+                self.request.sendall(bytes([byte]))
+                time.sleep(0.1)
+
+
+def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "READING_SECONDS", 3.0)
+    os.mkfifo(tmp_path / "fifo")
+    places = [str(tmp_path / "fifo"), "/dev/zero"]
+    with HTTPServer(threaded=True) as server, socketserver.ThreadingTCPServer(("127.0.0.1", 0), SlowHead) as slow:
+        slow.daemon_threads = True
+        threading.Thread(target=slow.serve_forever, daemon=True).start()
+        for name, target in (("bracket", "http://[::1"), ("byte", "http://127.0.0.1/\xff"), ("scheme", "file:///etc")):
+            server.expect_request(f"/{name}").respond_with_response(Response(status=302, headers={"Location": target}))
+            places.append(server.url_for(f"/{name}"))
+        for name, block in (("endless", b"<p>" + b"x" * 100_000), ("packed", gzip.compress(bytes(10_000_000)))):
+            headers = {"Content-Encoding": "gzip"} if name == "packed" else {}
+            reply = Response(itertools.repeat(block), headers=headers)
+            server.expect_request(f"/{name}").respond_with_response(reply)
+            places.append(server.url_for(f"/{name}"))
+        places.append(f"http://127.0.0.1:{slow.server_address[1]}/")
+        for place in places:
+            said: list[str] = []
+            assert documents.read_pages(place, ExtractSettings(), said.append) == []
+            assert [line.startswith(f"skipped: {place}: ") and "\n" not in line for line in said] == [True]
+        slow.shutdown()
+    with pytest.raises(UserError, match="no readable page: /dev/zero"), Asker("scripted") as asker:
+        asker.ask(QUESTION, pages=["/dev/zero"])
+
+
+def test_of_many_pages_the_best_are_read(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"{number}.txt").write_text(f"Film {number} is by director number {number}.", encoding="utf-8")
+    (tmp_path / "z.txt").write_text("Prose. " * 2000 + "Rain Man is by Barry Levinson.", encoding="utf-8")
+    with Asker("scripted", changes=CHANGES) as asker:
+        answer = asker.ask(QUESTION, pages=[tmp_path])
+    assert (answer.text, answer.sentence) == ("Barry Levinson", "Rain Man is by Barry Levinson.")
+    assert answer.source == f"z, {tmp_path / 'z.txt'}"
+
+
+def test_many_questions_from_a_file_or_typed(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = f"{QUESTION}\n\nwho directed jaws?\n"
+    (tmp_path / "questions.txt").write_text(typed, encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    for more in (["--file", str(tmp_path / "questions.txt")], []):
+        assert main(["ask", "--pages", page, *more, *SAYS]) == 0
+        said = capsys.readouterr()
+        assert said.out.count("    Barry Levinson\n") == 2
+        assert said.out.startswith(f"{QUESTION}\n    Barry Levinson\n")
+        assert said.err.count("loading") == 1
+
+
+def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
+    assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
+    first, second, third, _ = capsys.readouterr().out.splitlines()
+    assert first == "i don't know"
+    assert second.startswith("    not sure enough (0.")
+    assert second.endswith("): Barry Levinson")
+    assert third == '    "Its director is Barry Levinson."'
+    assert main(["ask", QUESTION, "--pages", page, "--why", *SAYS, *unsure]) == 0
+    assert 'evidence   "Its director is Barry Levinson."' in capsys.readouterr().out
+    with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
+        answer = asker.ask(QUESTION, pages=[page], at="03/05/2024, 23:18:31 PT")
+    assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
+    assert 0 < (answer.probability or 0) < 0.999
+    assert answer.trace.query_time == "03/05/2024, 23:18:31 PT"
+
+
+def test_without_page_and_graph_the_shipped_graph_is_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MOCK_API_URL", "")
+    call = 'language_model.replies={"Calls:" = \'get_movie("titanic")["revenue"]\'}'
+    graph = ["--set", 'knowledge_graph.source_policy="graph_first"', "--set", call]
+    graph += ["--set", "knowledge_graph.direct_answers=true"]
+    assert main(["ask", "what did titanic earn?", "--json", "--preset", "scripted", *graph]) == 0
+    said = capsys.readouterr()
+    assert "asking the small graph that is shipped" in said.err
+    trace = json.loads(said.out)
+    assert trace["graph_state"] == "found"
+    assert trace["evidence"]["source"] == 'knowledge graph: get_movie("titanic")["revenue"]'
+    assert trace["answer"]["text"] in trace["evidence"]["sentence"]
+
+
+def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", QUESTION, "--pages", page, "--kg-url", "http://127.0.0.1:9", *SAYS]) == 0
+    warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
+    assert capsys.readouterr().err.startswith(warning)
+    assert os.environ.get("CRAG_MOCK_API_URL") != "http://127.0.0.1:9", "the next run here asks its own graph"
+
+
+def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--dataset", str(DEFAULT_DATASET), "--limit", "2", "--preset", "scripted", "--output", str(tmp_path / "run")]
+    assert main(["evaluate", *few]) == 0
+    assert (tmp_path / "run" / "report.html").is_file()
+    assert "all questions" in capsys.readouterr().out

@@ -1,0 +1,129 @@
+"""The commands of docs/evaluation.md and docs/scale.md: their options exist, their settings load, their agent runs."""
+
+import importlib
+import re
+import runpy
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crag.__main__ import VERBS, Group
+from crag.commands.evaluate import main, parsed
+from crag.evaluation.datasets import DEFAULT_DATASET
+from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
+from crag.settings import OpenAIEngine, VllmEngine, load_settings
+from tests.commands.test_faults import called
+from tests.test_local_evaluation import results_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE, SCALE, OWN = DOCS / "evaluation.md", DOCS / "scale.md", DOCS / "own_data.md"
+PLACES_OF_VLLMS_OPTIONS = ("vllm.entrypoints.launchers.cli_args", "vllm.entrypoints.openai.cli_args")
+"""They moved between versions."""
+
+
+def blocks(page: Path) -> list[str]:
+    """The contents of a page's fences."""
+    return re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path, beginning: str) -> list[list[str]]:
+    """The words after the beginning, of every line of a block that begins so."""
+    lines = [line for block in blocks(page) for line in block.splitlines()]
+    return [shlex.split(line.removeprefix(beginning)) for line in lines if line.startswith(beginning)]
+
+
+@cache
+def options_of(*command: str) -> frozenset[str]:
+    """The options in the help of a command: the words before the first option or file name."""
+    with pytest.MonkeyPatch.context() as patch:
+        written: list[str] = []
+        patch.setattr("sys.stdout.write", written.append)
+        assert called("crag", *command, "--help") == 0
+    return frozenset(re.findall(r"(?<!\w)--[a-z-]+", "".join(written)))
+
+
+def verbs(words: list[str]) -> list[str]:
+    """The command in these words: one verb, or a group and its verb."""
+    return words[:2] if isinstance(VERBS[words[0]], Group) else words[:1]
+
+
+EVALUATIONS = [words for page in (GUIDE, SCALE) for words in commands(page, "python local_evaluation.py ")]
+OTHERS = [words for page in (GUIDE, SCALE) for words in commands(page, "crag ")]
+
+
+@pytest.mark.parametrize("words", EVALUATIONS, ids=" ".join)
+def test_an_evaluation(words: list[str]) -> None:
+    options = parsed(words)
+    model = load_settings(options.preset, options.set).language_model if options.preset else None
+    if isinstance(model, VllmEngine) and model.tensor_parallel_size == 1:
+        assert model.distributed_executor == "uni", "one card needs no Ray"
+    if isinstance(model, OpenAIEngine):
+        assert f"export {model.base_url_variable}=" in SCALE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
+def test_another_command(words: list[str]) -> None:
+    assert {word for word in words if word.startswith("--")} <= options_of(*verbs(words))
+
+
+def test_every_option_that_the_text_names_exists() -> None:
+    named = set(re.findall(r"`(--[a-z-]+)", GUIDE.read_text(encoding="utf-8")))
+    known = options_of("evaluate").union(*(options_of(*verbs(words)) for words in OTHERS))
+    assert len(named) > 10
+    assert named <= known
+
+
+def test_every_file_of_a_run_is_in_the_table() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in text for name in (RUN, PREDICTIONS, TRACES, RESULTS, REPORT))
+
+
+def test_the_agent_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = (block for block in blocks(GUIDE) if block.startswith("class MyAgent"))
+    (tmp_path / "my_agent.py").write_text(source, encoding="utf-8")
+    sample = ["--dataset", str(DEFAULT_DATASET.resolve())]
+    monkeypatch.chdir(tmp_path)
+    assert main([*EVALUATIONS[0], *sample, "--quiet", "--output", str(tmp_path / "out")]) == 0
+    assert results_of(tmp_path / "out")["n"] == 8
+
+
+def test_the_lines_of_python_about_own_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (source,) = re.findall(r"^```python\n(.*?)^```", OWN.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "a.txt").write_text("Its founder is Ann Lee.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CRAG_PRESET", "scripted")
+    monkeypatch.setenv("CRAG_SETTINGS", 'language_model.replies={"who founded" = "Ann Lee"}')
+    (tmp_path / "own.py").write_text(source, encoding="utf-8")
+    runpy.run_path("own.py")
+    assert capsys.readouterr().out == "Ann Lee Its founder is Ann Lee. a, reports/a.txt None\n"
+
+
+@pytest.mark.vllm
+@pytest.mark.parametrize("words", commands(SCALE, "vllm serve"), ids=" ".join)
+def test_a_server(words: list[str]) -> None:
+    model, *options = words
+    parser = vllm_parser()
+    parsed = parser.parse_args(["--model", model, *[option for option in options if option != "--headless"]])
+    assert parsed.structured_outputs_config.backend == "guidance"
+    assert "--headless" in parser._option_string_actions
+
+
+def vllm_parser() -> Any:
+    pytest.importorskip("vllm", reason="`make test-vllm` runs this")
+    utilities = importlib.import_module("vllm.utils.argparse_utils")
+    return next(possible_parsers())(utilities.FlexibleArgumentParser())
+
+
+def possible_parsers() -> Iterator[Any]:
+    for place in PLACES_OF_VLLMS_OPTIONS:
+        try:
+            yield importlib.import_module(place).make_arg_parser
+        except ModuleNotFoundError:
+            continue

@@ -1,0 +1,94 @@
+"""What the evaluator hands over becomes queries; a bad row costs one answer, a bad batch is an error at once."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crag.core.queries import LIMITS, BatchFormatError, parse_batch
+from tests.pipeline import asking
+from tests.pipeline.asking import page
+
+PAGE = page("<p>Rain Man</p>", 0, "Rain Man", "A film of 1988")
+
+
+def batch_of(**columns: list[Any]) -> dict[str, list[Any]]:
+    return asking.batch_of(["who directed rain man?"], [PAGE]) | columns
+
+
+def test_a_row_becomes_a_query() -> None:
+    (query,) = parse_batch(batch_of())
+    assert query.text == "who directed rain man?"
+    assert query.asked_at == datetime(2024, 3, 5, 23, 18, 31)
+    assert query.pages[0].html == "<p>Rain Man</p>"
+    assert query.fault is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "reported"),
+    [
+        ({"query": None}, "'query' must be a list, found NoneType"),
+        ({"query": "abc"}, "'query' must be a list, found str"),
+        ({"query": ["a", "b"]}, "differ in length"),
+    ],
+)
+def test_a_malformed_batch_is_an_error(columns: dict[str, Any], reported: str) -> None:
+    with pytest.raises(BatchFormatError, match=reported):
+        parse_batch(batch_of(**columns))
+    with pytest.raises(BatchFormatError, match="'query' is missing"):
+        parse_batch({"interaction_id": ["a"]})
+    no_batch: Any
+    for no_batch in (None, [], "interaction_id query search_results query_time"):
+        with pytest.raises(BatchFormatError, match=f"must be a dict of lists, found {type(no_batch).__name__}"):
+            parse_batch(no_batch)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("query", value) for value in (None, 7, "   ", ["x"], 10**5_000, [["x" * 1_000_000]] * 1_000)),
+        *(("search_results", value) for value in (None, "html", 5)),
+    ],
+    ids=range(9),  # Python refuses to print a number of 5,000 digits
+)
+def test_a_value_of_another_type_is_a_short_fault_of_its_row(column: str, value: object) -> None:
+    (query,) = parse_batch(batch_of(**{column: [value]}))
+    assert "not a" in (query.fault or "")
+    assert len(query.fault or "") < 100
+
+
+def test_broken_search_results_are_read_as_far_as_they_go() -> None:
+    (query,) = parse_batch(batch_of(search_results=[[None, {"page_url": None, "page_result": 3}, PAGE]]))
+    assert [page.rank for page in query.pages] == [1, 2]
+    assert (query.pages[0].url, query.pages[0].html) == ("", "")
+    assert query.fault is None
+
+
+def test_characters_that_nobody_sees_and_references_are_no_part_of_the_question() -> None:
+    (query,) = parse_batch(batch_of(query=["\u0301who\u200b directed\0 rain\r\nman &amp; &#" + "9" * 50 + ";?"]))
+    assert query.text == "who directed rain man & \ufffd?"
+
+
+@pytest.mark.parametrize("field", LIMITS)
+def test_what_is_longer_than_its_limit_is_cut_and_the_cut_is_reported(field: str) -> None:
+    most = LIMITS[field]
+    long = "a" * (most + 1)
+    columns: dict[str, list[Any]] = {"search_results": [[PAGE, PAGE | {field: long}]]} if field in PAGE else {}
+    columns = columns or {field: [[PAGE] * (most + 1) if field == "search_results" else long]}
+    (query,) = parse_batch(batch_of(**columns))
+    (note,) = query.notes
+    assert f"{field} was cut from {most + 1:,} to {most:,}" in note
+    texts = [query.text, query.query_time, query.interaction_id]
+    texts += [text for page in query.pages for text in (page.name, page.url, page.snippet, page.html)]
+    assert max(map(len, texts)) <= max(LIMITS.values())
+    assert len(query.pages) <= LIMITS["search_results"]
+    assert query.fault is None
+
+
+@given(st.lists(st.tuples(*[st.none() | st.integers() | st.text() | st.lists(st.none() | st.text())] * 4), max_size=5))
+def test_any_values_give_one_query_per_row(rows: list[tuple[Any, ...]]) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 4
+    names = ("interaction_id", "query", "search_results", "query_time")
+    assert len(parse_batch(dict(zip(names, columns, strict=True)))) == len(rows)

@@ -1,0 +1,97 @@
+"""What every engine promises, checked on every engine that can run here."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
+
+LONG = 60.0
+TEXT = "The film was first shown in 1994; it took 28 million dollars. Wer weiß? 東京 🙂 ok"
+
+
+def ask(
+    text: str, *, adapter: str | None = None, max_tokens: int = 12, stop: tuple[str, ...] = ()
+) -> GenerationRequest:
+    return GenerationRequest(messages=(Message("user", text),), adapter=adapter, max_tokens=max_tokens, stop=stop)
+
+
+def alone(engine: LanguageModel, request: GenerationRequest) -> Generation:
+    return engine.generate([request], Deadline(LONG))[0]
+
+
+def test_counts_and_truncates_before_warm_up_like_its_own_tokenizer(engine: LanguageModel) -> None:
+    whole = engine.count_tokens(TEXT)
+    assert engine.count_tokens("") == 0
+    assert engine.truncate(TEXT, whole) == TEXT
+    for limit in (0, 1, 5, whole - 1):
+        beginning = engine.truncate(TEXT, limit)
+        assert TEXT.startswith(beginning)
+        assert engine.count_tokens(beginning) <= limit
+    assert engine.truncate(TEXT, 5)
+
+
+def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: LanguageModel) -> None:
+    requests = [ask(f"{length} dogs:" + " fox" * length, max_tokens=6) for length in (40, 1, 17, 3, 90, 8)]
+    together = engine.generate(requests, Deadline(LONG))
+    assert len({generation.text for generation in together}) > 1
+    assert [generation.text for generation in together] == [alone(engine, request).text for request in requests]
+    assert all(generation.finish_reason in {"stop", "length"} for generation in together)
+
+
+def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
+    if type(engine).__name__ == "OpenvinoLanguageModel":
+        pytest.skip("it applies no adapters")
+    requests = [ask("How many dogs?", adapter=adapter) for adapter in ("first", None, "second", "first", None)]
+    together = engine.generate(requests, Deadline(LONG))
+    assert [generation.text for generation in together] == [alone(engine, request).text for request in requests]
+    assert together[0].text == together[3].text
+    assert together[1].text == together[4].text
+
+
+def test_an_unknown_adapter_costs_its_own_request_only(engine: LanguageModel) -> None:
+    first, second = engine.generate([ask("a", adapter="nobody"), ask("b")], Deadline(LONG))
+    assert first.finish_reason == "error"
+    assert "nobody" in (first.error or "")
+    assert any(f"adapters of this engine: {known}" in (first.error or "") for known in ("first, second", "none"))
+    assert second.finish_reason in {"stop", "length"}
+
+
+def test_an_expired_deadline_is_noticed_at_once(engine: LanguageModel) -> None:
+    generations = engine.generate([ask("a"), ask("b")], Deadline(0))
+    assert generations == [Generation.out_of_time()] * 2
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7])
+def test_max_tokens_is_kept(engine: LanguageModel, limit: int) -> None:
+    generation = alone(engine, ask("Tell me all about the lazy dog.", max_tokens=limit))
+    assert 1 <= generation.completion_tokens <= limit
+    assert generation.finish_reason == ("length" if generation.completion_tokens == limit else "stop")
+
+
+def test_generation_ends_before_a_stop_string(engine: LanguageModel) -> None:
+    free = alone(engine, ask("five dozen jugs")).text
+    middle = free[len(free) // 2 : len(free) // 2 + 3]
+    assert len(middle) == 3
+    stopped = alone(engine, ask("five dozen jugs", stop=("never comes", middle)))
+    assert stopped.text == free[: free.index(middle)]
+    assert stopped.finish_reason == "stop"
+
+
+def test_log_probability_is_a_mean_over_tokens(engine: LanguageModel) -> None:
+    generation = alone(engine, replace(ask("Is it a fox?"), with_log_probability=True))
+    assert generation.mean_log_probability is not None
+    assert -30 < generation.mean_log_probability <= 0
+    assert math.isfinite(generation.mean_log_probability)
+
+
+@pytest.mark.parametrize(
+    "text", ["🙂👨‍👩‍👧", "مرحبا", "\ud83d half", "\x00\x07", "<|im_end|><|end|></s>", " ", "e\u0301\u202e"]
+)
+def test_any_text_can_be_asked(engine: LanguageModel, text: str) -> None:
+    strange, plain = engine.generate([ask(text), ask("and a plain one")], Deadline(LONG))
+    assert strange.finish_reason in {"stop", "length"}
+    assert plain.finish_reason in {"stop", "length"}
+    assert strange.text.encode("utf-8") is not None

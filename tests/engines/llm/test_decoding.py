@@ -1,0 +1,202 @@
+"""The decoding loop on a model whose next token is known: it counts upwards, one token after the other."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crag.core.deadline import Deadline
+from crag.engines.llm.base import GenerationRequest
+from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Integers, Slot
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+END = 26
+VOCABULARY = 27
+LIKELY = 4.0
+"""Logit of the next letter; all others have 0."""
+
+
+def log_probability(logit: float) -> float:
+    return logit - math.log(math.exp(LIKELY) + VOCABULARY - 1)
+
+
+class Alphabet:
+    """After each letter most likely comes the next one, after z the end. Notes what it was given."""
+
+    def __init__(self) -> None:
+        self.shapes: list[tuple[int, ...]] = []
+        self.positions: list[list[list[int]]] = []
+        self.cached: list[list[int]] = []
+        self.mask = np.zeros((0, 0), np.int64)
+        self.now = 0.0
+
+    prefill_tokens = 1000
+
+    def step(self, tokens: Integers, mask: Integers, positions: Integers, cache: int | None, kept: int = 1) -> Any:
+        past = cache or 0
+        assert mask.shape[1] == past + tokens.shape[1], "the mask covers cache and new tokens"
+        self.shapes.append(tuple(tokens.shape))
+        self.positions.append(positions.tolist())
+        before = self.cached if past else [[] for _ in tokens]
+        self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
+        self.mask = mask
+        self.now += 1.0
+        logits = np.zeros((len(tokens), kept, VOCABULARY), np.float32)
+        for row, last in enumerate(tokens[:, -kept:].tolist()):
+            for place, token in enumerate(last):
+                logits[row, place, min(token + 1, END)] = LIKELY
+        return logits, past + tokens.shape[1]
+
+    def read(self) -> list[str]:
+        """What the model knows of each text."""
+        return [
+            "".join(LETTERS[token] for token, real in zip(tokens, seen, strict=True) if real)
+            for tokens, seen in zip(self.cached, self.mask.tolist(), strict=True)
+        ]
+
+    @property
+    def widths(self) -> list[int]:
+        return [width for _, width in self.shapes]
+
+
+class Letters:
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(LETTERS[token] for token in tokens if token != END)
+
+
+def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Slot:
+    request = GenerationRequest(prompt=prompt, **more)
+    return Slot(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
+
+
+def run(model: Alphabet, *rows: Slot, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
+    model.prefill_tokens = prefill_tokens
+    parts: Any = (model, Letters(), frozenset([END]))
+    return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
+
+
+WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
+
+
+@given(st.lists(st.tuples(WRITTEN, st.integers(1, 12)), min_size=1, max_size=5), st.integers(1, 40))
+def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_guesses(
+    texts: list[tuple[str, int]], prefill_tokens: int
+) -> None:
+    """The end token ends a text and counts; a right or wrong guess from the prompt changes nothing."""
+    model = Alphabet()
+    found = run(model, *(row(prompt, limit) for prompt, limit in texts), prefill_tokens=prefill_tokens)
+    for (prompt, limit), each, known in zip(texts, found, model.read(), strict=True):
+        rest = LETTERS[LETTERS.index(prompt[-1]) + 1 :]
+        assert each.text == rest[:limit]
+        assert each.finish_reason == ("stop" if limit > len(rest) else "length")
+        assert (each.prompt_tokens, each.completion_tokens) == (len(prompt), min(limit, len(rest) + 1))
+        assert each.mean_log_probability == pytest.approx(log_probability(LIKELY))
+        assert (prompt + each.text).startswith(known), "no wrong guess is left in the cache"
+
+
+@pytest.mark.parametrize(
+    ("stop", "text", "tokens"), [(("d",), "bc", 3), (("cd",), "b", 3), (("zz", "b"), "", 1), (("",), "bcdef", 5)]
+)
+def test_text_ends_before_a_stop_string_that_several_tokens_may_spell(
+    stop: tuple[str, ...], text: str, tokens: int
+) -> None:
+    (found,) = run(Alphabet(), row("a", 5, stop=stop))
+    assert (found.text, found.completion_tokens) == (text, tokens)
+    assert found.finish_reason == ("stop" if text != "bcdef" else "length")
+
+
+def test_a_deadline_between_two_steps_leaves_what_was_generated() -> None:
+    model = Alphabet()
+    ended, cut = run(model, row("z", 9), row("a", 9), seconds=3)
+    assert (ended.text, ended.finish_reason) == ("", "stop")
+    assert (cut.text, cut.finish_reason, cut.completion_tokens) == ("bcd", "deadline", 3)
+    assert model.now == 3
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 2])
+def test_a_deadline_while_prompts_are_read_gives_no_text(seconds: int) -> None:
+    model = Alphabet()
+    (found,) = run(model, row("abcdef"), seconds=seconds, prefill_tokens=2)
+    assert (found.text, found.completion_tokens, found.finish_reason) == ("", 0, "deadline")
+    assert found.mean_log_probability is None
+    assert model.now == seconds
+
+
+def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:
+    """The first step takes 1 s for 60 tokens; of the 2 s that are left a step may take half."""
+
+    class Slow(Alphabet):
+        def step(self, tokens: Integers, *arguments: Any) -> Any:
+            self.now += tokens.size / 60 - 1.0
+            return super().step(tokens, *arguments)
+
+    model = Slow()
+    (found,) = run(model, row("abcdefghij" * 15, 2), seconds=3, prefill_tokens=60)
+    assert model.widths[:3] == [60, 60, FEWEST_PREFILL_TOKENS - 2]
+    assert found.text == "kl"
+
+
+class Only:
+    """A grammar that allows some letters, each time the same ones, and ends after so many tokens."""
+
+    def __init__(self, letters: str, tokens: int = 100) -> None:
+        self._letters = letters
+        self._tokens = tokens
+        self.seen: list[int] = []
+
+    def allowed(self) -> bytes:
+        if not self._letters:
+            raise GrammarError("nothing can follow")
+        return bytes(LETTERS[token] in self._letters for token in range(26))
+
+    def advance(self, token: int) -> None:
+        self.seen.append(token)
+
+    def valid(self, tokens: list[int]) -> list[int]:
+        return [token for token in tokens if LETTERS[token] in self._letters]
+
+    @property
+    def finished(self) -> bool:
+        return len(self.seen) >= self._tokens
+
+
+def test_a_grammar_forbids_tokens_and_the_models_own_probability_is_reported() -> None:
+    matcher = Only("xy", tokens=2)
+    bound, free = run(Alphabet(), row("a", 9, matcher=matcher), row("a", 2))
+    assert (bound.text, bound.finish_reason) == ("xy", "stop")
+    assert matcher.seen == [23, 24]
+    # x is not what the model would say after a, y is what it says after x.
+    assert bound.mean_log_probability == pytest.approx((log_probability(0.0) + log_probability(LIKELY)) / 2)
+    assert free.text == "bc"
+
+
+def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
+    plain, copying = Alphabet(), Alphabet()
+    (long,) = run(plain, row("ab", 9))
+    (short,) = run(copying, row("bcdefghijkzab", 9))
+    assert long.text == short.text == "cdefghijk"
+    assert long.mean_log_probability == pytest.approx(short.mean_log_probability)
+    assert len(plain.shapes) == 9
+    assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
+
+
+def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
+    """At temperature 1 the next letter has about two thirds of the probability."""
+    rows = [row("a", 1, temperature=1.0, top_p=0.6) for _ in range(60)]
+    assert {each.text for each in run(Alphabet(), *rows)} == {"b"}
+    rows = [row("a", 1, temperature=1.0, top_p=0.69) for _ in range(300)]
+    assert 2 <= len({each.text for each in run(Alphabet(), *rows)}) <= 3
+
+
+def test_samples_follow_the_models_probabilities_and_the_temperature() -> None:
+    def share(temperature: float) -> float:
+        rows = [row("a", 1, temperature=temperature) for _ in range(600)]
+        return len([each for each in run(Alphabet(), *rows) if each.text == "b"]) / 600
+
+    for temperature in (0.5, 1.0, 2.0):
+        expected = 1 / (1 + (VOCABULARY - 1) * math.exp(-LIKELY / temperature))
+        assert share(temperature) == pytest.approx(expected, abs=0.07)

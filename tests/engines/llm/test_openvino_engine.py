@@ -1,0 +1,139 @@
+"""The int8 engine beside the float32 one: what rounding may change and what it must not."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from crag.core.deadline import Deadline
+from crag.engines.llm import EngineUnavailableError, GenerationRequest, load_language_model
+from crag.engines.llm.decoding import Logits
+from crag.engines.llm.openvino_engine import OpenvinoModel
+from crag.engines.llm.transformers_engine import TransformersModel
+from crag.settings import OpenvinoEngine, TransformersEngine
+from crag.weights.conversion.int8 import INT8_FILES, quantised, write_int8
+from crag.weights.manifest import WeightsMissingError, locate
+
+PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
+
+
+def settings(model: Path | str) -> OpenvinoEngine:
+    return OpenvinoEngine(engine="openvino", model=str(model))
+
+
+def reference(model: Path | str) -> TransformersModel:
+    return TransformersModel(TransformersEngine(engine="transformers", model=str(model), dtype="float32", device="cpu"))
+
+
+def logits(model: Any, prompts: list[list[int]]) -> Logits:
+    """Of the token after each prompt; read in two steps, so that the second needs the cache of the first."""
+    tokens = np.array(prompts)
+    mask = np.ones_like(tokens)
+    positions = mask.cumsum(1) - 1
+    _, cache = model.step(tokens[:, :4], mask[:, :4], positions[:, :4], None)
+    last: Logits = model.step(tokens[:, 4:], mask, positions[:, 4:], cache)[0][:, -1]
+    return last
+
+
+def likeness(first: Logits, second: Logits) -> float:
+    """The smallest cosine of the rows."""
+    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return float(((first * second).sum(axis=1) / norms).min())
+
+
+@pytest.fixture(scope="module")
+def pair(tiny_llama: Path) -> tuple[OpenvinoModel, TransformersModel]:
+    return OpenvinoModel(tiny_llama), reference(tiny_llama)
+
+
+def test_logits_are_those_of_transformers_up_to_rounding(pair: tuple[OpenvinoModel, TransformersModel]) -> None:
+    ours, theirs = (logits(model, PROMPTS) for model in pair)
+    assert likeness(ours, theirs) > 0.995
+    assert likeness(ours, theirs[::-1]) < 0.97
+
+
+def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
+    pair: tuple[OpenvinoModel, TransformersModel],
+) -> None:
+    model = pair[0]
+    alone = logits(model, PROMPTS[:1])
+    np.testing.assert_allclose(logits(model, PROMPTS)[:1], alone, atol=0.02, rtol=0.02)
+    tokens, mask = np.array([[0, 0, *PROMPTS[0]], [7] * 8]), np.ones((2, 8), np.int64)
+    mask[0, :2] = 0
+    padded, _ = model.step(tokens, mask, (mask.cumsum(1) - 1).clip(min=0), None)
+    np.testing.assert_allclose(padded[:1, -1], alone, atol=0.02, rtol=0.02)
+
+
+@pytest.mark.models
+def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
+    tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
+    ours, theirs = OpenvinoModel(locate(smollm2)), reference(smollm2)
+    lines = Path(__file__).parents[3].joinpath("docs", "extending.md").read_text(encoding="utf-8").split("\n\n")
+    prompts = [[*tokenizer._encode(line, special=False)] for line in lines]
+    prompts = [prompt for prompt in prompts if 8 <= len(prompt) <= 200][:40]
+    same = sum(logits(ours, [prompt]).argmax() == logits(theirs, [prompt]).argmax() for prompt in prompts)
+    assert len(prompts) >= 20
+    assert same >= 0.85 * len(prompts)
+
+
+def test_rows_of_a_matrix_are_rounded_each_by_its_own_scale() -> None:
+    matrix = np.random.default_rng(0).standard_normal((20, 64)).astype(np.float32) * [
+        [10.0 ** (i % 4)] for i in range(20)
+    ]
+    matrix[3] = 0
+    integers, scale = quantised(matrix)
+    assert abs(integers).max() == 127
+    assert (abs(integers * scale.astype("float32") - matrix) <= 0.51 * scale + 127 * abs(scale) * 2**-11).all()
+    assert not integers[3].any()
+
+
+def test_an_adapter_is_refused_before_anything_loads() -> None:
+    with pytest.raises(ValidationError, match='applies no adapters: use engine "transformers"'):
+        OpenvinoEngine(engine="openvino", model="m", adapters={"first": "somewhere"})
+
+
+def test_weights_that_are_missing_or_broken_are_one_line_with_the_remedy(tmp_path: Path, tiny_llama: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_llama, folder, ignore=shutil.ignore_patterns("*.blob"))
+    weights, graph = (folder / name for name in INT8_FILES)
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(EngineUnavailableError, match=rf"{folder}/int8 .*crag models int8 {folder}"):
+        load_language_model(settings(folder)).warm_up()
+    graph.unlink()
+    with pytest.raises(WeightsMissingError, match=rf"crag models int8 {folder}"):
+        load_language_model(settings(folder)).check_weights()
+
+
+def test_what_openvino_has_compiled_is_kept_and_made_again_if_it_is_damaged(tmp_path: Path, tiny_llama: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_llama, folder, ignore=shutil.ignore_patterns("*.blob"))
+    expected = logits(OpenvinoModel(folder), PROMPTS)
+    (kept,) = (folder / "int8").glob("*.blob")
+    assert (logits(OpenvinoModel(folder), PROMPTS) == expected).all()
+    kept.chmod(0o644)
+    kept.write_bytes(b"damaged")
+    assert (logits(OpenvinoModel(folder), PROMPTS) == expected).all()
+    assert kept.stat().st_size > len(b"damaged")
+
+
+def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
+    config = json.loads((tiny_llama / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    with pytest.raises(ValueError, match="mamba"):
+        write_int8(tmp_path, iter(()))
+
+
+def test_without_openvino_the_model_runs_on_transformers(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("crag.engines.llm.find_spec", lambda name: None)
+    engine = load_language_model(settings(tiny_llama))
+    assert type(engine).__name__ == "TransformersLanguageModel"
+    assert "openvino" in caplog.text
+    (generation,) = engine.generate([GenerationRequest(prompt="The quick", max_tokens=3)], Deadline(60))
+    assert generation.finish_reason == "length"

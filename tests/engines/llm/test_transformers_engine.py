@@ -1,0 +1,166 @@
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, GenerationRequest, LanguageModelDiedError, Message
+from crag.engines.llm.attention import REPEATED, attention_for
+from crag.engines.llm.tokenizer import quiet_transformers
+from crag.engines.llm.transformers_engine import TransformersLanguageModel
+from crag.settings import TransformersEngine
+
+QUESTIONS = ("who?", "Is it a lazy dog? " * 6, "five dozen", "The quick brown fox " * 3)
+
+
+def ask(text: str, *, adapter: str | None = None, max_tokens: int = 12, **rest: Any) -> GenerationRequest:
+    return GenerationRequest(messages=(Message("user", text),), adapter=adapter, max_tokens=max_tokens, **rest)
+
+
+def load(folder: Path, adapters: dict[str, str] | None = None, **changes: Any) -> TransformersLanguageModel:
+    settings = {"dtype": "float32", "device": "cpu", **changes}
+    return TransformersLanguageModel(
+        TransformersEngine(engine="transformers", model=str(folder), adapters=adapters or {}, **settings)
+    )
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_llama: Path, tiny_adapters: dict[str, str]) -> Iterator[TransformersLanguageModel]:
+    model = load(tiny_llama, tiny_adapters)
+    model.warm_up()
+    yield model
+    model.close()
+
+
+def reference(model: Any, folder: Path, question: str, max_tokens: int) -> tuple[str, float]:
+    """Text by transformers' own greedy `generate`, and its mean log-probability by one pass over prompt and text."""
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    chat = [{"role": "user", "content": question}]
+    rendered = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+    prompt = tokenizer(rendered, add_special_tokens=False, return_tensors="pt").input_ids
+    with torch.no_grad():
+        whole = model.generate(prompt, do_sample=False, max_new_tokens=max_tokens, pad_token_id=0)
+        log_probabilities = torch.log_softmax(model(whole).logits[0, :-1], dim=-1)
+    chosen = whole[0, 1:]
+    each = log_probabilities[torch.arange(len(chosen)), chosen][prompt.shape[1] - 1 :]
+    return tokenizer.decode(whole[0, prompt.shape[1] :], skip_special_tokens=True), each.mean().item()
+
+
+def check_against_reference(engine: TransformersLanguageModel, model: Any, folder: Path, adapter: str | None) -> None:
+    generations = engine.generate([ask(text, adapter=adapter) for text in QUESTIONS], Deadline(60))
+    for question, generation in zip(QUESTIONS, generations, strict=True):
+        text, mean = reference(model, folder, question, 12)
+        assert generation.text == text
+        assert generation.mean_log_probability == pytest.approx(mean, abs=1e-3)
+
+
+def test_text_and_log_probability_equal_transformers_own(tiny: TransformersLanguageModel, tiny_llama: Path) -> None:
+    check_against_reference(tiny, AutoModelForCausalLM.from_pretrained(str(tiny_llama)), tiny_llama, None)
+
+
+@pytest.mark.parametrize("adapter", ["first", "second"])
+def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
+    tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str], adapter: str
+) -> None:
+    with quiet_transformers():
+        base = AutoModelForCausalLM.from_pretrained(str(tiny_llama))
+        merged = PeftModel.from_pretrained(base, tiny_adapters[adapter]).merge_and_unload()
+    check_against_reference(tiny, merged, tiny_llama, adapter)
+
+
+def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel) -> None:
+    long, short = tiny.generate([ask("fox " * 2000), ask("fox")], Deadline(60))
+    assert long.finish_reason == "error"
+    assert "512" in (long.error or "")
+    assert short.finish_reason in {"stop", "length"}
+
+
+def test_a_batch_that_fails_is_tried_request_by_request(
+    tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = tiny._decoder
+    assert decoder is not None
+    run = decoder.run
+
+    def fragile(rows: Any, deadline: Deadline) -> list[Generation]:
+        if any(row.request.messages[0].content == "bad" for row in rows):
+            raise torch.cuda.OutOfMemoryError("no memory for this one")
+        return run(rows, deadline)
+
+    monkeypatch.setattr(decoder, "run", fragile)
+    first, bad, last = tiny.generate([ask("one"), ask("bad"), ask("two")], Deadline(60))
+    assert bad.finish_reason == "error"
+    assert "OutOfMemoryError: no memory for this one" in (bad.error or "")
+    assert {first.finish_reason, last.finish_reason} <= {"stop", "length"}
+
+
+def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: Any, **more: Any) -> None:
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", broken)
+    with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
+        tiny.generate([ask("one")], Deadline(60))
+
+
+CALLS = """
+start: statement ("\\n" statement)?
+statement: name "(" NUMBER ")"
+name: "get_film" | "get_song"
+NUMBER: /[0-9]{1,4}/
+"""
+
+
+def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguageModel) -> None:
+    requests = [GenerationRequest(prompt="x " * n, grammar=CALLS, max_tokens=60, temperature=1.5) for n in range(1, 9)]
+    free = GenerationRequest(prompt="x x", max_tokens=10)
+    *bound, unbound = tiny.generate([*requests, free], Deadline(60))
+    pattern = re.compile(r"get_(film|song)\([0-9]{1,4}\)(\nget_(film|song)\([0-9]{1,4}\))?")
+    for generation in bound:
+        assert pattern.fullmatch(generation.text)
+        assert generation.finish_reason == "stop"
+    assert len({generation.text for generation in bound}) > 1
+    assert not pattern.fullmatch(unbound.text)
+
+
+def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:
+    wrong, right = tiny.generate(
+        [GenerationRequest(prompt="x", grammar="start: missing"), GenerationRequest(prompt="x")], Deadline(60)
+    )
+    assert wrong.finish_reason == "error"
+    assert "missing" in (wrong.error or "")
+    assert right.finish_reason in {"stop", "length"}
+
+
+def test_on_a_card_without_flash_attention_no_scores_are_kept_and_the_text_is_the_same(
+    tiny: TransformersLanguageModel, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt alone has no mask: transformers would let torch share keys among heads, which takes all scores."""
+    shared: list[bool] = []
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(*tensors: Any, **more: Any) -> Any:
+        shared.append(more.get("enable_gqa", False))
+        return attend(*tensors, **more)
+
+    monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watched)
+    question = [ask(QUESTIONS[1])]
+    (usual,) = tiny.generate(question, Deadline(60))
+    assert any(shared)
+    shared.clear()
+    with monkeypatch.context() as turing:
+        turing.setattr("torch.cuda.is_available", lambda: True)
+        turing.setattr("torch.cuda.device_count", lambda: 4)
+        turing.setattr("torch.cuda.get_device_capability", lambda card: (7, 5))
+        assert [attention_for(device) for device in ("auto", "cuda:1", "cpu")] == [REPEATED, REPEATED, "sdpa"]
+    monkeypatch.setattr("crag.engines.llm.transformers_engine.attention_for", lambda device: REPEATED)
+    other = load(tiny_llama)
+    (found,) = other.generate(question, Deadline(60))
+    other.close()
+    assert set(shared) == {False}
+    assert found.text == usual.text

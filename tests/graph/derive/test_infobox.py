@@ -1,0 +1,52 @@
+"""Entries of articles that answer or compare."""
+
+from crag.graph.derive import derived_answer
+from crag.graph.language import parse
+from crag.graph.results import Result, Row, Status
+from crag.graph.schema import Domain
+from tests.graph.derive.cases import Found, derived
+
+TWO = 'get_open("oak college")\nget_open("elm college")'
+
+
+def article(**cells: str) -> Found:
+    return [{"summary": "...", **cells}]
+
+
+def test_articles_are_compared_by_an_entry_that_all_of_them_have() -> None:
+    oak, elm = article(established="date and age 1887"), article(established="1858")
+    assert derived("which has a longer history, oak college or elm college?", "open", TWO, oak, elm) == "elm college"
+    assert derived("is oak college older than elm college?", "open", TWO, oak, elm) == "no"
+    assert derived("which is older, oak college or elm college?", "open", TWO, oak, article(opened="1858")) is None
+    assert derived("which is nicer, oak college or elm college?", "open", TWO, oak, elm) is None
+    stars = article(appmag_v="5.57"), article(appmag_v="5.78 ± 0.01")
+    assert derived("which is brighter, oak college or elm college?", "open", TWO, *stars) == "oak college"
+
+
+def test_one_of_two_words_is_the_type() -> None:
+    call, question = 'get_open("oak college")', "is oak college private or public?"
+    assert derived(question, "open", call, article(type="Public university, law school")) == "public"
+    assert derived(question, "open", call, article(type="Public and private partnership")) is None
+    assert derived(question, "open", call, article(motto="public")) is None
+
+
+def test_another_article_that_the_search_found_answers_nothing() -> None:
+    call = parse('get_open("oak college")', Domain.OPEN)
+    row = Row("Elm School of Law", {"type": "Public"})
+    found = [Result("call", Status.OK, (row,), ("...",))]
+    assert derived_answer("is oak college private or public?", Domain.OPEN, call, found) is None
+
+
+def test_entries_that_are_named() -> None:
+    call = 'get_open("red kite")'
+    box = article(
+        publisher="Acme Games", developer="* Ann Lee | Bob Ray", minaret_quantity="4", released="date and age 2022 1 30"
+    )
+    assert derived("who is the publisher of red kite?", "open", call, box) == "Acme Games"
+    assert derived("who is the developer of red kite?", "open", call, box) is None  # markup is left
+    assert derived("who is the owner of red kite?", "open", call, box) is None
+    assert derived("who is the publisher of the book about red kite's developer?", "open", call, box) is None
+    assert derived("how many minarets does red kite have?", "open", call, box) == "4"
+    assert derived("how many domes does red kite have?", "open", call, box) is None
+    assert derived("when was red kite first released?", "open", call, box) == "2022-01-30"
+    assert derived("when was the latest version of red kite released?", "open", call, box) is None

@@ -1,0 +1,200 @@
+"""The executor against a real server, a failing one, and a naive twin that reads the graph's tables itself."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from crag.core.deadline import Deadline
+from crag.graph.client import KgClient
+from crag.graph.context import LookupContext
+from crag.graph.executor import Executor, ProgramResult, Task
+from crag.graph.language import Call, Program, render
+from crag.graph.results import Status
+from crag.graph.schema import Domain, load_schema
+from crag.graph.tables import movie
+from tests.graph.conftest import WEDNESDAY, Run
+from tests.graph.faulty_server import FaultyServer, unused_address
+from tests.graph.language.sample import random_program as any_program
+from tests.graph.naive import naive, random_program, table_of
+
+
+def run_against(address: str, domain: str, program: str, seconds: float = 20.0) -> ProgramResult:
+    with KgClient(address) as client:
+        return Executor(client).run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
+
+
+def statuses(outcome: ProgramResult) -> list[str]:
+    return [str(result.status) for result in outcome.results]
+
+
+# States
+
+
+def test_each_question_of_a_batch_gets_its_own_outcome(executor: Executor) -> None:
+    programs = [
+        'get_person("ann lee")["birthday"]',
+        'get_person("nobody")',
+        "what?",
+        'get_person("cy dee")["birthday"]',
+    ] * 9
+    outcomes = executor.run_batch([Task(Domain.MOVIE, program, WEDNESDAY) for program in programs], Deadline(30.0))
+    assert [statuses(outcome) for outcome in outcomes] == [["ok"], ["not_found"], ["invalid"], ["ok"]] * 9
+    assert sum(outcome.calls for outcome in outcomes) == 3  # one for each name
+    assert executor.run_batch([], Deadline(1.0)) == []
+
+
+def test_a_fault_of_ours_costs_one_question(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(context: LookupContext, name: str) -> dict[str, Any]:
+        raise KeyError("name") if name == "ann lee" else RecursionError
+
+    monkeypatch.setattr(movie, "find_person", broken)
+    programs = [
+        'get_movie("red kite")["year"]\nget_person("ann lee")',
+        'get_person("cy dee")',
+        'get_movie("red kite")["year"]',
+    ]
+    outcomes = executor.run_batch([Task(Domain.MOVIE, program, None) for program in programs], Deadline(30.0))
+    assert [statuses(outcome) for outcome in outcomes] == [["ok", "kg_down"], ["invalid"], ["ok"]]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ('get_person("nobody")["birthday"]\nsort(None,-birthday)["name"]', ["not_found", "not_found"]),
+        ('get_person("nobody")["birthday"]\naverage', ["not_found", "not_found"]),
+        ('get_person("nobody")["name"]\nget_person(*)["birthday"]', ["not_found", "not_found"]),
+        ('get_movie("red kite")["title"]\naverage', ["ok", "invalid"]),  # a 2 in a title is no number
+        ('get_person("nobody")\nget_person("ann lee")["birthday"]', ["not_found", "ok"]),
+        ('get_movie(["red kite","no such film"])["title"]', ["not_found"]),
+        ('get_movie_person_cast(["red kite","borough"],["ann lee","bob ray"])["name"]', ["invalid"]),
+    ],
+)
+def test_what_comes_after_a_failure(run: Run, program: str, expected: list[str]) -> None:
+    assert statuses(run("movie", program)) == expected
+
+
+# Chains
+
+
+def test_a_star_passes_over_names_that_are_not_known(run: Run) -> None:
+    result = run(
+        "movie", 'ALL get_movie_person_oscar(None,None,eq(year,"2001"))["film"]\nget_movie(*)["year"]'
+    ).results[-1]
+    assert result.values == (2000,)
+    names = 'ALL get_movie_person_oscar(None,None,[ge(year,"2000"),le(year,"2001")])["name"]\nget_person(*)["name"]'
+    result = run("movie", names).results[-1]
+    assert result.values == ("Cy Dee", "Bob Ray")
+    assert any("Set Decoration" in remark for remark in result.explanation)
+
+
+# A server that fails
+
+
+@pytest.mark.parametrize("domain", [domain.value for domain in Domain])
+def test_a_dead_server_is_never_an_empty_answer(domain: str) -> None:
+    address = unused_address()
+    for table in load_schema(domain).callable_tables:
+        for count in (False, True):
+            argument = "2018" if table.parameters[0].kind.value == "year" else "abc"
+            call = Call(table.name, (argument,), count=count, take="all")
+            assert statuses(run_against(address, domain, render(Program((call,))))) == ["kg_down"]
+
+
+def refuse(*names: object) -> Any:
+    """A table of films and their years in which some cannot be read: the server answers them with the wrong shape."""
+    films = {
+        number: {"title": f"Film {number}", "id": number, "release_date": f"200{number}-01-01"} for number in range(4)
+    }
+    return lambda payload: 5 if payload["query"] in names else films[payload["query"]]
+
+
+@pytest.fixture
+def films() -> Iterator[FaultyServer]:
+    with FaultyServer() as server:
+        server.results["/movie/get_person_info"] = [{"name": "Ann Lee", "id": 1, "acted_movies": [0, 1, 2, 3]}]
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("program", "expected", "values"),
+    [
+        ('ALL get_movie_person_cast(None,"ann lee",eq(year,"2001"))["movie_name"]', ["kg_down"], ()),  # the unread one
+        ('get_movie_person_cast(None,"ann lee",ge(year,"2001"))["len"]', ["ok"], (2,)),
+        ('ALL get_movie_person_cast(None,"ann lee")["movie_name"]\nsort(eq(year,"2001"),year)["movie_name"]',
+         ["ok", "kg_down"], ()),
+    ],
+)  # fmt: skip
+def test_what_could_not_be_read_is_not_taken_for_missing(
+    films: FaultyServer, program: str, expected: list[str], values: tuple[object, ...]
+) -> None:
+    films.results["/movie/get_movie_info_by_id"] = refuse(1)
+    outcome = run_against(films.url, "movie", program)
+    assert statuses(outcome) == expected
+    assert outcome.results[-1].values in {values, ()}
+    assert outcome.results[-1].partial
+    assert "1 of 4 records could not be read" in " ".join(outcome.results[-1].explanation)
+    if values == (2,):
+        assert "is at least 2." in outcome.results[-1].text
+
+
+def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    films.results["/movie/get_movie_info_by_id"] = refuse()
+    program = 'ALL get_movie_person_cast(None,"ann lee",eq(year,"2003"))["movie_name"]\nget_movie("x")'
+    monkeypatch.setattr("crag.graph.executor.MOST_CALLS", 3)
+    outcome = run_against(films.url, "movie", program)
+    assert statuses(outcome) == ["kg_down", "kg_down"]
+    assert outcome.calls == 3
+    assert "used up its calls" in " ".join(outcome.results[1].explanation)
+
+
+def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crag.graph.executor.MOST_ROWS", 3)
+    outcome = run_against(graph_address, "finance", 'get_stock_price("abc")["open"]')
+    assert len(outcome.results[0].values) == 3
+    assert "only the first 3 of 5 days were looked at" in outcome.results[0].explanation
+
+
+# The same, computed naively
+
+
+def results_of(executor: Executor, programs: Sequence[tuple[Domain, Program]]) -> list[tuple[object, ...]]:
+    tasks = [Task(domain, program, WEDNESDAY) for domain, program in programs]
+    outcomes = executor.run_batch(tasks, Deadline(60.0))
+    allowed = {Status.OK, Status.NOT_FOUND}
+    assert all(result.status in allowed for outcome in outcomes for result in outcome.results)
+    return [outcome.results[-1].values for outcome in outcomes]
+
+
+def test_random_programs_give_what_a_naive_executor_gives(executor: Executor) -> None:
+    rng = Random(7)
+    programs = [random_program(rng) for _ in range(300)]
+    found = results_of(executor, programs)
+    expected = [naive(program, load_schema(domain).tables[table_of(program)].take.replace("first", "1"))
+                for domain, program in programs]  # fmt: skip
+    wrong = [
+        (render(program), ours, theirs)
+        for (_, program), ours, theirs in zip(programs, found, expected, strict=True)
+        if ours != theirs
+    ]
+    assert not wrong
+    assert sum(map(bool, expected)) > 100  # most are about something
+
+
+def test_nothing_that_can_be_written_breaks_the_executor(executor: Executor) -> None:
+    rng = Random(3)
+    names = ["The Red Kite", "Ann Lee", "Zoe Vox", "Hello Moon", "ABC", "Everton", "Chicago Bulls", "Tall Tower"]
+    kinds = {
+        p.kind: names for d in Domain for t in load_schema(d).callable_tables for p in t.parameters if p.kind.is_entity
+    }
+    tasks = [Task(domain, any_program(domain, rng, kinds), WEDNESDAY) for domain in Domain for _ in range(60)]
+    outcomes = executor.run_batch(tasks, Deadline(120.0))
+    results = [result for outcome in outcomes for result in outcome.results]
+    assert {result.status for result in results} >= {Status.OK, Status.NOT_FOUND, Status.INVALID}
+    bad = [
+        result for result in results if "could not be used" in " ".join(result.explanation) or "Error" in result.text
+    ]
+    assert not bad
+    assert all(len(result.text) < 4000 for result in results)
+    assert all(bool(result.text) is (result.status is Status.OK) for result in results)

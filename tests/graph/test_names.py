@@ -1,0 +1,133 @@
+"""Which names mean the same: titles and people, teams, companies, award categories."""
+
+import re
+
+import pytest
+
+from crag.core.deadline import Deadline
+from crag.graph.client import KgClient, KgSession
+from crag.graph.context import LookupContext
+from crag.graph.entities import League, company_data, team_spelling
+from crag.graph.results import NotFoundError
+from crag.text.matching import best_match, same_category
+from tests.graph.conftest import WEDNESDAY
+from tests.graph.faulty_server import FaultyServer
+
+
+@pytest.mark.parametrize(
+    ("name", "league", "spelling"),
+    [
+        ("man united", "soccer", "Manchester Utd"),
+        ("PSG", "soccer", "Paris S-G"),
+        ("wolverhampton wanderers", "soccer", "Wolves"),
+        ("nottingham forrest", "soccer", "Nott'ham Forest"),
+        ("bulls", "nba", "Chicago Bulls"),
+        ("new york", "nba", "New York Knicks"),
+    ],
+)
+def test_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
+    assert team_spelling(name, league) == (spelling, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "league"),
+    [
+        ("manchester", "soccer"),
+        ("los angeles", "nba"),
+        ("Springfield Isotopes", "nba"),
+        ("", "nba"),
+    ],
+)
+def test_what_may_be_several_teams_or_none_stays_as_it_is(name: str, league: League) -> None:
+    assert team_spelling(name, league) == (name, False)
+
+
+LISTINGS = {
+    "Abacus Inc. Common Stock": "ABC",
+    "Abacus Inc. Warrant": "ABCW",
+    "Thin Holdings Corporation Class A Common Stock": "THN",
+    "Thick Holdings Corporation Class A Common Stock": "THK",
+    "Berkshire Hathaway Inc. Class B": "BRK/B",
+    "Gap Filler plc American Depositary Shares": "GAP",
+}
+
+
+def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
+    """The ticker, the remarks and the endpoints asked, against a server whose search gives all listings."""
+    with FaultyServer() as server, KgClient(server.url) as client:
+        known = {*LISTINGS.values(), "BRK-B", "GOOGL"}
+        server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
+        server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
+        server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
+        context = LookupContext(KgSession(client.batch(Deadline(20.0)), 20), WEDNESDAY)
+        ticker, _ = company_data(context, "/finance/get_eps", name)
+        return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
+
+
+@pytest.mark.parametrize(
+    ("name", "ticker"),
+    [
+        ("abc", "ABC"),
+        ("abc stock", "ABC"),
+        ("NYSE: ABC", "ABC"),
+        ("Abacus (ABC)", "ABC"),
+        ("Abacus (NASDAQ: THN)", "THN"),
+        ("abacus", "ABC"),  # the share, not the warrant
+        ("Abacus Inc. Warrant", "ABCW"),
+        ("brk.b", "BRK-B"),
+        ("google", "GOOGL"),
+        ("gap", "GAP"),  # a word that is a ticker
+    ],
+)
+def test_names_of_a_company(name: str, ticker: str) -> None:
+    assert ticker_of(name)[0] == ticker
+
+
+@pytest.mark.parametrize("name", ["zzz", "no such company", "holdings"])
+def test_a_name_of_nobody_is_not_found(name: str) -> None:
+    with pytest.raises(NotFoundError, match=name):
+        ticker_of(name)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "candidates", "expected"),
+    [
+        ("lord of the kites", ["Kites", "The Lord of the Kites"], "The Lord of the Kites"),
+        ("lord of the kytes", ["Kites", "The Lord of the Kites"], "The Lord of the Kites"),
+        ("red kite 5", ["Red Kite 4"], None),  # another part of a series is another film
+        ("jon smth", ["Jon Smith", "Jon Smyth"], None),  # either may be meant
+        ("gaga", ["Ga-Ga", "Gaga", "GAGA"], "Gaga"),
+        ("anything", [], None),
+        ("kite", ["Completely Different"], None),
+    ],
+)
+def test_a_hit_is_trusted_only_if_it_is_clearly_the_best(
+    wanted: str, candidates: list[str], expected: str | None
+) -> None:
+    match = best_match(wanted, candidates)
+    assert (candidates[match.position] if match else None) == expected
+
+
+AWARDS = """
+best actor == ACTOR IN A LEADING ROLE
+Best Actor == ACTOR
+best picture == BEST MOTION PICTURE
+best picture == OUTSTANDING PRODUCTION
+best foreign language film == INTERNATIONAL FEATURE FILM
+best original screenplay == WRITING (Screenplay Written Directly for the Screen)
+best adapted screenplay == WRITING (Adaptation)
+best production design == ART DIRECTION
+visual effects == SPECIAL VISUAL EFFECTS
+best sound == SOUND MIXING
+best actor != ACTOR IN A SUPPORTING ROLE
+best picture != DIRECTING (Dramatic Picture)
+best picture != ANIMATED FEATURE FILM
+best original song != MUSIC (Original Score)
+best != DIRECTING
+"""
+
+
+@pytest.mark.parametrize("case", AWARDS.strip().splitlines())
+def test_names_of_awards(case: str) -> None:
+    asked, sign, official = re.split(" (==|!=) ", case)
+    assert same_category(asked, official) is (sign == "==")

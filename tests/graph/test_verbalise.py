@@ -1,0 +1,65 @@
+"""The sentences that the answering model reads, whole: their wording is what a user sees."""
+
+from random import Random
+
+import pytest
+
+from crag.graph.results import Cell, Row
+from crag.graph.schema import Column, Domain, load_schema
+from crag.graph.verbalise import MOST_CHARACTERS, grouped, money, readable, verbalise
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    table = load_schema("finance").tables["get_stock_dividend"]
+    rows = [Row("ABC", {"date": f"20{n:02}-01-01", "value": n / 100}) for n in range(1, 61)]
+    text = verbalise(table, rows, rows, "value")
+    assert text.startswith("60 dividends of ABC.")
+    assert "and 35 more. The sum is $18.30, the average $0.305, the lowest $0.01, the highest $0.6." in text
+    members = tuple(f"Member {n}" for n in range(1000))
+    person = load_schema("music").tables["get_person"]
+    said = verbalise(person, [row := Row("X", {"members": members})], [row], "members")
+    assert said.endswith("Member 24 and 975 more.")
+
+
+def test_every_text_is_bounded() -> None:
+    rng = Random(5)
+    for domain in ("movie", "finance", "music", "sports", "open"):
+        for table in load_schema(domain).tables.values():
+            values: list[Cell] = ["w " * 50, 3, None, ("v " * 40,) * 9]
+            rows = [Row("e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
+            for key in (None, *table.columns):
+                for taken in (rows, rows[:1]):
+                    assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60
+
+
+def column(place: str) -> Column:
+    name, _, key = place.partition(".")
+    tables = (schema.tables[name] for schema in map(load_schema, Domain) if name in schema.tables)
+    return next(table.columns[key] for table in tables if key in table.columns)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "text"),
+    [
+        ("get_stock_price.close", "1234567", "$1,234,567"),
+        ("get_stock_price.close", "n/a", "n/a"),
+        ("get_movie.length", 90.5, "90.5 minutes"),
+        ("get_movie_person_oscar.winner", False, "no"),
+        ("get_song.release_country", "XE", "Europe (XE)"),
+        ("get_movie.original_language", "qq", "qq"),
+        ("get_soccer_on_date.result", "D", "draw"),
+        ("get_soccer_on_date.result", "abandoned", "abandoned"),
+        ("get_person.lifespan", ("1990", None), "1990 to unknown"),
+    ],
+)
+def test_values(place: str, value: Cell, text: str) -> None:
+    assert readable(value, column(place)) == text
+
+
+def test_numbers_and_money() -> None:
+    numbers = (1234567, 3.14159, 0.03412, -7, 0, -12345.5, -0.034125, 1e15)
+    shown = "1,234,567 3.142 0.03412 -7 0 -12,345.5 -0.03413 1,000,000,000,000,000"
+    assert " ".join(map(grouped, numbers)) == shown
+    assert grouped(1e300)
+    amounts = (1234.5, 1200, 0.0341, -5, -2.5, 0.999, 1.999, 0)
+    assert " ".join(map(money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"

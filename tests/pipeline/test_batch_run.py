@@ -1,0 +1,81 @@
+"""A fault costs one answer, never the batch."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from crag.core.contracts import Answer, Decision, Lost, Query, Stage, abstain
+from crag.core.deadline import BatchClock
+from crag.graph import Lookup
+from crag.graph.results import Status
+from crag.pipeline import batch_run
+from crag.pipeline.batch_run import BatchRun, Step
+from crag.pipeline.case import Case
+
+
+def run_of(size: int, seconds: float = 60) -> BatchRun:
+    queries = [Query(f"id-{number}", f"question {number}?", "", None, ()) for number in range(size)]
+    return BatchRun(queries, BatchClock(seconds, 0, {"generate": 1}))
+
+
+def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
+    """The kept results of a step that does what a function does with the numbers of the questions."""
+    results: dict[int, Any] = {}
+
+    def keep(case: Case, result: Any) -> Answer | None:
+        results[run.cases.index(case)] = result
+        return result if isinstance(result, Answer) else None
+
+    run.stage(Stage.PAGES, Step(lambda cases, _: function([run.cases.index(case) for case in cases]), keep))
+    return results
+
+
+class PanicError(BaseException):
+    """What a Rust library raises when it panics."""
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("divided by zero"), PanicError("divided by zero")])
+def test_one_question_that_breaks_the_stage_costs_one_answer(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = run_of(4)
+
+    def work(some: Sequence[int]) -> list[str]:
+        if 2 in some:
+            raise error
+        return ["fine"] * len(some)
+
+    with caplog.at_level(logging.CRITICAL):
+        results = kept(run, work)
+    assert results == {0: "fine", 1: "fine", 3: "fine"}
+    assert "divided by zero" in run.cases[2].fault
+    assert "was run alone" in run.cases[0].trace.events[0]
+
+
+def test_questions_tried_alone_share_one_time_limit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.1)
+    run = run_of(16, seconds=0.5)
+
+    def work(some: Sequence[int]) -> Sequence[int]:
+        if len(some) > 1:
+            raise ValueError("not as a batch")
+        threading.Event().wait()
+        return some
+
+    with caplog.at_level(logging.CRITICAL):
+        assert kept(run, work) == {}
+    assert len(run.finish()[0]) == 16
+
+
+def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None:
+    run = run_of(3)
+    for case in run.cases[:2]:
+        case.lookup = Lookup(calls=("get_movie",), statuses=(Status.KG_DOWN,))
+    settled = [abstain("nothing found"), Answer("x", Decision.ANSWERED, "web", "pages"), abstain("unsure")]
+    kept(run, lambda some: [settled[number] for number in some])
+    assert [trace.lost for trace in run.finish()[1]] == [Lost.GRAPH, None, None]

@@ -1,0 +1,106 @@
+"""What withholds an answer on the whole way, what the trace says about it, and what an audit learns."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from crag.answering import Answerer, ConfidenceModel, Draft, Feature, LogisticModel
+from crag.core.contracts import I_DONT_KNOW, WEB, Answer, Decision, Query, Route, Trace
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, LanguageModel, load_language_model
+from crag.pipeline.case import Case
+from crag.pipeline.stages import PagesAlone
+from crag.router import QuestionRouter
+from crag.settings import AloneSettings, Settings, load_settings
+from crag.web import WebPath
+from tests.pipeline.asking import ASKED_AT, agent_of, ask, page
+
+QUESTION = "who directed rain man?"
+PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
+FALSE_PREMISE = "answering.gates = [{gate='class', field='question_type', classes=['false_premise'], above=0.5}]"
+
+
+class Classified(QuestionRouter):
+    """A router that says the same about every question."""
+
+    def __init__(self, false_premise: float) -> None:
+        shares = {"false_premise": false_premise, "simple": 1 - false_premise}
+        likeliest = max(shares, key=lambda name: shares[name])
+        self._route: Route = {"question_type": {"label": likeliest, "probabilities": shares}}
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        return [self._route for _ in queries]
+
+
+def settings_of(replies: Mapping[str, str], *overrides: str) -> Settings:
+    table = ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in replies.items())
+    lines = [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *overrides]
+    if any("'class'" in line for line in overrides):
+        lines.append("router = {engine = 'encoder', classifiers = ['not loaded']}")
+    return load_settings("scripted", lines)
+
+
+def asked(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
+    agent = agent_of(settings, model, Classified(false_premise))
+    try:
+        return ask(agent, QUESTION, PAGE)
+    finally:
+        agent.close()
+
+
+def calibrated(tmp_path: Path) -> str:
+    """A model whose P(correct) depends on whether the evidence has the answer."""
+    evidence = Feature(mean=0.5, scale=0.5, weight=2.0)
+    own = ConfidenceModel(correct=LogisticModel(bias=0.0, features={"answer_in_evidence": evidence}))
+    path = tmp_path / "model.json"
+    path.write_text(own.model_dump_json(), encoding="utf-8")
+    return f"answering.confidence = {{model = {json.dumps(str(path))}}}"
+
+
+@pytest.mark.parametrize(("replies", "withheld"), [({QUESTION: "Barry Levinson"}, "Barry Levinson"), ({}, I_DONT_KNOW)])
+def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld(replies: dict[str, str], withheld: str) -> None:
+    answer, trace = asked(settings_of(replies, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
+    assert answer.text == I_DONT_KNOW
+    assert [firing.withheld for firing in trace.gates] == [withheld]
+    assert trace.answer == answer
+
+
+@pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])
+def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path, said: str, given: bool) -> None:
+    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path)))
+    assert answer.text == (said if given else I_DONT_KNOW)
+    (candidate,) = trace.candidates
+    assert candidate.text == said
+    assert candidate.probability is not None
+    assert (candidate.probability > 0.5) is given
+    if not given:
+        assert f"P(correct) is {candidate.probability:.2f}" in answer.reason
+
+
+def test_pages_are_also_read_alone_and_p_correct_knows_how_many_agree() -> None:
+    first = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", 1)
+    second = page("<p>Rain Man, a film of 1988: Barry Levinson was its director.</p>", 2)
+    third = page("<p>Rain Man was directed in 1987 by Mike Nichols.</p>", 3)
+    replies = {"Levinson": "Barry Levinson", "Nichols": "Mike Nichols"}
+    agent = agent_of(settings_of(replies, "answering.alone = {pages = 3}"))
+    try:
+        _, trace = ask(agent, QUESTION, first, second, third)
+    finally:
+        agent.close()
+    alone = sorted(trace.generations[f"alone {n}"].text for n in (1, 2, 3))
+    assert alone == ["Barry Levinson", "Barry Levinson", "Mike Nichols"]
+    assert trace.candidates[0].features["pages_for"] == 2.0
+
+
+def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> None:
+    settings = settings_of({}, "answering.alone = {}")
+    model = load_language_model(settings.language_model)
+    web = WebPath(settings.web, None, None, model)
+    check = PagesAlone(Answerer(settings.answering, model), web, AloneSettings(), None)
+    read = Generation("Barry Levinson", None, 1, 1, "stop")
+    replies = {"alone 1": read, "alone 2": Generation("", None, 0, 0, "deadline")}
+    draft = Draft(Answer("Barry Levinson", Decision.ANSWERED, WEB, ""), generation=read, replies=replies)
+    case = Case(Query("1", QUESTION, ASKED_AT, None, ()), Trace("1", QUESTION, ASKED_AT))
+    assert check.read(case, draft).alone == ("Barry Levinson",)

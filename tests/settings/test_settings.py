@@ -1,0 +1,193 @@
+"""Presets are data: each loads, and each kind of mistake is reported with file, key and what is allowed."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+
+from crag.answering.prompts import PROMPTS
+from crag.settings import (
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    PRESETS,
+    AnswerPromptName,
+    DeadlineSettings,
+    ReviewPromptName,
+    ScriptedEngine,
+    SettingsError,
+    active_preset,
+    available_presets,
+    load_settings,
+)
+from crag.weights.needed import read_preset
+
+CPU = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
+
+
+def refused(*lines: str, preset: str | Path = "cpu") -> str:
+    """Why the preset with these changes is refused."""
+    with pytest.raises(SettingsError) as caught:
+        load_settings(preset, lines)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", available_presets())
+def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
+    settings = load_settings(name)
+    assert settings.name == name
+    assert 1 <= settings.batch_size <= 16
+    assert settings.deadline.seconds_per_query == 30.0
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.batch_size = 3
+    untuned = load_settings(name, ["tuned = false"])
+    assert not untuned.language_model.adapters
+    assert set(untuned.adapters_used.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("found", "replacement", "key", "reported"),
+    [
+        ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: after_graph, chunk, context"),
+        ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
+        ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
+        ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
+        ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
+        ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
+    ],
+)
+def test_a_mistake_is_reported_with_file_key_and_what_is_allowed(
+    tmp_path: Path, found: str, replacement: str, key: str, reported: str
+) -> None:
+    assert found in CPU
+    path = tmp_path / "mine.toml"
+    path.write_text(CPU.replace(found, replacement, 1), encoding="utf-8")
+    message = refused(preset=path)
+    assert message.startswith(f"{path}: key {key}: ")
+    assert reported in message
+
+
+def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
+    base, mine = tmp_path / "base.toml", tmp_path / "deep" / "mine.toml"
+    base.write_text('extends = "cpu"\ndeadline = "none"\nanswering.word_limit = 7', encoding="utf-8")
+    mine.parent.mkdir()
+    mine.write_text('extends = "../base.toml"\n[language_model]\nengine = "scripted"\n', encoding="utf-8")
+    cpu, settings = load_settings("cpu", []), load_settings(mine, ["answering.max_new_tokens = 8"])
+    assert (settings.answering.word_limit, settings.answering.max_new_tokens) == (7, 8)
+    assert settings.answering.prompt == cpu.answering.prompt
+    assert settings.language_model == ScriptedEngine(engine="scripted"), "another engine has keys of its own"
+    assert settings.deadline == DeadlineSettings()
+    assert settings.web == cpu.web
+    assert read_preset(str(mine)) is not None
+
+
+def test_without_adapters_the_table_untuned_comes_before_ones_own_changes(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'extends = "cpu"\nanswering.prompt = "basic"\n[untuned.answering]\nprompt = "controlled"\nword_limit = 9\n'
+        'confidence = "none"\n',
+        encoding="utf-8",
+    )
+    tuned, untuned = load_settings(mine, []).answering, load_settings(mine, ["tuned=false"]).answering
+    assert (tuned.prompt, tuned.word_limit, tuned.confidence is None) == ("basic", 20, False)
+    assert (untuned.prompt, untuned.word_limit, untuned.confidence) == ("controlled", 9, None)
+    lines = ["answering.prompt=reader", "tuned=false"]
+    assert load_settings(mine, lines).answering.prompt == "reader", "in any order"
+    mine.write_text(f"tuned = false\n{mine.read_text()}", encoding="utf-8")
+    assert (read_preset(str(mine)) or {})["answering"]["prompt"] == "controlled", "for what looks for weights, too"
+
+
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        ('extends = "cup"', r'mine\.toml: key "extends": found \'cup\', allowed: .*cpu, db3_task1'),
+        ('extends = "other.toml"', r"found 'other\.toml'"),
+        ("extends = 3", r"found 3"),
+        ('extends = "mine.toml"', r"mine\.toml extends this file"),
+        ('extends = "cpu"\nanswering.speed = 3', r'mine\.toml: key "answering\.speed": unknown key'),
+    ],
+)
+def test_a_preset_that_cannot_be_extended_is_reported(tmp_path: Path, text: str, reported: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    assert re.search(reported, refused(preset=path))
+
+
+def test_the_environment_changes_the_active_preset_and_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PRESET_VARIABLE, raising=False)
+    assert active_preset() in available_presets()
+    monkeypatch.setenv(PRESET_VARIABLE, "cpu")
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "answering.refine = {}\n\nanswering.audit = true\n")
+    settings = load_settings()
+    assert (settings.name, settings.answering.audit) == ("cpu", True)
+    assert settings.answering.refine is not None
+
+
+def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
+    """A prompt for answers has no place for an answer, and one that reviews has."""
+    answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))
+    assert {name for name, prompt in PROMPTS.items() if "$answer" not in prompt.user} == answers
+    assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews
+
+
+def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
+    plain, changed = load_settings("cpu"), load_settings("cpu", ["answering.word_limit = 7", "knowledge_graph=none"])
+    assert (changed.answering.word_limit, changed.knowledge_graph) == (7, None)
+    assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
+
+
+CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
+SCORE_GATE = "answering.gates = [{{gate = 'score', score = '{}', minimum = {}}}]"
+BY_WORD, BY_CERTAINTY = (
+    f"router = {{engine = 'prompt', prompt = 'domain_{kind}'}}" for kind in ("word", "with_certainty")
+)
+
+
+REFUSED = [
+    # what could never open or close
+    ([BY_CERTAINTY, CLASS_GATE.format("question_type", "set", "")], "domain and static_or_dynamic, not question_type"),
+    ([BY_WORD, CLASS_GATE.format("static_or_dynamic", "static", "")], "domain_word gives domain, not static_or_dyn"),
+    (
+        [BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")],
+        "domain music > 0.5' has the key above, but a router",
+    ),
+    ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*less than 1 \(found 80\)'),
+    ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
+    (["deadline.seconds_per_query = inf"], r'seconds_per_query": Input should be a finite number \(found inf\)'),
+    ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
+    ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
+    (["public_data.method = prompt"], r"router is missing, but public_data\.method is prompt.*gives domain"),
+    (["knowledge_graph.source_policy = synthesis"], "router is missing, .* synthesis, .* gives static_or_dynamic"),
+    (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
+    # parts that are used and not configured, or configured and not used
+    (["cross_encoder = none"], "cross_encoder is missing"),
+    (["answering.adapter = nobody"], "nobody' is not among"),
+    (["language_model.adapters.mine = here"], 'language_model": .*openvino" applies no adapters: use engine "transf'),
+    (["answering.self_assessment = {}"], "go together"),
+    (
+        ["answering = {prompt='assessed', self_assessment={}, own_prompt={user='$context $query'}}"],
+        "not own_prompt",
+    ),
+    # prompts for something else
+    (["answering.prompt = refine"], '"answering.prompt": Input should be'),
+    (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),
+    (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
+    # prompts of one's own without the places that an answer needs
+    (["answering.own_prompt = {user = '$context'}"], r"the user turn needs \$query"),
+    (["answering.own_prompt = {user = '$context $query $answer'}"], r"no place \$answer; allowed: \$context, \$query,"),
+    (["answering.own_prompt = {user = '$context $query for 5 $'}"], r"write \$\$ for a dollar"),
+    (["answering.own_prompt = {system = '$context and $query', user = ''}"], r"user turn needs \$context and \$query"),
+    # changes that cannot be read
+    (["answering.prompt = two words"], "KEY=VALUE"),
+    # keys as they are written, also where kinds of tables have the names of keys
+    ([SCORE_GATE.format("top_page", "0.5")], "\"answering.gates.0.score\": Input should be 'top_passage'"),
+    ([SCORE_GATE.format("top_passage", "0.5, most = 1")], '.0.most": unknown key; allowed keys: gate, minimum, score'),
+    (["router = {engine = 'prompt', promt = 'x'}"], '"router.promt": unknown key; allowed keys: adapter, engine, max'),
+    (["public_data.links.movie.levle = exact"], '"public_data.links.movie.levle": unknown key; allowed keys: level'),
+]
+
+
+@pytest.mark.parametrize(("lines", "reported"), REFUSED)
+def test_changes_that_cannot_work_are_refused_with_the_key_as_it_is_written(lines: list[str], reported: str) -> None:
+    assert re.search(reported, refused("router = none", *lines))

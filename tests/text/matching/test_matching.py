@@ -1,0 +1,183 @@
+"""Words, numbers, lists and whole dates as people write them, and what makes two of them the same."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crag.text.matching import (
+    alike,
+    count_listed,
+    position_of,
+    read_dates,
+    read_numbers,
+    recall,
+    same_number,
+    split_list,
+    tokens,
+    without_dates,
+)
+
+SAME = (
+    "The Beatles' = beatle|J. R. R. Tolkien = JRR Tolkien|the U.S. Navy = united states navy|Beyoncé = beyonce"
+    "|Tom & Jerry = tom and jerry|twenty-two films = 22 film|1,000,000 = 1000000|**Bold** = bold|3rd = third"
+    "|1. one thing = one thing|rock ’n’ roll = rock 'n' roll|zero\u200bwidth = zerowidth|straße = strasse"
+)
+
+
+@pytest.mark.parametrize("pair", SAME.split("|"))
+def test_same_tokens(pair: str) -> None:
+    one, other = pair.split(" = ")
+    assert tokens(one) == tokens(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("5", "50"), ("class", "clas"), ("1.5", "15"), ("james", "jane")])
+def test_different_tokens(one: str, other: str) -> None:
+    assert tokens(one) != tokens(other)
+
+
+def test_alike() -> None:
+    assert alike("magellan", "magelan")
+    assert alike("publishing", "published")
+    assert not alike("1974", "1975")
+    assert not alike("mary", "mark")
+    assert not alike("hockey", "tennis")
+
+
+def test_recall_and_position() -> None:
+    assert recall([], ["x"]) == 1.0
+    assert recall(["ann", "ann", "lee"], ["ann"]) == pytest.approx(2 / 3)
+    assert position_of(["b", "c"], ["a", "b", "c"]) == 1
+    assert position_of(["c", "b"], ["a", "b", "c"]) == -1
+    assert position_of([], ["a"]) == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("the cities of spain", ("city", "of", "spain")),
+        ("Ann's dogs' bones", ("ann", "dog", "bone")),
+        ("1,234.5 & 6", ("1234.5", "and", "6")),
+        ("1,23", ("1", "23")),
+        ("U.K. and Great Britain", ("uk", "and", "uk")),
+        ("日本 2", ("日本", "2")),
+    ],
+)
+def test_tokens(text: str, kept: tuple[str, ...]) -> None:
+    assert tokens(text) == kept
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_like_itself(text: str) -> None:
+    parts = tokens(text)
+    assert all(alike(part, part) for part in parts)
+    assert recall(parts, parts) == 1.0
+    assert position_of(parts, parts) == (0 if parts else -1)
+
+
+@given(st.text("abcdefgh12", min_size=1, max_size=12), st.integers(0, 9))
+def test_tokens_with_digits_are_never_merely_alike(one: str, digit: int) -> None:
+    assert not alike(one, f"{one}{digit}")
+    assert not alike(f"{one}{digit}", one)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("12", [12]),
+        ("1,234,567.5", [1_234_567.5]),
+        ("twenty-one and seven", [21, 7]),
+        ("$1.9 billion", [1.9e9]),
+        ("$75m", [75e6]),
+        ("75m tall", [75]),
+        ("3 million people", [3e6]),
+        ("12.5%", [12.5]),
+        ("1929-1941", [1929, 1941]),
+        ("the 1990s", [1990]),
+        ("3rd of 10", [3, 10]),
+        ("born on 10 July 1939, aged 5", [5]),
+        ("none", []),
+    ],
+)
+def test_values(text: str, values: list[float]) -> None:
+    assert [number.value for number in read_numbers(text)] == values
+
+
+SAME_NUMBERS = (
+    "$1.89 billion = $1.9 billion|1,097,379 = 1.1 million|309.6 = 310|12.5% = 12.5|5 = 5.0|1 billion = 1000 million"
+    "|3.14159 = 3.14|3.14 = 3.14159|€5 = $5|98.6 = 98.6%"
+)
+DIFFERENT_NUMBERS = (
+    "$1.89 billion = $1.8 billion|309.6 = 309|43.5 = 43|$12.5 = 12.5%|2008 = 2009|5 = 5.4|100 = 101"
+    "|1 million = 1 billion|12.5 million = 13 million|3.14 = 3.15|-4 = 4|2008 = 2008.4"
+)
+
+
+@pytest.mark.parametrize(("pairs", "same"), [(SAME_NUMBERS, True), (DIFFERENT_NUMBERS, False)])
+def test_same_number(pairs: str, same: bool) -> None:
+    for pair in pairs.split("|"):
+        gold, found = (read_numbers(text)[0] for text in pair.split(" = "))
+        assert same_number(gold, found) is same, pair
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [("1945", True), ("1,945", False), ("$1945", False), ("999", False), ("1000", True), ("2101", False)],
+)
+def test_years(text: str, year: bool) -> None:
+    assert read_numbers(text)[0].year_like is year
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("ann lee; bob ray", ["ann lee", "bob ray"]),
+        ("ann lee, bob ray, and cy young", ["ann lee", "bob ray", "cy young"]),
+        ("nick and norah, tom", ["nick and norah", "tom"]),
+        ("tom & jerry", ["tom", "jerry"]),
+        ("1,000 apples, 2,000 pears", ["1,000 apples", "2,000 pears"]),
+    ],
+)
+def test_split_list(text: str, items: list[str]) -> None:
+    assert [item.strip() for item in split_list(text)] == items
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("1. a\n2. b\n3. c", 3),
+        ("1) a 2) b", 2),
+        ("- a\n- b", 2),
+        ("It rose 2.5 points in 3. quarter", 0),
+        ("", 0),
+    ],
+)
+def test_count_listed(text: str, count: int) -> None:
+    assert count_listed(text) == count
+
+
+DAY = date(1939, 7, 4)
+
+
+NOTATIONS = "1939-07-04|7/4/1939|jul. 4 1939|the 4th of July, 1939|July 4th, 1939|It was on July the 4th 1939."
+NO_WHOLE_DATES = "July 1939|1939|2023-02-30|31/12/1999|may 5|11939-07-040|March 3rd to 1999|February 29, 2023"
+
+
+def test_notations() -> None:
+    assert [read_dates(text) for text in NOTATIONS.split("|")] == [{DAY}] * 6
+    assert [read_dates(text) for text in NO_WHOLE_DATES.split("|")] == [set()] * 8
+    assert read_dates("from 1939-07-04 to May 8, 1945") == {DAY, date(1945, 5, 8)}
+    assert read_dates("3/4/2021") == {date(2021, 3, 4)}
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+def test_every_month_in_full_and_short(month: int) -> None:
+    day = date(2021, month, 17)
+    for form in ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%b. %d %Y", "%Y-%m-%d", "%m/%d/%Y"):
+        assert read_dates(day.strftime(form)) == {day}
+        assert read_dates(day.strftime(form).upper()) == {day}
+
+
+def test_the_rest_without_dates() -> None:
+    assert without_dates("On July 4, 1939 and 5 May 1940 in 1941").split() == ["on", "and", "in", "1941"]

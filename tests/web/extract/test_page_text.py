@@ -1,0 +1,224 @@
+"""Page texts by both parsers: what is kept, what is dropped, and hostile pages. Other parsers are the oracles."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from crag.settings import ExtractSettings
+from crag.web.extract.clean import tidy
+from crag.web.extract.page_text import main_text, page_text, visible_text
+
+METHODS = ("main_text", "beautifulsoup")
+PAGES = sorted((Path(__file__).parents[3] / "data" / "sample" / "pages").glob("*.html"))
+HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(left|top|text-indent)\s*:\s*-9999", re.IGNORECASE)
+STORY = (
+    "<p>The bridge was opened in <b>1937</b> after\nfour years of work, and a hundred thousand cars cross it every "
+    "day.</p>{}<p>The towers are as high as houses of seventy floors, and their cables hold more wire than it takes to "
+    "go three times round the earth.</p><p>Painters work on it all year round. The colour was chosen by the architect, "
+    "who saw it in the primer."
+)
+PAGE = (
+    "<html><head><title>Title</title><style>p {{color: red}}</style></head><body>"
+    "<nav><ul><li><a href=/>Home</a><li><a href=/b>Sections</a></ul></nav><main><article><h1>Bridge</h1>"
+    + STORY
+    + "</article></main><footer><p>Imprint <a href=/c>Cookies</a></p></footer></body></html>"
+)
+
+
+def text_of(html: str, **more: Any) -> str:
+    return page_text(html, ExtractSettings.model_validate(more))
+
+
+def lines(method: str, part: str) -> list[str]:
+    return text_of(PAGE.format(part), method=method).split("\n")
+
+
+def main_lines(part: str, *, shortest: int = 50) -> list[str]:
+    return tidy(main_text(PAGE.format(part), shortest=shortest)).split("\n")
+
+
+def visible_lines(html: str) -> list[str]:
+    return tidy(visible_text(html)).split("\n")
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def seen_by_selectolax(html: str) -> set[str]:
+    """The words of a page as another parser (lexbor, in C) sees them."""
+    tree = LexborHTMLParser(html)
+    tree.strip_tags(["script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "select", "head"])
+    for node in tree.css("[hidden], [style]"):
+        if "hidden" in node.attributes or HIDING.search(node.attributes.get("style") or ""):
+            node.decompose()
+    assert tree.body is not None
+    return words(tree.body.text(separator=" "))
+
+
+@pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
+def test_the_visible_words_of_a_sample_page_are_those_that_another_parser_sees(page: Path) -> None:
+    html = page.read_text(encoding="utf-8")
+    found = words(text_of(html, method="beautifulsoup"))
+    expected = seen_by_selectolax(html)
+    assert len(expected) > 100
+    # Words with a tag in the middle are one word here and two there; a few are for screen readers only.
+    missing = {word for word in expected - found if not any(word in other for other in found)}
+    assert len(missing) <= 5, missing
+    assert {word for word in found - expected if not any(word.startswith(part) for part in expected)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
+def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs(page: Path) -> None:
+    html = page.read_text(encoding="utf-8")
+    found = words(page_text(html, ExtractSettings()))
+    # Python's own parser shares no code with the one inside the extractor.
+    soup = BeautifulSoup(html, "html.parser")
+    assert soup.body is not None
+    assert found - words(soup.body.get_text(" ")) - words(soup.body.get_text()) == set()
+    article = soup.select_one("article, main")
+    if article is not None:
+        paragraphs = [node.get_text() for node in article.select("p") if len(node.get_text()) > 200]
+        long_words = words(" ".join(paragraphs))
+        assert len(found & long_words) >= 0.9 * len(long_words)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("", ["Bridge", "The bridge was opened in 1937 after four years of work, and a hundred thousand cars"]),
+        ("<ul><li>one item here<li>another item there</ul>", ["one item here", "another item there"]),
+        ("<p>19<sup>th</sup> un<b>believ</b>able<!-- x --> <a>two</a></p>", ["19th unbelievable two"]),
+        (
+            "<p>caf&eacute; &#8364;5 &lt;b&gt; AT&amp;T &#x2014; &quot;x&quot; &amp;amp;</p>",
+            ['café €5 <b> AT&T — "x" &amp;'],
+        ),
+    ],
+    ids=["blocks", "lists", "inline marks", "entities"],
+)
+def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
+    method: str, part: str, expected: list[str]
+) -> None:
+    found = lines(method, part) if method == "beautifulsoup" else main_lines(part, shortest=100_000)
+    at = next(place for place, line in enumerate(found) if expected[0] in line)
+    assert all(want in line for want, line in zip(expected, found[at:], strict=False))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p style='display:none'>SECRET</p>",
+        "<div style='color: red; Display : NONE'><p>SECRET</p></div>",
+        "<p style='visibility: collapse'>SECRET</p>",
+        "<p style='text-indent:-99999px'>SECRET</p>",
+        "<p style='position:absolute; left:-9999px'>SECRET</p>",
+        "<p style='FONT-SIZE: 0 !important'>SECRET</p>",
+        "<p style='font:0/0 a'>SECRET</p>",
+        "<p style='opacity:0.0'>SECRET</p>",
+        "<p style='color:#fff; background:White'>SECRET</p>",
+        "<p style='color:rgb(255, 0, 0);background-color:#f00'>SECRET</p>",
+        "<p style='color:#FFFFFF'>SECRET</p>",
+        "<p style='color:transparent'>SECRET</p>",
+        "<p style='position:absolute;clip:rect(0 0 0 0);height:1px'>SECRET</p>",
+        "<p style='height:1px;overflow:hidden'>SECRET</p>",
+        "<p style='transform: rotate(3deg) scale(0)'>SECRET</p>",
+        "<p class='big sr-only'>SECRET</p>",
+        "<style>/* x */ .a, div > .q1 {font-size:0} @media print {.z {a:b}}</style><div><b class=q1>SECRET</b></div>",
+        "<div hidden><p>SECRET<span hidden>SECRET</span></p></div>",
+        "<script>SECRET</script>",
+        "<style>SECRET</style>",
+        "<template><p>SECRET</p></template>",
+        "<noscript>SECRET</noscript>",
+        "<select><option>SECRET</option></select>",
+        "<iframe src='//ads'>SECRET</iframe>",
+        "<svg><title>SECRET</title><text>SECRET</text></svg>",
+        "<canvas>SECRET</canvas>",
+        "<!-- <p>SECRET</p> -->",
+        "<!--[if IE]><p>SECRET</p><![endif]-->",
+        "<img alt='SECRET' title='SECRET'>",
+        "<table hidden><tr><td>SECRET<td>x<tr><td>y<td>z</table>",
+        "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c<tr><td>d<td>e</table>",
+        '<table><tr><td>a<td>b<tr><td>c<span style="display:none">SECRET</span><td>d</table>',
+    ],
+)
+def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, hidden: str) -> None:
+    part = f"{hidden}<p>Painters also came.</p>"
+    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part, shortest=100_000))):
+        assert "SECRET" not in text
+        assert "Painters also came." in text
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_can_be_seen_is_kept(method: str) -> None:
+    for shown in (
+        "aria-hidden=false",
+        "style=display:block",
+        "style=top:-99px",
+        "hidden=until-found",
+        "style='opacity:0.5;font-size:10px;line-height:0'",
+        "style='color:#fff;background:#000'",
+        "class=sheet",
+        "class='tab open'",
+    ):
+        sheet = "<style>@media print{.sheet{display:none}} .tab{display:none} .tab.open{display:block}</style>"
+        assert "SHOWN HERE" in lines(method, f"{sheet}<p {shown}>SHOWN HERE</p>"), shown
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("html", ["", " \n", "<html></html>", "<!-- x -->", "\ufeff", "<frameset></frameset>", "\x00"])
+def test_a_page_without_text_gives_none(method: str, html: str) -> None:
+    assert text_of(html, method=method) == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_text_below_three_hundred_elements_is_kept_and_endless_text_is_cut(method: str) -> None:
+    """Everything built on libxml2 loses deep text unless the page is made shallower first."""
+    assert "needle" in text_of("<div>" * 300 + "needle" + "</div>" * 300, method=method)
+    assert 299_990 <= len(text_of(f"<p>{'word ' * 100_000}</p>", method=method)) <= 300_000
+
+
+HOSTILE = {
+    "100,000 nested elements": "<div>" * 100_000 + "needle" + "</div>" * 100_000,
+    "1.5 MB of nested tables": "<table><tr><td>" * 100_000 + "needle",
+    "200,000 siblings": "<p>needle</p>" * 200_000,
+    "a table of 20,000 rows": "<table>" + "<tr><td>needle</td><td>1</td></tr>" * 20_000 + "</table>",
+    "unclosed attributes": "needle" + "<a href='x" * 150_000,
+    "unclosed comments": "needle" + "<!--" * 400_000,
+    "nested formatting": "needle" + "".join(f"<b class={n}><p>" for n in range(2_000)),
+    "one long word": "needle" + "x" * 1_500_000,
+    "only angle brackets": "needle " + "<" * 1_000_000,
+    "entities": "needle " + "&amp;" * 300_000,
+    "blanks": "needle" + " \n" * 700_000 + "end",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_read_in_bounded_time(name: str) -> None:
+    started = time.process_time()
+    page_text(HOSTILE[name], ExtractSettings(max_word_characters=30, english_only=True))
+    assert time.process_time() - started < 8
+
+
+MARKS = ["<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<doc>", "</doc>", "[SEP]"]
+ANY_MARKUP = st.one_of(
+    st.text(max_size=20),
+    st.text(st.sampled_from("<>/=\"' abdiptrhln!-&;\ud800\u200b"), max_size=30),
+    st.sampled_from([*MARKS, "\u200b", "&lt;", "<p>"]),
+)
+
+
+@given(st.lists(ANY_MARKUP, max_size=20), st.sampled_from(METHODS))
+def test_any_input_gives_text_without_chat_marks_and_never_raises(parts: list[str], method: str) -> None:
+    text = text_of("".join(parts), method=method)
+    text.encode("utf-8")
+    assert text == text.strip()
+    assert not [mark for mark in MARKS if mark.lower() in text.lower()]
