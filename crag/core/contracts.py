@@ -47,23 +47,26 @@ GRAPH, WEB = "knowledge graph", "web"
 
 
 class Stage(enum.StrEnum):
-    """The stages of a batch, for the clock, traces and report. `VALUE`, `FACTS`, `PAGES` are turns: each may answer."""
+    """The stages of a batch, for the clock, traces and report.
+
+    `GRAPH_VALUE`, `ANSWER_FROM_GRAPH` and `GENERATE` are turns: each may answer.
+    """
 
     ROUTE = "route"
     CLASS_GATES = "class_gates"
     WEB = "web"
     """All stages from `SELECT_PAGES` to `RERANK`; may run in parallel with the knowledge graph."""
-    GRAPH = "knowledge_graph"
+    KNOWLEDGE_GRAPH = "knowledge_graph"
     PLAN = "plan"
-    VALUE = "graph_value"
-    FACTS = "answer_from_graph"
-    REVIEW_FACTS = "review_graph"
+    GRAPH_VALUE = "graph_value"
+    ANSWER_FROM_GRAPH = "answer_from_graph"
+    REVIEW_GRAPH = "review_graph"
     PUBLIC_DATA = "public_data"
     SELECT_PAGES = "select_pages"
     EXTRACT = "extract"
     RETRIEVE = "retrieve"
     RERANK = "rerank"
-    PAGES = "generate"
+    GENERATE = "generate"
     REVIEW = "review"
 
 

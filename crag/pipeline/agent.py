@@ -13,18 +13,8 @@ from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.model_health import WatchedModel
-from crag.pipeline.stages import (
-    GraphFacts,
-    GraphValue,
-    PagesAlone,
-    WebPages,
-    add_facts,
-    ask_graph,
-    close_class_gates,
-    plan_turns,
-    read_pages,
-    route_questions,
-)
+from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, PlanTurns, ReadPages, RouteQuestions
+from crag.pipeline.turns import GraphFacts, GraphValue, ReadPagesSeparately, WebPages
 from crag.router import QuestionRouter, open_router
 from crag.settings import KnowledgeGraphSettings, Settings, require_weights
 from crag.web import WebPath
@@ -58,12 +48,15 @@ class CragAgent:
         answering = settings.answering
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
         self._confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
-        pages_answerer, facts_answerer = (Answerer(s, self._model) for s in (answering, settings.graph_answering))
         checks = [*checks_of(answering, self._confidence), *more_checks]
+
+        facts_answerer = Answerer(settings.graph_answering, self._model)
         self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
         self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
+
+        pages_answerer = Answerer(answering, self._model)
         if answering.alone:
-            checks = [PagesAlone(pages_answerer, web, answering.alone, self._confidence), *checks]
+            checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, self._confidence), *checks]
         self._web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
@@ -126,19 +119,29 @@ class CragAgent:
         then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
         Raises crag.core.queries.BatchFormatError: the batch as a whole is malformed.
         """
-        settings, answering, graph = self.settings, self.settings.answering, self._graph_settings
-        queries, times = parse_batch(batch), settings.deadline
+        settings = self.settings
+        answering = settings.answering
+        graph = self._graph_settings
+        queries = parse_batch(batch)
+
+        times = settings.deadline
         shares = times.shares(review=bool(answering.refine or answering.alone))
         clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
         run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
-        run.stage(Stage.ROUTE, route_questions(self._router))
-        run.stage(Stage.CLASS_GATES, close_class_gates(answering.gates))
-        with run.beside(Stage.WEB, read_pages(self._web, clock), wait=settings.web.after_graph):
-            run.stage(Stage.GRAPH, ask_graph(self._knowledge_graph, graph))
-            run.stage(Stage.PLAN, plan_turns(graph))
-            run.turn(Stage.VALUE, self._graph_value)
-            run.turn(Stage.FACTS, self._graph_facts)
+
+        # Understand the questions.
+        run.stage(Stage.ROUTE, RouteQuestions(self._router))
+        run.stage(Stage.CLASS_GATES, CloseClassGates(answering.gates))
+
+        # The CPU reads pages while the language model writes calls and answers from the graph.
+        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=settings.web.after_graph):
+            run.stage(Stage.KNOWLEDGE_GRAPH, AskGraph(self._knowledge_graph, graph))
+            run.stage(Stage.PLAN, PlanTurns(graph))
+            run.turn(Stage.GRAPH_VALUE, self._graph_value)
+            run.turn(Stage.ANSWER_FROM_GRAPH, self._graph_facts)
             for source in self._fact_sources:
-                run.stage(Stage.PUBLIC_DATA, add_facts(source))
-        run.turn(Stage.PAGES, self._web_pages)
+                run.stage(Stage.PUBLIC_DATA, AddFacts(source))
+
+        # Answer what is still open from the pages.
+        run.turn(Stage.GENERATE, self._web_pages)
         return run.finish(**self._model.take_counts())

@@ -1,12 +1,16 @@
-"""Runs a batch: settles questions, isolates faults, keeps the clock and audits gates."""
+"""Runs a batch: settles questions, isolates faults, keeps the clock and audits gates.
+
+A fault or a hang costs one answer, never the batch.
+"""
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from crag.answering import Answerer, Check, Draft, evidence_of, gated_answer, generate_all, shown
 from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
@@ -21,34 +25,41 @@ GRACE_SECONDS = 2.0
 """Grace for a late stage to return its results; taken from the preset's reserve, once a batch."""
 
 
-@dataclass(frozen=True)
-class Step(Generic[Result]):
-    """One stage: `work` computes one result per question, in order; a question whose work fails continues without one.
+class Step(ABC, Generic[Result]):
+    """One stage of a batch. A question whose work fails continues without a result."""
 
-    `keep` stores a result in its case: an answer settles the question, a gate closes it. `wants` chooses the questions.
-    """
+    def wants(self, case: Case) -> bool:
+        """Whether the step runs for this question: by default if it has no answer yet."""
+        return case.answer is None
 
-    work: Callable[[Sequence[Case], Deadline], Sequence[Result]]
-    keep: Callable[[Case, Result], Answer | GateFiring | None]
-    wants: Callable[[Case], bool] = lambda case: case.answer is None
+    @abstractmethod
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Result]:
+        """One result per question, in order. Changes no case: it may run again for a single question."""
+
+    @abstractmethod
+    def store(self, case: Case, result: Result) -> Answer | GateFiring | None:
+        """Store a result in its case. An answer settles the question, a firing of a gate closes it."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A source that answers questions. `material` is the model's context, or a draft if no model is needed.
+    """A source that answers questions.
 
-    `review`: the clock's stage for checks that ask the model; `prefix` stands before this turn's generations in traces.
+    `author` and `reads` name it in sentences: "the model, from the pages". `review` is the clock's stage for checks
+    that ask the model. `prefix` precedes the names of this turn's generations in traces.
     """
 
     source: ClassVar[str]
-    name: ClassVar[str]
+    author: ClassVar[str]
+    reads: ClassVar[str] = ""
     review: ClassVar[Stage]
     prefix: ClassVar[str] = ""
+
     answerer: Answerer
     checks: Sequence[Check]
 
     def material(self, case: Case) -> str | Draft:
-        """The source's context or draft for this question."""
+        """The context for the model, or a draft if no model is needed."""
         raise NotImplementedError
 
     def gate(self, case: Case) -> GateFiring | None:
@@ -56,8 +67,28 @@ class Turn:
         return None
 
 
+class Exchange(NamedTuple):
+    """A request to the model and its reply."""
+
+    request: GenerationRequest
+    generation: Generation
+
+
 class BatchRun:
-    """A batch from its first stage to its answers; a fault costs one answer, not the batch. All traces get `events`."""
+    """A batch from its first stage to its answers.
+
+    Args:
+        queries: The questions, in the order of the answers.
+        clock: The time of each stage.
+        audit: Questions continue after a gate closed, to learn what it withholds.
+        events: Sentences for all traces.
+
+    Example:
+        run = BatchRun(queries, clock)
+        run.stage(Stage.ROUTE, RouteQuestions(router))
+        run.turn(Stage.GENERATE, web_pages)
+        answers, traces = run.finish()
+    """
 
     def __init__(
         self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False, events: Sequence[str] = ()
@@ -65,45 +96,57 @@ class BatchRun:
         self.clock = clock
         self._audit = audit
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
-        traces = (Trace(q.interaction_id, q.text, q.query_time, batch_size=len(queries)) for q in queries)
-        self.cases = [Case(query, trace) for query, trace in zip(queries, traces, strict=True)]
-        for case in self.cases:
-            case.trace.events.extend((*case.query.notes, *events))
-            if case.query.fault:
+        self.cases: list[Case] = []
+
+        for query in queries:
+            trace = Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries))
+            trace.events.extend((*query.notes, *events))
+            case = Case(query, trace)
+            self.cases.append(case)
+            if query.fault:
                 case.lost = Lost.FAULT
-                self._settle(case, abstain(f"the row is malformed: {case.query.fault}"))
+                self._settle(case, abstain(f"the row is malformed: {query.fault}"))
 
     def stage(self, stage: Stage, step: Step[Result]) -> None:
         """Run a step for all questions that need it."""
         cases = [case for case in self.cases if step.wants(case)]
         with self.clock.stage(stage) as deadline:
-            results = self._isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
-        self._keep(step, results)
+            results = self._isolated(stage, deadline, partial(step.run, deadline=deadline), cases)
+        self._store(step, results)
 
     @contextmanager
     def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
-        """Run a step in a thread beside the block and keep its results after it; with `wait`, run it afterwards."""
-
-        def ready() -> Callable[[], dict[Case, Result]]:
-            cases = [case for case in self.cases if step.wants(case)]
-            deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
-            return lambda: self._isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
-
+        """Run a step in a thread beside the block and store its results after it; with `wait`, run it afterwards."""
         with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
-            beside = None if wait else thread.submit(ready())
-            yield
-            self._keep(step, beside.result() if beside else ready()())
+            if wait:
+                yield
+                results = self._in_web_time(stage, step)()
+            else:
+                running = thread.submit(self._in_web_time(stage, step))
+                yield
+                results = running.result()
+            self._store(step, results)
+
+    def _in_web_time(self, stage: Stage, step: Step[Result]) -> Callable[[], dict[Case, Result]]:
+        """The step for the questions that need it now, within the time of all stages of the web path."""
+        cases = [case for case in self.cases if step.wants(case)]
+        deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
+        return partial(self._isolated, stage, deadline, partial(step.run, deadline=deadline), cases)
 
     def turn(self, stage: Stage, turn: Turn) -> None:
         """Let a source answer the open questions that have this turn in their plan."""
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
+
         drafts, contexts = self._materials(stage, turn, cases)
         drafts |= self._answers(stage, turn, contexts)
         for check in turn.checks:
-            drafts |= self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])})
+            to_check = {case: draft for case, draft in drafts.items() if check.applies(draft)}
+            drafts |= self._check(turn, check, to_check)
+
         for case in cases:
             if case.answer is None:
-                self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
+                failed = Draft(abstain(case.fault, turn.source))
+                self._conclude(stage, turn, case, drafts.get(case, failed))
 
     def finish(
         self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
@@ -112,82 +155,105 @@ class BatchRun:
         answers = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
-            case.trace.seconds = dict(self.clock.seconds)
-            case.trace.out_of_time, case.trace.tokens = dict(out_of_time or {}), dict(tokens or {})
-            case.trace.evidence = evidence_of(case.trace)
-            case.trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
             answers.append(answer)
+
+            trace = case.trace
+            trace.seconds = dict(self.clock.seconds)
+            trace.out_of_time = dict(out_of_time or {})
+            trace.tokens = dict(tokens or {})
+            trace.evidence = evidence_of(trace)
+            trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
         return answers, [case.trace for case in self.cases]
 
     # --- the steps of a turn: materials, answers, checks, conclusion --------------------------------------------------
 
     def _materials(self, stage: Stage, turn: Turn, cases: Sequence[Case]) -> tuple[dict[Case, Draft], dict[Case, str]]:
         """The drafts that need no model, and the contexts for the model. A gate that closes leaves no context."""
-        found = self._isolated(stage, self.clock.whole, lambda some: [turn.material(case) for case in some], cases)
-        drafts = {case: material for case, material in found.items() if isinstance(material, Draft)}
-        contexts = {case: material for case, material in found.items() if isinstance(material, str)}
-        for case in list(contexts):
-            if (firing := turn.gate(case)) is not None:
+
+        def collect(batch: Sequence[Case]) -> list[str | Draft]:
+            return [turn.material(case) for case in batch]
+
+        drafts: dict[Case, Draft] = {}
+        contexts: dict[Case, str] = {}
+        for case, material in self._isolated(stage, self.clock.whole, collect, cases).items():
+            if isinstance(material, Draft):
+                drafts[case] = material
+                continue
+            firing = turn.gate(case)
+            if firing is not None:
                 self._close(case, firing, turn.source)
-                if not self._audit:
-                    del contexts[case]
+            if firing is None or self._audit:
+                contexts[case] = material
         return drafts, contexts
 
     def _answers(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
         """What the model makes of each context."""
-        key, answerer = f"{turn.prefix}answer", turn.answerer
-        replies = self._generate(
-            stage,
-            answerer.model,
-            contexts,
-            lambda case: {key: answerer.request(case.query, contexts[case], label(case.trace.route, "domain"))},
-        )
+        key = f"{turn.prefix}answer"
 
-        def read(cases: Sequence[Case]) -> list[Draft]:
-            return [answerer.read(replies[case][key], contexts[case], turn.source) for case in cases]
+        def request(case: Case) -> dict[str, GenerationRequest]:
+            domain = label(case.trace.route, "domain")
+            return {key: turn.answerer.request(case.query, contexts[case], domain)}
+
+        replies = self._generate(stage, turn.answerer.model, contexts, request)
+
+        def read(batch: Sequence[Case]) -> list[Draft]:
+            return [turn.answerer.read(replies[case][key], contexts[case], turn.source) for case in batch]
 
         return self._isolated(stage, self.clock.whole, read, list(replies))
 
     def _check(self, turn: Turn, check: Check, drafts: dict[Case, Draft]) -> dict[Case, Draft]:
         """The drafts after a check. A check that fails withholds the answer."""
         if check.asks:
-            replies = self._generate(
-                turn.review,
-                turn.answerer.model,
-                drafts,
-                lambda case: {f"{turn.prefix}{key}": one for key, one in check.requests(case, drafts[case]).items()},
-            )
-            for case, own in replies.items():
-                named = {key.removeprefix(turn.prefix): reply for key, reply in own.items()}
-                drafts[case] = replace(drafts[case], replies={**drafts[case].replies, **named})
+            drafts |= self._with_replies(turn, check, drafts)
 
-        def work(cases: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
-            read = [check.read(case, drafts[case]) for case in cases]
-            return [(draft, check(case, draft)) for case, draft in zip(cases, read, strict=True)]
+        def apply(batch: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
+            outcomes = []
+            read = [check.read(case, drafts[case]) for case in batch]
+            for case, draft in zip(batch, read, strict=True):
+                outcomes.append((draft, check(case, draft)))
+            return outcomes
 
-        outcomes = self._isolated(check.name, self.clock.whole, work, list(drafts))
-        for case, before in drafts.items():
-            draft, firing = outcomes.get(case) or (before, GateFiring(check.name, case.fault, I_DONT_KNOW))
+        outcomes = self._isolated(check.name, self.clock.whole, apply, list(drafts))
+        for case, unchecked in drafts.items():
+            failed = (unchecked, GateFiring(check.name, case.fault, I_DONT_KNOW))
+            draft, firing = outcomes.get(case, failed)
             if firing is not None:
                 case.trace.gates.append(replace(firing, withheld=draft.answer.text))
                 draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
             drafts[case] = draft
         return drafts
 
+    def _with_replies(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
+        """The drafts with what the model replied to the check's requests."""
+
+        def prefixed(case: Case) -> dict[str, GenerationRequest]:
+            requests = check.requests(case, drafts[case])
+            return {f"{turn.prefix}{key}": request for key, request in requests.items()}
+
+        asked: dict[Case, Draft] = {}
+        for case, replies in self._generate(turn.review, turn.answerer.model, drafts, prefixed).items():
+            by_key = {key.removeprefix(turn.prefix): reply for key, reply in replies.items()}
+            draft = drafts[case]
+            asked[case] = replace(draft, replies={**draft.replies, **by_key})
+        return asked
+
     def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
         """Settle a question with the draft, unless it abstains and another turn follows."""
         if draft.candidate is not None:
             case.trace.candidates.append(draft.candidate)
-        if draft.abstains and case.plan.turns[-1] is not stage:
-            case.note(f"{turn.name} did not answer: {draft.answer.reason}")
+
+        another_turn_follows = case.plan.turns[-1] is not stage
+        if draft.abstains and another_turn_follows:
+            who = f"{turn.author}, from {turn.reads}," if turn.reads else turn.author
+            case.note(f"{who} did not answer: {draft.answer.reason}")
         else:
             self._settle(case, draft.answer)
 
     # --- results, gates and answers -----------------------------------------------------------------------------------
 
-    def _keep(self, step: Step[Result], results: Mapping[Case, Result]) -> None:
+    def _store(self, step: Step[Result], results: Mapping[Case, Result]) -> None:
         for case, result in results.items():
-            outcome = step.keep(case, result)
+            outcome = step.store(case, result)
             if isinstance(outcome, Answer):
                 self._settle(case, outcome)
             elif outcome is not None:
@@ -204,10 +270,14 @@ class BatchRun:
     def _settle(self, case: Case, answer: Answer) -> Answer:
         """Settle a question. After a gate, give the gate's answer and record the withheld one."""
         if case.gate is not None and self._audit:
-            gates, firing = case.trace.gates, replace(case.gate, withheld=answer.text)
-            gates[gates.index(case.gate)] = case.gate = firing
+            firing = replace(case.gate, withheld=answer.text)
+            position = case.trace.gates.index(case.gate)
+            case.trace.gates[position] = firing
+            case.gate = firing
             answer = gated_answer(firing, answer.source)
-        case.answer = case.trace.answer = answer
+
+        case.answer = answer
+        case.trace.answer = answer
         return answer
 
     # --- work that may fail -------------------------------------------------------------------------------------------
@@ -217,23 +287,24 @@ class BatchRun:
         stage: Stage,
         model: LanguageModel,
         cases: Collection[Case],
-        requests: Callable[[Case], Mapping[str, GenerationRequest]],
+        requests_of: Callable[[Case], Mapping[str, GenerationRequest]],
     ) -> dict[Case, dict[str, Generation]]:
-        """The generations of each question by name, recorded in its trace."""
+        """The generations of each question by name, recorded in its trace. All questions share one call."""
         if not cases:
             return {}
 
-        def work(some: Sequence[Case]) -> list[dict[str, tuple[GenerationRequest, Generation]]]:
-            asked = [requests(case) for case in some]
-            replies = iter(generate_all(model, [one for own in asked for one in own.values()], deadline))
-            return [{key: (one, next(replies)) for key, one in own.items()} for own in asked]
-
         with self.clock.stage(stage) as deadline:
-            results = self._isolated(stage, deadline, work, list(cases))
-        for case, own in results.items():
-            for key, (asked, generation) in own.items():
-                case.trace.prompts[key], case.trace.generations[key] = shown(asked), generation
-        return {case: {key: generation for key, (_, generation) in own.items()} for case, own in results.items()}
+            ask = partial(_ask, model, requests_of, deadline)
+            exchanges = self._isolated(stage, deadline, ask, list(cases))
+
+        generations: dict[Case, dict[str, Generation]] = {}
+        for case, by_name in exchanges.items():
+            generations[case] = {}
+            for name, exchange in by_name.items():
+                case.trace.prompts[name] = shown(exchange.request)
+                case.trace.generations[name] = exchange.generation
+                generations[case][name] = exchange.generation
+        return generations
 
     def _isolated(
         self,
@@ -242,7 +313,7 @@ class BatchRun:
         work: Callable[[Sequence[Case]], Sequence[Result]],
         cases: Sequence[Case],
     ) -> dict[Case, Result]:
-        """Run the work for all questions; if that fails, for each alone. One that fails alone has no result."""
+        """Run the work for all questions; if that fails, for each question. One that fails again has no result."""
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
             results = call_within(patience.remaining, lambda: work(cases)) if cases else []
@@ -253,20 +324,51 @@ class BatchRun:
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
             log.exception("stage %s failed for the batch; trying each question alone", stage)
+            why = f"{type(fault).__name__}: {fault}"
             for case in cases:
-                why = f"{type(fault).__name__}: {fault}"
                 case.note(f"{stage.replace('_', ' ')} failed for the whole batch ({why}) and was run alone")
-        alone: dict[Case, Result] = {}
+        return self._one_by_one(stage, patience, work, cases)
+
+    def _one_by_one(
+        self,
+        stage: str,
+        patience: Deadline,
+        work: Callable[[Sequence[Case]], Sequence[Result]],
+        cases: Sequence[Case],
+    ) -> dict[Case, Result]:
+        """Run the work for each question on its own, all within the same time."""
+        results: dict[Case, Result] = {}
         for number, case in enumerate(cases):
             try:
-                alone[case] = call_within(patience.remaining, partial(work, [case]))[0]
+                results[case] = call_within(patience.remaining, partial(work, [case]))[0]
             except StuckError as fault:  # the time is over
                 _fail(stage, cases[number:], fault)
                 break
             except Exception as fault:
                 log.exception("stage %s failed for question %s", stage, case.query.interaction_id)
                 _fail(stage, [case], fault)
-        return alone
+        return results
+
+
+def _ask(
+    model: LanguageModel,
+    requests_of: Callable[[Case], Mapping[str, GenerationRequest]],
+    deadline: Deadline,
+    cases: Sequence[Case],
+) -> list[dict[str, Exchange]]:
+    """The exchanges of each question by name, from one call of the model for all of them."""
+    requests = [requests_of(case) for case in cases]
+    flat = [request for by_name in requests for request in by_name.values()]
+    generations = generate_all(model, flat, deadline)
+
+    exchanges: list[dict[str, Exchange]] = []
+    position = 0
+    for by_name in requests:
+        replies = generations[position : position + len(by_name)]
+        position += len(by_name)
+        pairs = zip(by_name.items(), replies, strict=True)
+        exchanges.append({name: Exchange(request, reply) for (name, request), reply in pairs})
+    return exchanges
 
 
 def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:

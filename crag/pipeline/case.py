@@ -25,13 +25,13 @@ class Plan(NamedTuple):
     pages_lead: bool = False
 
 
-PAGES_ONLY = Plan((Stage.PAGES,))
-GRAPH_ONLY = Plan((Stage.VALUE, Stage.FACTS))
-GRAPH_LEADS = Plan((Stage.PAGES,), joint=True)
-PAGES_LEAD = Plan((Stage.PAGES,), joint=True, pages_lead=True)
+PAGES_ONLY = Plan((Stage.GENERATE,))
+GRAPH_ONLY = Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH))
+GRAPH_LEADS = Plan((Stage.GENERATE,), joint=True)
+PAGES_LEAD = Plan((Stage.GENERATE,), joint=True, pages_lead=True)
 
 POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
-    "graph_first": (Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES)), {}),
+    "graph_first": (Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)), {}),
     "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
 }
 """`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
@@ -73,7 +73,7 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
     if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
         plan = GRAPH_ONLY
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
-    useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: has_facts}
+    useful = {Stage.GRAPH_VALUE: lookup.direct_answer is not None, Stage.ANSWER_FROM_GRAPH: has_facts}
     return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
 
 

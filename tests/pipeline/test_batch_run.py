@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crag.core.contracts import Answer, Decision, Lost, Query, Stage, abstain
-from crag.core.deadline import BatchClock
+from crag.core.deadline import BatchClock, Deadline
 from crag.graph import Lookup
 from crag.graph.results import Status
 from crag.pipeline import batch_run
@@ -25,11 +25,15 @@ def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> d
     """The kept results of a step that does what a function does with the numbers of the questions."""
     results: dict[int, Any] = {}
 
-    def keep(case: Case, result: Any) -> Answer | None:
-        results[run.cases.index(case)] = result
-        return result if isinstance(result, Answer) else None
+    class ByNumber(Step[Any]):
+        def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Any]:
+            return function([run.cases.index(case) for case in cases])
 
-    run.stage(Stage.PAGES, Step(lambda cases, _: function([run.cases.index(case) for case in cases]), keep))
+        def store(self, case: Case, result: Any) -> Answer | None:
+            results[run.cases.index(case)] = result
+            return result if isinstance(result, Answer) else None
+
+    run.stage(Stage.GENERATE, ByNumber())
     return results
 
 

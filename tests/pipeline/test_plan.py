@@ -8,7 +8,7 @@ from crag.core.deadline import Deadline
 from crag.engines.llm import load_language_model
 from crag.graph import Lookup, NoKnowledgeGraph
 from crag.pipeline.case import Case, facts_text
-from crag.pipeline.stages import ask_graph
+from crag.pipeline.steps import AskGraph
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine
 
 MODEL = load_language_model(ScriptedEngine(engine="scripted"))
@@ -48,8 +48,8 @@ def test_no_calls_are_written_for_a_question_whose_answer_no_table_holds() -> No
 
     cases, graph = [case("never", 0.2), case("surely", 0.9), case("perhaps", None)], Recorder()
     settings = KnowledgeGraphSettings(ask_above=0.3)
-    lookups = ask_graph(cast("Any", graph), settings).work(cases, Deadline(1.0))
+    lookups = AskGraph(cast("Any", graph), settings).run(cases, Deadline(1.0))
     assert graph.asked == ("surely", "perhaps")
     assert [lookup.calls for lookup in lookups] == [(), ("get_open(None)",), ("get_open(None)",)]
     assert lookups[0].state == "not_found", "what fits P(correct): no such question had facts"
-    assert ask_graph(NoKnowledgeGraph(), settings).work(cases, Deadline(1.0)) == [Lookup()] * 3
+    assert AskGraph(NoKnowledgeGraph(), settings).run(cases, Deadline(1.0)) == [Lookup()] * 3

@@ -1,0 +1,157 @@
+"""The steps that prepare a batch: each asks one room about the open questions and stores the result in their cases.
+
+`crag.pipeline.agent` lists them in order; `crag.pipeline.batch_run` runs them and isolates their faults.
+"""
+
+from collections.abc import Sequence
+
+from crag.answering import class_gate
+from crag.core.contracts import (
+    ANSWERABLE_FROM,
+    GRAPH,
+    INVALID_QUESTION,
+    TABLES,
+    Answer,
+    Decision,
+    Fact,
+    GateFiring,
+    Query,
+    Route,
+    abstain,
+    label,
+    probability,
+)
+from crag.core.deadline import BatchClock, Deadline
+from crag.facts import PublicData
+from crag.graph import UNASKED, KnowledgeGraph, Lookup, NoKnowledgeGraph
+from crag.pipeline.batch_run import Step
+from crag.pipeline.case import Case, Plan, plan_of
+from crag.router import QuestionRouter
+from crag.settings import GateSettings, KnowledgeGraphSettings
+from crag.web import WebEvidence, WebPath
+
+ONLY_GRAPH = "only the graph may answer in this domain, and it has nothing"
+
+
+class RouteQuestions(Step[Route]):
+    """Classifies the questions: domain, question type, dynamism."""
+
+    def __init__(self, router: QuestionRouter) -> None:
+        self._router = router
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Route]:
+        return self._router.route(_queries(cases), deadline)
+
+    def store(self, case: Case, result: Route) -> None:
+        case.trace.route = result or None
+
+
+class CloseClassGates(Step[GateFiring | None]):
+    """Excludes questions of classes that the preset does not answer (NEC 2.1, step 1)."""
+
+    def __init__(self, gates: Sequence[GateSettings]) -> None:
+        self._gates = gates
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[GateFiring | None]:
+        return [class_gate(self._gates, case.trace.route, "any") for case in cases]
+
+    def store(self, case: Case, result: GateFiring | None) -> GateFiring | None:
+        return result
+
+
+class AskGraph(Step[Lookup]):
+    """Writes calls and runs them (db3 3.2) where a table may answer. A question about no existing game is invalid."""
+
+    def __init__(self, graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> None:
+        self._graph = graph
+        self._settings = settings
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Lookup]:
+        answerable = [case for case in cases if self._may_answer(case)]
+        lookups = self._graph.look_up(_queries(answerable), _domains(answerable), deadline)
+
+        by_case = dict(zip(answerable, lookups, strict=True))
+        return [by_case.get(case, UNASKED) for case in cases]
+
+    def _may_answer(self, case: Case) -> bool:
+        """Whether the router finds it likely enough that a table has the answer. Unknown counts as likely."""
+        minimum = self._settings.ask_above
+        if minimum is None or isinstance(self._graph, NoKnowledgeGraph):
+            return True
+        in_tables = probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
+        return in_tables is None or in_tables > minimum
+
+    def store(self, case: Case, result: Lookup) -> Answer | None:
+        case.lookup = result
+        self._record(case, result)
+        if not (result.empty_calendar and self._settings.invalid_without_game):
+            return None
+
+        facts = " ".join(fact.text for fact in result.facts)
+        return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, f"no such game: {facts}")
+
+    def _record(self, case: Case, lookup: Lookup) -> None:
+        """Write the lookup into the question's trace."""
+        trace = case.trace
+        trace.calls.extend(lookup.calls)
+        trace.facts.extend(lookup.facts)
+        trace.events.extend(lookup.events)
+        trace.graph_state = lookup.state
+        trace.example_similarity = lookup.example_similarity
+
+        if lookup.direct_answer is not None:
+            case.note(f"the graph's values give {lookup.direct_answer!r}: {lookup.direct_reason}")
+        if lookup.generation is not None:
+            trace.prompts["calls"] = lookup.prompt
+            trace.generations["calls"] = lookup.generation
+
+
+class ReadPages(Step[WebEvidence]):
+    """Selects, extracts and ranks pages on the CPU."""
+
+    def __init__(self, web: WebPath, clock: BatchClock) -> None:
+        self._web = web
+        self._clock = clock
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[WebEvidence]:
+        # The web path takes the time of each of its stages from the batch's clock.
+        return self._web.prepare(_queries(cases), self._clock)
+
+    def store(self, case: Case, result: WebEvidence) -> None:
+        case.evidence = result
+
+
+class PlanTurns(Step[Plan]):
+    """Decides which sources may answer, and in which order."""
+
+    def __init__(self, settings: KnowledgeGraphSettings) -> None:
+        self._settings = settings
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Plan]:
+        return [plan_of(self._settings, case.trace.route, case.lookup) for case in cases]
+
+    def store(self, case: Case, result: Plan) -> Answer | None:
+        case.plan = result
+        return None if result.turns else abstain(ONLY_GRAPH, GRAPH)
+
+
+class AddFacts(Step[Sequence[Fact]]):
+    """Adds facts that the submission ships; they precede the pages in the context."""
+
+    def __init__(self, source: PublicData) -> None:
+        self._source = source
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Sequence[Fact]]:
+        return self._source.facts(_queries(cases), _domains(cases), deadline)
+
+    def store(self, case: Case, result: Sequence[Fact]) -> None:
+        case.trace.facts.extend(result)
+
+
+def _queries(cases: Sequence[Case]) -> list[Query]:
+    return [case.query for case in cases]
+
+
+def _domains(cases: Sequence[Case]) -> list[str | None]:
+    """Predicted domains."""
+    return [label(case.trace.route, "domain") for case in cases]
