@@ -5,7 +5,7 @@ from pathlib import Path
 
 if __name__ == "__main__":  # the agent's process reads this file too, and needs nothing of it
     try:
-        from crag.commands.command_line import end_with
+        from crag.commands.ending import end_with
         from crag.commands.evaluate import main
     except ModuleNotFoundError as error:
         sys.exit(f"error: {error}: this Python lacks the packages. `make install` makes .venv: use .venv/bin/python")

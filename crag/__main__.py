@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-EXIT_UNUSABLE = 2
+from crag.commands.ending import EXIT_UNUSABLE, end_with
 
 
 class Verb(NamedTuple):
@@ -145,8 +145,6 @@ def _unknown(program: str, name: str, verbs: Mapping[str, Verb | Group]) -> str:
 
 def entry() -> None:
     """The console command."""
-    from crag.commands.command_line import end_with
-
     end_with(main)
 
 

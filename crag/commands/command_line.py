@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+from crag.commands.ending import EXIT_UNUSABLE
 from crag.core.files import UserError
 from crag.core.places import PACKAGE
 from crag.core.queries import parse_query_time
@@ -31,8 +32,6 @@ from crag.settings import (
 P = ParamSpec("P")
 T = TypeVar("T")
 N = TypeVar("N", int, float)
-EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
-"""The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
 
 
 def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
@@ -68,21 +67,6 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
 def say(text: str) -> None:
     """Print a message on standard error."""
     sys.stderr.write(f"{text}\n")
-
-
-def end_with(main: Callable[[], int]) -> NoReturn:
-    """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C."""
-    try:
-        code = main()
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted: the same command starts again, and continues where --help names --resume\n")
-        code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # `| head` has read enough. Python would complain when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_READER_GONE
-    sys.exit(code)
 
 
 def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:

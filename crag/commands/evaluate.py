@@ -16,7 +16,6 @@ from typing import Any
 
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import (
-    EXIT_INTERRUPTED,
     add_graph_arguments,
     add_preset_arguments,
     add_split_argument,
@@ -30,6 +29,7 @@ from crag.commands.command_line import (
     warn_of_silent_graph,
     whole,
 )
+from crag.commands.ending import EXIT_INTERRUPTED
 from crag.core.files import DatasetError
 from crag.core.text import without_credentials
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crag.commands.command_line import EXIT_UNUSABLE, parser_of
+from crag.commands.command_line import parser_of
+from crag.commands.ending import EXIT_UNUSABLE
 from crag.submission.preflight import CHALLENGES, agent, description, repository
 from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line, some
 

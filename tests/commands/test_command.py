@@ -4,13 +4,14 @@ import signal
 import subprocess
 import sys
 
-from crag.commands.command_line import EXIT_INTERRUPTED, EXIT_READER_GONE
+from crag.commands.ending import EXIT_INTERRUPTED, EXIT_READER_GONE
 
 
 def started(body: str) -> subprocess.Popen[str]:
     # A shell's background job ignores SIGINT, and so would its child.
     heard = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code = f"{heard}from crag.commands.command_line import command, end_with\n@command()\ndef main():\n    {body}\n"
+    code = f"{heard}from crag.commands.command_line import command\nfrom crag.commands.ending import end_with\n"
+    code += f"@command()\ndef main():\n    {body}\n"
     code += "end_with(main)"
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1

@@ -18,7 +18,7 @@ from unittest import mock
 
 import pytest
 
-from crag.commands.command_line import EXIT_INTERRUPTED
+from crag.commands.ending import EXIT_INTERRUPTED
 from crag.commands.evaluate import EXIT_TERMINATED, main
 from crag.core import files
 from crag.evaluation import runner, store

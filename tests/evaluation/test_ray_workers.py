@@ -13,7 +13,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from crag.commands.command_line import EXIT_INTERRUPTED
+from crag.commands.ending import EXIT_INTERRUPTED
 from crag.commands.evaluate import main
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
