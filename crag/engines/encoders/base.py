@@ -1,9 +1,8 @@
 """The interfaces of both kinds of encoder, and what their engines share: instruction, batching, deadline, locking."""
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from crag.core.deadline import Deadline
 from crag.core.files import whole_file
+from crag.core.locks import PatientLock
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings
 from crag.weights.manifest import cache_folder, locate
 
@@ -64,8 +64,7 @@ class _BatchedEncoder(ABC):
 
     def __init__(self, settings: DenseEncoderSettings | CrossEncoderSettings) -> None:
         self.settings = settings
-        self._lock = threading.Lock()
-        self._hangs = False
+        self._lock = PatientLock()
 
     def check_weights(self) -> Path:
         """The model's folder, see `locate`; raises `crag.weights.manifest.WeightsMissingError`."""
@@ -86,17 +85,9 @@ class _BatchedEncoder(ABC):
     def _load(self, folder: Path) -> Any:  # noqa: ANN401 - an untyped library's model
         """The model in a folder."""
 
-    @contextmanager
-    def _alone(self, deadline: Deadline | None) -> Iterator[bool]:
-        """Take the lock, or give False if an earlier call does not end. If it hangs, later calls do not wait."""
-        patience = min(PATIENCE_SECONDS, deadline.remaining) if deadline else PATIENCE_SECONDS
-        free = self._lock.acquire(timeout=0 if self._hangs else patience)
-        self._hangs = not free and (self._hangs or patience == PATIENCE_SECONDS)
-        try:
-            yield free
-        finally:
-            if free:
-                self._lock.release()
+    def _exclusive(self, deadline: Deadline | None) -> AbstractContextManager[bool]:
+        """Take the lock for a block, or give False if an earlier call does not end."""
+        return self._lock.acquire(deadline, PATIENCE_SECONDS)
 
     def _batches(self, lengths: Sequence[int], deadline: Deadline | None) -> Iterator[list[int]]:
         """Positions of the texts by batch: slices in the given order, the longest texts of a slice first.
@@ -137,14 +128,14 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
-        with self._alone(deadline) as free:
-            if free:
+        with self._exclusive(deadline) as acquired:
+            if acquired:
                 self.warm_up()
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
         encoded = 0
         for batch in self._batches([len(text) for text in texts], deadline):
-            with self._alone(deadline) as free:
-                if not free:
+            with self._exclusive(deadline) as acquired:
+                if not acquired:
                     break
                 vectors[batch] = self._encode_batch([texts[position] for position in batch])
             encoded += len(batch)
@@ -186,14 +177,27 @@ class BatchedCrossEncoder(_BatchedEncoder):
         """One raw logit per pair, in order; None for pairs that ran out of time."""
         if not self.settings.in_parts:
             return self._score(pairs, deadline)
-        with self._alone(deadline) as free:
-            if not free:
+
+        with self._exclusive(deadline) as acquired:
+            if not acquired:
                 return [None] * len(pairs)
             self.warm_up()
-            parts = [[(query, part) for part in self._parts(query, passage)] for query, passage in pairs]
-        scores = iter(self._score([pair for own in parts for pair in own], deadline))
-        known = ([score for score in (next(scores) for _ in own) if score is not None] for own in parts)
-        return [max(own, default=None) for own in known]
+            parts = [self._parts(query, passage) for query, passage in pairs]
+
+        # All parts of all passages are scored together; each passage then takes its slice of the scores.
+        part_pairs: list[Pair] = []
+        for (query, _), passage_parts in zip(pairs, parts, strict=True):
+            part_pairs.extend((query, part) for part in passage_parts)
+        part_scores = self._score(part_pairs, deadline)
+
+        scores: list[float | None] = []
+        start = 0
+        for passage_parts in parts:
+            end = start + len(passage_parts)
+            in_time = [score for score in part_scores[start:end] if score is not None]
+            scores.append(max(in_time, default=None))
+            start = end
+        return scores
 
     def _parts(self, query: str, passage: str) -> list[str]:
         """The passage in pieces that fit into `max_tokens` with the query."""
@@ -205,8 +209,8 @@ class BatchedCrossEncoder(_BatchedEncoder):
     def _score(self, pairs: Sequence[Pair], deadline: Deadline | None) -> list[float | None]:
         scores: list[float | None] = [None] * len(pairs)
         for batch in self._batches([len(query) + len(passage) for query, passage in pairs], deadline):
-            with self._alone(deadline) as free:
-                if not free:
+            with self._exclusive(deadline) as acquired:
+                if not acquired:
                     break
                 self.warm_up()
                 logits = self._score_batch([pairs[position] for position in batch])
