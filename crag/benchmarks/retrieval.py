@@ -19,8 +19,8 @@ from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import read_rows
 from crag.settings import DenseEncoderSettings, Settings
 from crag.web import WebPath
+from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
-from crag.web.path import build_context
 from crag.web.ranking import STOPWORDS, terms
 
 BUDGETS = (400, 600, 1000, 2000)

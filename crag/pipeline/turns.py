@@ -139,7 +139,7 @@ class ReadPagesSeparately(Check):
             return {}
 
         evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
-        contexts = self.web.alone(evidence, self.settings.pages, self.settings.max_tokens)
+        contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
         domain = label(case.trace.route, "domain")
         return {
             f"alone {number}": self.answerer.request(case.query, context, domain)

@@ -1,28 +1,23 @@
 """Turns the search results of a batch into one context per question: passages in `<doc>` marks with their sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
-from urllib.parse import urlsplit
 
 from crag.core.contracts import INVALID_QUESTION, Page, Passage, PassageKind, Query, Stage
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.encoders import CrossEncoder, DenseEncoder
 from crag.engines.llm.base import TokenCounter
-from crag.settings import ContextSettings, WebSettings
-from crag.web.chunk import TokenOffsets, split
-from crag.web.extract.clean import plain, plain_url
+from crag.settings import WebSettings
+from crag.web.chunk import Parent, TokenOffsets, split
+from crag.web.context import build_context
+from crag.web.extract.clean import plain
 from crag.web.extract.worker import Extraction, ExtractionPool
 from crag.web.ranking import in_turns, question_share
-from crag.web.retrieve import Chunk, Search, reading_key, rerank, retrieve, select_pages
+from crag.web.retrieve import Chunk, Search, rerank, retrieve, select_pages
 
 HEADING_CHARACTERS = 400
 """Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
-SMALLEST_PART_TOKENS = 40
-"""Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
-
-_TITLE_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ class WebPath:
             pages = in_turns([search.read for search in searches])
             extraction = self._pool.extract([page.html for _, page in pages], deadline)
         with clock.stage(Stage.RETRIEVE) as deadline:
-            self._cut(searches, extraction, clock.whole)
+            self._chunk_pages(searches, extraction, clock.whole)
             retrieve(searches, settings.retrieve, self._dense, deadline)
         with clock.stage(Stage.RERANK) as deadline:
             if settings.rerank is not None:
@@ -94,110 +89,70 @@ class WebPath:
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context, passages=used)
 
-    def alone(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
-        """A context for each of the best pages, from its own passages."""
+    def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
+        """A context for each of the best pages, from its passages only."""
         by_page: dict[str, list[Passage]] = {}
         for passage in evidence.ranked:
             by_page.setdefault(passage.url, []).append(passage)
-        context = self._settings.context
-        built = (build_context(own, context, self._tokens, max_tokens=max_tokens)[0] for own in by_page.values())
-        return [text for text in islice(built, pages) if text]
 
-    def _cut(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
-        """Cut what was read into chunks; after the batch's deadline the rest is left out."""
-        parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
+        contexts = []
+        for passages in list(by_page.values())[:pages]:
+            context, _ = build_context(passages, self._settings.context, self._tokens, max_tokens=max_tokens)
+            if context:
+                contexts.append(context)
+        return contexts
 
-        def chunks(search: Search, text: str, page: Page, kind: PassageKind) -> Iterator[Chunk]:
-            name, heading = plain(page.name), self._heading(page, kind)
-            for (start, end), children in parents_of(text):
-                part = f"{name} {text[start:end]}"
-                if most and (question_share(search.query.text, part) >= most or INVALID_QUESTION in part.lower()):
-                    search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
-                    continue
-                passage = Passage(text[start:end], page.url, name, page.rank, kind, start, end, {}, heading)
-                for first, last in children:
-                    yield Chunk(passage, text[first:last])
-
+    def _chunk_pages(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
+        """Cut the extracted pages into the chunks of each search; after the batch's deadline the rest is left out."""
         texts, dropped = extraction
-        most = self._settings.largest_question_share
+        parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
         for search in searches:
-            lost = [page for page in search.read if page.html in dropped]
-            search.events += [f"page {page.url} was dropped: {dropped[page.html]}" for page in lost]
+            for page in search.read:
+                if page.html in dropped:
+                    search.events.append(f"page {page.url} was dropped: {dropped[page.html]}")
             search.read = [page for page in search.read if page.html in texts]
-            found = [(texts[page.html], page, PassageKind.PAGE) for page in search.read]
+
+            sources = [(texts[page.html], page, PassageKind.PAGE) for page in search.read]
             if self._settings.snippets:
-                found += [(plain(page.snippet), page, PassageKind.SNIPPET) for page in search.snippets]
-            search.chunks = [chunk for each in found if not whole.expired for chunk in chunks(search, *each)]
+                sources += [(plain(page.snippet), page, PassageKind.SNIPPET) for page in search.snippets]
+            for text, page, kind in sources:
+                if whole.expired:
+                    break
+                self._add_chunks(search, text, page, kind, parents_of(text))
+
+    def _add_chunks(self, search: Search, text: str, page: Page, kind: PassageKind, parents: Sequence[Parent]) -> None:
+        """Add the chunks of one page or snippet, without passages that repeat the question or judge it."""
+        page_name = plain(page.name)
+        heading = self._heading(page, kind)
+        for (start, end), children in parents:
+            passage_text = text[start:end]
+            if self._is_suspicious(search.query, f"{page_name} {passage_text}"):
+                search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
+                continue
+            passage = Passage(passage_text, page.url, page_name, page.rank, kind, start, end, {}, heading)
+            search.chunks += [Chunk(passage, text[child_start:child_end]) for child_start, child_end in children]
+
+    def _is_suspicious(self, query: Query, text: str) -> bool:
+        """Whether a passage repeats the question or calls it invalid, as poisoned pages do."""
+        largest_share = self._settings.largest_question_share
+        if not largest_share:
+            return False
+        return question_share(query.text, text) >= largest_share or INVALID_QUESTION in text.lower()
 
     def _heading(self, page: Page, kind: PassageKind) -> str:
         """The page's text that is searched with each of its chunks; a snippet does not precede itself."""
-        words = {"page_name": page.name, "snippet": "" if kind is PassageKind.SNIPPET else page.snippet}
-        parts = [plain(words[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
+        snippet = "" if kind is PassageKind.SNIPPET else page.snippet
+        fields = {"page_name": page.name, "snippet": snippet}
+        parts = [plain(fields[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
         return "\n".join(part for part in parts if part)
 
     def _evidence(self, search: Search) -> WebEvidence:
         context, used = build_context(search.passages, self._settings.context, self._tokens)
-        events, ranked = tuple(search.events), tuple(search.passages)
-        return WebEvidence(context, used, len(search.read), events, search.top_probability, ranked)
-
-
-# --- the context ------------------------------------------------------------------------------------------------------
-
-
-def build_context(
-    passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
-) -> tuple[str, tuple[Passage, ...]]:
-    """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
-
-    `max_tokens` replaces the settings' limit.
-    """
-    most = settings.max_tokens if max_tokens is None else max_tokens
-    used: list[Passage] = []
-    keys: list[str] = []
-    for passage in passages:
-        key = f" {reading_key(passage.text)} "
-        if not key.strip() or any(key in other for other in keys):
-            continue
-        marks = _marked([*used, replace(passage, text="-")], settings)
-        shown = _cut(passage, most - tokens.count_tokens(marks), tokens)
-        if shown is None:
-            break
-        used.append(shown)
-        keys.append(key)
-    return tokens.truncate(_marked(used, settings).rstrip("\n"), most), tuple(used)
-
-
-def _cut(passage: Passage, room: int, tokens: TokenCounter) -> Passage | None:
-    """The passage, or its prefix of `room` tokens; None if too little remains."""
-    if tokens.count_tokens(passage.text) <= room:
-        return passage
-    if room < SMALLEST_PART_TOKENS:
-        return None
-    text = tokens.truncate(passage.text, room)
-    return replace(passage, text=text, end=passage.start + len(text))
-
-
-def _marked(passages: Sequence[Passage], settings: ContextSettings) -> str:
-    """The passages in `<doc>` marks."""
-    if settings.order == "best_first":
-        return "".join(_block([passage]) for passage in passages)
-    pages: dict[str, list[Passage]] = {}
-    for passage in passages:
-        pages.setdefault(passage.url, []).append(passage)
-    return "".join(_block(own[::-1]) for own in reversed(pages.values()))
-
-
-def _block(passages: Sequence[Passage]) -> str:
-    title = plain(passages[0].page_name)[:_TITLE_CHARACTERS].replace('"', "'")
-    attributes = f'source="{plain_url(_host(passages[0].url))}"' + (f' title="{title}"' if title else "")
-    texts = "\n".join(passage.text for passage in passages)
-    return f"<doc {attributes}>\n{texts}\n</doc>\n"
-
-
-def _host(url: str) -> str:
-    """The host of a URL without ``www.``; the URL itself if it has none."""
-    try:
-        host = urlsplit(url).netloc
-    except ValueError:
-        host = ""
-    return host.removeprefix("www.") or url
+        return WebEvidence(
+            context=context,
+            passages=used,
+            pages_read=len(search.read),
+            events=tuple(search.events),
+            top_probability=search.top_probability,
+            ranked=tuple(search.passages),
+        )

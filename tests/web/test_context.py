@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from crag.core.contracts import Passage
 from crag.settings import ContextSettings
-from crag.web.path import build_context
+from crag.web.context import build_context
 from tests.web.fakes import WordTokens, passage
 
 TOKENS = WordTokens()
