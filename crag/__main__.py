@@ -5,95 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 from crag.commands.ending import EXIT_UNUSABLE, end_with
-
-
-class Verb(NamedTuple):
-    """A command: the module in `crag.commands` whose `main` it is, and what it does."""
-
-    module: str
-    summary: str
-
-
-class Group(NamedTuple):
-    """A command with commands of its own."""
-
-    summary: str
-    verbs: Mapping[str, Verb]
-
-
-VERBS: Mapping[str, Verb | Group] = {
-    "evaluate": Verb("evaluate", "run an agent over a question file and print the CRAG metrics"),
-    "ask": Verb("ask", "answer questions from your pages or a graph, with reasons"),
-    "judge": Verb("judge", "judge a file of predictions"),
-    "compare": Verb("compare", "compare two runs"),
-    "runs": Verb("runs", "list runs with score, seconds and signature"),
-    "report": Verb("report", "rewrite the report of a run"),
-    "preflight": Verb("preflight", "check the submission in this folder"),
-    "smoke": Verb("smoke", "rehearse a preset in an empty folder without network"),
-    "data": Group(
-        "public questions and tables",
-        {
-            "list": Verb("data.list_files", "list the files of the public CRAG questions"),
-            "fetch": Verb("data.fetch", "fetch the public CRAG questions"),
-            "tables": Verb("data.tables", "make tables of public facts from the files that db3 used"),
-        },
-    ),
-    "models": Group(
-        "fetch and convert weights",
-        {
-            "fetch": Verb("models.fetch", "fetch the models of a preset, or single models"),
-            "stand-in": Verb("models.stand_in", "make small random models in place of a preset's"),
-            "int8": Verb("models.int8", "write the int8 weights of a model for OpenVINO"),
-        },
-    ),
-    "inspect": Group(
-        "see what a step of the pipeline makes of your input",
-        {
-            "pages": Verb("inspect.pages", "print the text of a page as retrieval sees it"),
-            "context": Verb("inspect.context", "write what the answering model reads for each question"),
-            "route": Verb("inspect.route", "write the classes of each question"),
-            "calls": Verb("inspect.calls", "write the graph calls of each question"),
-        },
-    ),
-    "graph": Group(
-        "serve, import and query a knowledge graph",
-        {
-            "serve": Verb("graph.serve", "serve the 38 endpoints over a graph of JSON tables"),
-            "import": Verb("graph.import_graph", "make tables from the official graph files"),
-            "run": Verb("graph.run", "run calls and print their results as JSON"),
-        },
-    ),
-    "train": Group(
-        "train what the presets use",
-        {
-            "router": Verb("train.router", "train a question classifier"),
-            "calibrate": Verb("train.calibrate", "fit P(correct) to finished runs"),
-            "api-pairs": Verb("train.api_pairs", "write labelled questions with the entities of their calls"),
-            "label-calls": Verb("train.label_calls", "label questions with calls"),
-            "labels": Verb("train.labels", "label the answering model's prompts"),
-            "prompts": Verb("train.prompts", "write prompts and completions to tune with"),
-            "folds": Verb("train.folds", "write the questions that a fold holds out"),
-            "lora": Verb("train.lora", "tune an adapter"),
-            "adapters": Verb("train.adapters", "run all steps that make an adapter"),
-            "choose-examples": Verb("train.choose_examples", "choose the examples of the call writer's prompt"),
-        },
-    ),
-    "bench": Group(
-        "measure what the published figures say",
-        {
-            "kg-execution": Verb("bench.kg_execution", "run labelled calls and compare their values"),
-            "kg-writing": Verb("bench.kg_writing", "compare written calls with labelled ones"),
-            "retrieval": Verb("bench.retrieval", "seconds and recall of the web path"),
-            "adversary": Verb("bench.adversary", "answers under pages of an attacker"),
-            "t4-plan": Verb("bench.t4_plan", "time and memory of the GPU presets on four T4"),
-            "starter-kit": Verb("bench.starter_kit", "run the starter kit's baselines with a preset's model"),
-        },
-    ),
-}
-"""Every command, in the order of the help."""
+from crag.commands.verbs import VERBS, Group, Verb
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from crag.__main__ import VERBS, Group, Verb
+from crag.commands.verbs import VERBS, Group, Verb
 from crag.core.places import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "commands.md"

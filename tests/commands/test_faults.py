@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crag.__main__ import VERBS, Group, main
+from crag.__main__ import main
+from crag.commands.verbs import VERBS, Group
 from tests.test_local_evaluation import dataset
 
 

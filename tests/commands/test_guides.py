@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from crag.__main__ import VERBS, Group
 from crag.commands.evaluate import main, parsed
+from crag.commands.verbs import VERBS, Group
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
 from crag.settings import OpenAIEngine, VllmEngine, load_settings
