@@ -38,8 +38,8 @@ from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
 from crag.evaluation.report.page import write_report
-from crag.evaluation.results import footer, table
-from crag.evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
+from crag.evaluation.results import metrics_table, results_footer
+from crag.evaluation.runner import Evaluation, Terminated, describe_origin, stopped_in_order
 from crag.evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
@@ -77,11 +77,11 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
                 options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, origin_of(words, "crag evaluate"))
+            results = _results(options, output, describe_origin(words, "crag evaluate"))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
-    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
+    sys.stdout.write(f"\n{metrics_table(results)}\n\n{results_footer(results, output)}\n")
     options.split.report()
     try:
         sys.stdout.write(f"report     {write_report(output)}\n")

@@ -30,7 +30,7 @@ class RowKey(NamedTuple):
     occurrence: int
 
 
-def golds_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+def gold_answers(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The official answer of a row and its alternatives; empty without an answer."""
     answer = row.get("answer")
     return () if answer is None else (answer, *row.get("alt_ans", ()))

@@ -12,7 +12,15 @@ import numpy as np
 from crag.core.files import DatasetError
 from crag.evaluation.batches import SLICE_FIELDS, RowKey
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import VALUE, Interval, Metrics, by_label, measure, percentile_interval, resampled_counts
+from crag.evaluation.metrics import (
+    VALUE,
+    Interval,
+    Metrics,
+    by_label,
+    compute_metrics,
+    percentile_interval,
+    resampled_counts,
+)
 from crag.evaluation.store import SavedRun, differing
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {
@@ -136,8 +144,8 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
         finished=(first.run.questions is not None, second.run.questions is not None),
         common=len(pairs),
         scored=whole.n,
-        first=measure([pair.verdicts.first for pair in pairs]),
-        second=measure([pair.verdicts.second for pair in pairs]),
+        first=compute_metrics([pair.verdicts.first for pair in pairs]),
+        second=compute_metrics([pair.verdicts.second for pair in pairs]),
         differences=whole.differences,
         flips=dict(sorted(flips.items(), key=lambda item: [order.index(verdict) for verdict in item[0]])),
         slices={

@@ -48,7 +48,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
                 process.kill()
 
 
-def silent_graph(address: str) -> str | None:
+def graph_server_fault(address: str) -> str | None:
     """Why a graph server gives no results, None if it does; takes at most a few seconds."""
     try:
         with requests.Session() as session:

@@ -50,7 +50,7 @@ class Metrics:
     intervals: Mapping[str, Interval]
 
 
-def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
+def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
     """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions."""
     counts = {
         "accuracy": verdicts.count(Verdict.CORRECT),
@@ -114,7 +114,7 @@ def by_label(items: Iterable[T], field: str, row_of: Callable[[T], Mapping[str, 
 def slices(rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
     """Metrics per label: ``slices(rows)["domain"]["movie"]``, without the fields that have no labels."""
     return {
-        field: {label: measure([Verdict(row["verdict"]) for row in some]) for label, some in groups.items()}
+        field: {label: compute_metrics([Verdict(row["verdict"]) for row in some]) for label, some in groups.items()}
         for field in fields
         if (groups := by_label(rows, field, lambda row: row))
     }
@@ -131,7 +131,7 @@ def label_of(row: Mapping[str, Any], field: str) -> str:
     return UNLABELLED if value in (None, "") else str(value)
 
 
-def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def single_value_fields(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The fields that can define slices: those with a single value in some row, in alphabetical order."""
     return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
 

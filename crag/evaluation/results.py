@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crag.core.contracts import Lost
-from crag.evaluation.batches import Question, golds_of
+from crag.evaluation.batches import Question, gold_answers
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
-from crag.evaluation.metrics import FEWEST, VALUE, bootstrap_interval, field_title, measure, slices
+from crag.evaluation.metrics import FEWEST, VALUE, bootstrap_interval, compute_metrics, field_title, slices
 from crag.evaluation.signature import signature_line
 
 COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
@@ -35,7 +35,7 @@ def summarise(
     total = sum(record["batch_seconds"] for record in batches.values())
     faults = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
     return {
-        **asdict(measure([Verdict(record["verdict"]) for record in records])),
+        **asdict(compute_metrics([Verdict(record["verdict"]) for record in records])),
         "slices": {
             field: {label: asdict(metrics) for label, metrics in groups.items()}
             for field, groups in slices(records).items()
@@ -78,7 +78,7 @@ def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 # --- as text ----------------------------------------------------------------------------------------------------------
 
 
-def table(results: Mapping[str, Any]) -> str:
+def metrics_table(results: Mapping[str, Any]) -> str:
     """The metrics as text: one line for all questions, then one per label of each slice, with 95 % intervals.
 
     A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block
@@ -139,7 +139,7 @@ def tokens_line(results: Mapping[str, Any]) -> str:
     return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written" if any(tokens.values()) else ""
 
 
-def footer(results: Mapping[str, Any], folder: Path) -> str:
+def results_footer(results: Mapping[str, Any], folder: Path) -> str:
     """Below the table: times, memory, signature, and the folder."""
     seconds = results["seconds"]
     measured = {
@@ -187,7 +187,7 @@ def judged_firings(
     """
     firings = [_firings(trace) for trace in traces]
     asked = [
-        (firing, Claim(question.row["query"], golds_of(question.row), firing["withheld"]))
+        (firing, Claim(question.row["query"], gold_answers(question.row), firing["withheld"]))
         for question, closed in zip(questions, firings, strict=True)
         for firing in closed
         if firing["withheld"] is not None

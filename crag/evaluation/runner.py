@@ -22,7 +22,7 @@ from tqdm import tqdm
 from crag.core.contracts import Lost
 from crag.core.files import write_json
 from crag.core.text import without_credentials
-from crag.evaluation.batches import SECONDS_PER_QUERY, Question, golds_of, in_batches
+from crag.evaluation.batches import SECONDS_PER_QUERY, Question, gold_answers, in_batches
 from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.metrics import VALUE
@@ -41,7 +41,7 @@ class Evaluation:
     """A run over a question file into a store, whose questions are not asked again.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
-    the evaluator does. `origin` is that of `origin_of`, for run.json.
+    the evaluator does. `origin` is that of `describe_origin`, for run.json.
     """
 
     dataset: Path
@@ -139,7 +139,7 @@ class Evaluation:
             judgements = [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         else:
             pairs = zip(questions, answers, strict=True)
-            claims = [Claim(question.row["query"], golds_of(question.row), answer) for question, answer in pairs]
+            claims = [Claim(question.row["query"], gold_answers(question.row), answer) for question, answer in pairs]
             judgements = judge_claims(self.judge, claims, self.trim)
         firings = judged_firings(self.judge, self.trim, questions, traces)
         shared = {"seconds": round(result.seconds / len(questions), 3), "batch_size": len(questions)}
@@ -226,7 +226,7 @@ def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
 # --- where a run comes from -------------------------------------------------------------------------------------------
 
 
-def origin_of(arguments: Sequence[str], program: str = "crag evaluate") -> dict[str, str]:
+def describe_origin(arguments: Sequence[str], program: str = "crag evaluate") -> dict[str, str]:
     """``date``, ``machine``, ``command`` and, in a git repository, ``commit``, of a run with these arguments.
 
     The machine has no name, and addresses in the command no passwords: reports are passed on.
@@ -236,13 +236,13 @@ def origin_of(arguments: Sequence[str], program: str = "crag evaluate") -> dict[
     changed = " with changes" if commit and _output("git", "status", "--porcelain", "--untracked-files=no") else ""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": machine(),
+        "machine": describe_machine(),
         **({"commit": commit + changed} if commit else {}),
         "command": command,
     }
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """Cores, processor, memory and GPUs, for people."""
     cpuinfo = Path("/proc/cpuinfo")  # the only place where Linux names the processor
     text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.is_file() else ""

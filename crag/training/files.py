@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from crag.core.files import write_json
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
-from crag.evaluation.runner import machine
+from crag.evaluation.runner import describe_machine
 from crag.settings import SettingsError, StrictModel, read_settings
 
 Row = TypeVar("Row")
@@ -183,7 +183,7 @@ class RunCard:
             "settings": settings,
             "metrics": metrics,
             "versions": versions,
-            "hardware": machine(),
+            "hardware": describe_machine(),
             "seconds": round(self.seconds, 1),
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }

@@ -8,7 +8,7 @@ import pytest
 
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.results import count_lost, table
+from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
 from crag.evaluation.worker import AgentSpec, ProcessWorker
@@ -51,4 +51,4 @@ def test_what_our_agent_loses_is_counted(
     """The second question is about sports, where a call about a movie is not made."""
     results = results_of_our_agent(tmp_path / "run", *overrides, graph=graph)
     assert results["lost"] == {"clock": 0, "fault": 0, "graph": 0, **lost}
-    assert (" lost: " in table(results)) == bool(lost)
+    assert (" lost: " in metrics_table(results)) == bool(lost)

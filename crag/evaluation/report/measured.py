@@ -121,7 +121,7 @@ class FinishedRun:
         return sorted(wrong, key=lambda record: -(self.probability(record) or 0.0))[:SHOWN]
 
 
-def read_run(folder: Path) -> FinishedRun:
+def read_finished_run(folder: Path) -> FinishedRun:
     """Read the folder of a finished run; raises DatasetError: the run is unfinished, or a file is unreadable."""
     saved, path = SavedRun.read(folder), folder / RESULTS
     if not path.is_file():

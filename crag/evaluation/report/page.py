@@ -17,12 +17,12 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 
 from crag.core.files import DatasetError, check_target, write_whole
-from crag.evaluation.batches import golds_of
+from crag.evaluation.batches import gold_answers
 from crag.evaluation.compare import Comparison, verdicts_title
 from crag.evaluation.judge import Verdict
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report import measured
-from crag.evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
+from crag.evaluation.report.measured import FinishedRun, ThresholdPoint, read_finished_run, table_data
 from crag.evaluation.results import lost_line, out_of_time_line, tokens_line
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import REPORT, SavedRun
@@ -51,7 +51,7 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     """Write report.html of the finished run in `folder`, there or to `out` (creating folders); returns the path.
     Raises DatasetError: the run is unfinished, or the page cannot be written.
     """
-    path, run = out or folder / REPORT, read_run(folder)
+    path, run = out or folder / REPORT, read_finished_run(folder)
     check_target(path)
     return _written(path, _report, run)
 
@@ -252,7 +252,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}  # JSON.parse refuses NaN
-_CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, golds_of, verdicts_title)
+_CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, gold_answers, verdicts_title)
 _MEASURED = (measured.confidence, measured.threshold_curve, measured.reliability, measured.stage_seconds)
 _LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
 TEMPLATES.globals |= {"FEWEST": FEWEST, "SHOWN": measured.SHOWN} | {

@@ -8,7 +8,7 @@ from typing import Any
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_query_time
-from crag.evaluation.batches import golds_of
+from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.graph.derive import derived_answer, direct_answer
@@ -121,7 +121,7 @@ class Labeller:
                 reason = "none" if answer.program is not None else "failed" if failed else "unreadable"
                 question.note(reason, answer.text)
         answered = self._execute(proposals)
-        claims = [Claim(each[0].row["query"], golds_of(each[0].row), _answer(*each)) for each in answered]
+        claims = [Claim(each[0].row["query"], gold_answers(each[0].row), _answer(*each)) for each in answered]
         judged = zip(answered, claims, judge_claims(self.judge, claims, str), strict=True)
         for (question, domain, program, executed), claim, judgement in judged:
             calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": values_of(executed)}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crag.answering import gated_answer, trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring
-from crag.evaluation.batches import golds_of
+from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import DatasetError, Record, Split
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.evaluation.store import PREDICTIONS, TRACES, SavedRun
@@ -77,7 +77,7 @@ def read_run(folder: Path, split: Split | None = None) -> list[FinishedQuestion]
     try:
         run = SavedRun.read(folder)
         questions = [
-            FinishedQuestion(row, run.traces[key], golds_of(row))
+            FinishedQuestion(row, run.traces[key], gold_answers(row))
             for key, row in run.records.items()
             if key in run.traces
             and (split is None or split.holds(Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)))
