@@ -35,14 +35,17 @@ from crag.core.text import without_credentials
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
+from crag.evaluation.origin import describe_origin
+from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
 from crag.evaluation.report.page import write_report
 from crag.evaluation.results import metrics_table, results_footer
-from crag.evaluation.runner import Evaluation, Terminated, describe_origin, stopped_in_order
+from crag.evaluation.runner import Evaluation, Terminated, stopped_in_order
 from crag.evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
+from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 
 EXIT_FAILED_BATCHES, EXIT_TERMINATED = 1, 143

@@ -19,8 +19,9 @@ from typing import Any
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.process import ProcessWorker
 from crag.evaluation.signature import versions
-from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, ProcessWorker, Worker
+from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, Worker
 
 LOCAL = "local"
 """The address that stands for a Ray of our own, started and stopped with the run."""

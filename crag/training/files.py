@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from crag.core.files import write_json
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
-from crag.evaluation.runner import describe_machine
+from crag.evaluation.origin import describe_machine
 from crag.settings import SettingsError, StrictModel, read_settings
 
 Row = TypeVar("Row")

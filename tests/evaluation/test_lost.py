@@ -8,10 +8,11 @@ import pytest
 
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.judge import RulesJudge
+from crag.evaluation.process import ProcessWorker
 from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import AgentSpec, ProcessWorker
+from crag.evaluation.worker import AgentSpec
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 
 SAMPLE = Path("data/sample/questions.jsonl")

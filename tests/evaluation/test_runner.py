@@ -10,10 +10,12 @@ import pytest
 
 from crag.core.files import write_rows
 from crag.evaluation.datasets import DatasetError
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.runner import Evaluation, describe_origin
+from crag.evaluation.origin import describe_origin
+from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import AgentSpec, InProcessWorker
+from crag.evaluation.worker import AgentSpec
 
 FAKES = "tests.evaluation.fake_agents"
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from crag.evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
+from crag.evaluation.in_process import InProcessWorker
+from crag.evaluation.process import ProcessWorker
+from crag.evaluation.worker import AgentSpec, AgentStartError
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from tests.evaluation.fake_agents import EchoAgent
 from tests.evaluation.processes import command_of
@@ -53,7 +55,7 @@ def batch(*queries: str) -> dict[str, Any]:
 def test_answers_that_the_evaluator_could_not_use(given: object, odd: Callable[..., InProcessWorker]) -> None:
     result = odd(given=given).answer(batch("a", "b"), 1)
     assert result.answers is None
-    assert result.error == f"batch_generate_answer must return a list of 2 texts, one per question; found {given!r}"
+    assert result.error == f"batch_generate_answer must return a list of 2 strings, one per question; found {given!r}"
 
 
 @pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
