@@ -16,9 +16,10 @@ from crag.core.contracts import Lost
 from crag.core.files import write_json
 from crag.evaluation.batches import SECONDS_PER_QUERY, Question, gold_answers, in_batches
 from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
+from crag.evaluation.gates import Firing, judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.metrics import VALUE
-from crag.evaluation.results import COUNT_FIELDS, COUNTS, Firing, judged_firings, summarise
+from crag.evaluation.results import COUNT_FIELDS, COUNTS, summarise
 from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import UNLABELLED, bootstrap_interval, compute_metrics, slices
+from crag.evaluation.metrics import UNLABELLED, bootstrap_interval, compute_metrics, metrics_by_slice
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 
@@ -48,7 +48,7 @@ def test_slices_add_up_to_the_whole() -> None:
         {"verdict": verdict, "domain": name} for verdict in (C, W, M, U) for name in ("a", "b", "", None)
     ]
     rows[0] |= {"question_type": "simple", "static_or_dynamic": None}
-    found = slices(rows)
+    found = metrics_by_slice(rows)
     assert {field: list(groups) for field, groups in found.items()} == {
         "domain": [UNLABELLED, "a", "b"],
         "question_type": [UNLABELLED, "simple"],
