@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 from crag.core.files import DatasetError
-from crag.evaluation.report.measured import (
-    WHOLE_BATCH,
-    Estimate,
-    confidence,
-    read_finished_run,
-    reliability,
-    stage_budgets,
-)
+from crag.evaluation.report.confidence import Estimate, collect_estimates, reliability
+from crag.evaluation.report.measured import WHOLE_BATCH, read_finished_run, stage_budgets
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.evaluation.report.example import FIRING, record, trace, write_run
@@ -65,7 +59,7 @@ def test_the_likeliest_candidate_has_a_verdict(
     tmp_path: Path, row: dict[str, Any], candidates: list[dict[str, Any]], estimate: Estimate
 ) -> None:
     run = write_run(tmp_path, [row], [trace(0, interaction_id=row["interaction_id"], candidates=candidates)])
-    assert list(confidence(read_finished_run(run)).estimates) == [estimate]
+    assert list(collect_estimates(read_finished_run(run)).estimates) == [estimate]
 
 
 def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
@@ -76,7 +70,7 @@ def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
         trace(3, candidates="of another shape"),
     ]
     run = read_finished_run(write_run(tmp_path, [record(n) for n in range(4)], traces))
-    assert confidence(run) == ([Estimate(0.75, 1.0)], 1, 2)
+    assert collect_estimates(run) == ([Estimate(0.75, 1.0)], 1, 2)
 
 
 def test_reliability() -> None:
