@@ -99,8 +99,9 @@ class InProcessWorker(Worker):
         agent = self._agent
         self._agent = None
         try:
-            if hasattr(agent, "close"):
-                agent.close()
+            close = getattr(agent, "close", None)
+            if close is not None:
+                close()
         except (Exception, SystemExit):
             log.exception("closing the agent failed")
 
