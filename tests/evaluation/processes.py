@@ -6,7 +6,7 @@ from pathlib import Path
 from subprocess import Popen
 
 HANGING_SECONDS = 300.0
-"""After this long a wait is given up. It only keeps a broken test from hanging; no test passes or fails by its value."""
+"""After this long a wait is given up. It only keeps a broken test from hanging: no test asserts on it."""
 
 
 def descendants(pid: int) -> set[int]:
@@ -39,16 +39,15 @@ def wait_until(holds: Callable[[], object], what: str) -> None:
         time.sleep(0.02)
 
 
-def wait_until_answered(output: Path, evaluator: Popen[str], least: int) -> int:
-    """Return when the run has so many answers; returns how many it has."""
+def wait_until_answered(output: Path, evaluator: Popen[str], least: int) -> None:
+    """Return when the run has so many answers; an evaluator that ends before is an error."""
+    predictions = output / "predictions.jsonl"
 
-    def count() -> int:
+    def has_answered() -> bool:
         assert evaluator.poll() is None, evaluator.communicate()
-        predictions = output / "predictions.jsonl"
-        return len(predictions.read_bytes().splitlines()) if predictions.exists() else 0
+        return predictions.exists() and len(predictions.read_bytes().splitlines()) >= least
 
-    wait_until(lambda: count() >= least, f"{least} answers")
-    return count()
+    wait_until(has_answered, f"{least} answers")
 
 
 def wait_until_gone(processes: set[int]) -> None:

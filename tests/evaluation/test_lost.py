@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from crag.evaluation.batches import GRAPH_VARIABLE
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.process import ProcessWorker
 from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
@@ -20,9 +20,9 @@ CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]
 
 
 def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
-    """Of the scripted preset with these faults, in a process of its own, on two questions."""
+    """Of the scripted preset with these faults, on two questions."""
     environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
-    worker = ProcessWorker(AgentSpec(environment=environment))
+    worker = InProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {})
     try:
         results = Evaluation(
