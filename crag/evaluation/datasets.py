@@ -321,6 +321,7 @@ def _read_page(place: str, field: str, value: object, folder: Path) -> str:
     """The page in a file inside the question file's folder; raises DatasetError."""
     name = _expect(place, field, value, str, "a relative path")
     root = folder.resolve()
+
     try:
         page = (root / name).resolve()
         if not page.is_relative_to(root):

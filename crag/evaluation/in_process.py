@@ -59,9 +59,10 @@ class InProcessWorker(Worker):
 
     def ask(self, batch: dict[str, Any]) -> BatchResult:
         """Answers without traces. An exception, or a result that is not one string per question, becomes the error."""
-        start = time.monotonic()
         answers: list[str] | None = None
         error = None
+
+        start = time.monotonic()
         try:
             reply: object = cast("Agent", self._agent).batch_generate_answer(batch)
             if _is_list_of_strings(reply, len(batch["query"])):
@@ -73,6 +74,7 @@ class InProcessWorker(Worker):
                 )
         except (Exception, SystemExit):  # noqa: BLE001 - external code: its failure costs a batch, not the run
             error = traceback.format_exc()
+
         return BatchResult(answers, error, time.monotonic() - start, peak_memory_mb=_peak_memory_mb())
 
     def traces(self, expected: int) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ def summarise(
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
     batches = {(record["batch"], record["batch_seconds"]): record for record in records}
     metrics = compute_metrics([Verdict(record["verdict"]) for record in records])
+
     return {
         **asdict(metrics),
         "slices": _slice_metrics(records),

@@ -169,4 +169,6 @@ def sentences(text: str) -> list[str]:
 
 def numbers_not_in(numbers: list[Number], excluded: list[Number]) -> list[Number]:
     """The numbers that equal none of the excluded ones."""
-    return [number for number in numbers if not any(same_number(number, other) for other in excluded)]
+    return [
+        number for number in numbers if not any(same_number(number, excluded_number) for excluded_number in excluded)
+    ]

@@ -124,18 +124,18 @@ def _read_options(query: str) -> Options | None:
     shared words.
     """
     lowered = normalise(query).strip(" ?.")
-    left, _, right = lowered.rpartition(" or ")
+    before, _, after = lowered.rpartition(" or ")
     between = _BETWEEN.search(lowered)
-    if between is not None and not left and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
-        left = between["first"]
-        right = between["second"]
+    if between is not None and not before and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
+        before = between["first"]
+        after = between["second"]
 
-    after_edge = _OPTION_EDGE.split(left)[-1]
-    left_tokens = tokens(after_edge if after_edge.strip() else left)
-    right_tokens = tokens(_OPTION_EDGE.split(right)[0])
-    shared = set(left_tokens) & set(right_tokens)
-    first = [token for token in left_tokens if token not in shared]
-    second = [token for token in right_tokens if token not in shared]
+    after_edge = _OPTION_EDGE.split(before)[-1]
+    before_tokens = tokens(after_edge if after_edge.strip() else before)
+    after_tokens = tokens(_OPTION_EDGE.split(after)[0])
+    shared = set(before_tokens) & set(after_tokens)
+    first = [token for token in before_tokens if token not in shared]
+    second = [token for token in after_tokens if token not in shared]
 
     # Before "or" there is more of the question than the option: as many words as the other option has.
     if len(first) > len(second) + 3:
@@ -147,17 +147,17 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
-    named = _named_options(options, tokens(text))
-    if len(named) == 1:
-        return named[0]
+    picks = _named_options(options, tokens(text))
+    if len(picks) == 1:
+        return picks[0]
 
     for sentence in reversed(_split_clauses(text)):
         cleaned = normalise(sentence)
-        named = _named_options(options, tokens(sentence))
-        if named and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
-            if len(named) == 2 and _compares_by_opposite(query, cleaned):
-                return 1 - named[0]
-            return named[0]
+        picks = _named_options(options, tokens(sentence))
+        if picks and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
+            if len(picks) == 2 and _compares_by_opposite(query, cleaned):
+                return 1 - picks[0]
+            return picks[0]
     return _pick_by_numbers(options, text, query)
 
 
@@ -184,16 +184,16 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     if first[0].year_like != second[0].year_like:
         return None
 
-    asked = set(re.findall(r"\w+", normalise(query)))
+    query_words = set(re.findall(r"\w+", normalise(query)))
     low_wins, high_wins = (_EARLY, _LATE) if first[0].year_like else (_LITTLE, _MUCH)
     # For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     first_values = [number.value for number in first]
     second_values = [number.value for number in second]
-    if first_values == second_values or not asked.intersection(low_wins | high_wins):
+    if first_values == second_values or not query_words.intersection(low_wins | high_wins):
         return None
 
     lowest = 0 if first_values < second_values else 1
-    return lowest if asked & low_wins else 1 - lowest
+    return lowest if query_words & low_wins else 1 - lowest
 
 
 def _numbers_by_option(options: Options, text: str) -> tuple[list[Number], list[Number]] | None:
@@ -205,11 +205,11 @@ def _numbers_by_option(options: Options, text: str) -> tuple[list[Number], list[
     by_option: dict[int, list[Number]] = {}
     option = None
     for part in _PART_OF_SENTENCE.split(text):
-        named = _named_options(options, tokens(part))
-        if len(named) > 1:
+        options_in_part = _named_options(options, tokens(part))
+        if len(options_in_part) > 1:
             return None
-        if named:
-            option = named[0]
+        if options_in_part:
+            option = options_in_part[0]
 
         numbers = [number for number in read_numbers(part) if f"{number.value:g}" not in option_tokens]
         if option is not None and numbers and option not in by_option:

@@ -30,6 +30,8 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     parser.add_argument(
         "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="the judge of the answers (default: %(default)s)"
     )
+
+    # An endpoint, or a preset's model.
     parser.add_argument(
         "--judge-model",
         metavar="NAME",
@@ -42,6 +44,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     )
     parser.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model instead of an endpoint")
     parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: changes its preset")
+
     parser.add_argument(
         "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
     )

@@ -156,9 +156,9 @@ def _first_sentence_numbers(text: str, candidates: list[Number]) -> list[Number]
 
 def _find_answer_numbers(claim: ReadClaim, gold: Number) -> list[Number]:
     """The numbers of the prediction that can be its answer."""
-    asked = read_numbers(claim.query)
-    candidates = numbers_not_in(claim.prediction_numbers, asked)
-    if any(same_number(gold, number) for number in asked):
+    query_numbers = read_numbers(claim.query)
+    candidates = numbers_not_in(claim.prediction_numbers, query_numbers)
+    if any(same_number(gold, number) for number in query_numbers):
         # The answer is a number of the question: only numbers in names are no answers.
         candidates = read_numbers(_without_numbered_names(claim))
     if gold.year_like:
@@ -256,11 +256,11 @@ def _find_gold_number(claim: ReadClaim) -> Number | None:
 
 def _find_counted(claim: ReadClaim) -> Number | None:
     """Of several numbers in the gold answer, the one beside the unit that the question asks for."""
-    asked = _COUNTED.search(normalise(claim.query))
-    if asked is None or len(claim.gold_numbers) < 2:
+    question = _COUNTED.search(normalise(claim.query))
+    if question is None or len(claim.gold_numbers) < 2:
         return None
 
-    units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
+    units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _UNITS)
     for match in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
         if units.intersection(map(stem, match["next"].split())):
             numbers = read_numbers(match["number"])

@@ -9,8 +9,11 @@ import numpy as np
 from crag.evaluation.report.confidence import ThresholdPoint
 from crag.evaluation.report.measured import FinishedRun
 
-LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
-"""The plot area of a line chart of 420 x 300."""
+# The plot area of a line chart of 420 x 300.
+LEFT = 60.0
+RIGHT = 408.0
+UPPER = 12.0
+LOWER = 256.0
 BARS = 20
 
 

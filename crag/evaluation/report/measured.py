@@ -181,6 +181,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> di
     answer = run.trace(record).get("answer")
     source = answer.get("source") if isinstance(answer, Mapping) else None
     probability = run.probability(record)
+
     return {
         "id": row_id(record),
         "place": position,
@@ -240,6 +241,7 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
         seconds = list(dict(questions).values())
         median, p95, worst = np.percentile(seconds, [50, 95, 100])
         budget = budgets.get(stage)
+
         rows.append(
             StageSeconds(
                 stage=stage,
