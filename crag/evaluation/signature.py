@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from crag.answering import MAX_TOKENS, PROMPTS, answer_prompt
-from crag.answering.prompts import Prompt
 from crag.core.places import REPOSITORY
 from crag.evaluation.datasets import dataset_files, joined_files
 from crag.settings import TRIM_TOKENIZER, Settings, needed_weights
@@ -57,8 +56,10 @@ def prompts_signature(settings: Settings) -> str:
     """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
     digest = hashlib.sha256()
 
+    prompts = {**PROMPTS, "own": answer_prompt(settings.answering)}
     written = _written_prompts(settings)
-    for name, prompt in written.items():
+    for name in written:
+        prompt = prompts[name]
         digest.update(f"{name}\0{prompt.system}\0{prompt.user}\0".encode())
 
     built = _built_prompts(settings)
@@ -70,17 +71,15 @@ def prompts_signature(settings: Settings) -> str:
     return f"{'+'.join([*written, *built])}@{digest.hexdigest()[:12]}"
 
 
-def _written_prompts(settings: Settings) -> dict[str, Prompt]:
-    """The prompts of the preset that are plain texts, by name; ``own`` is the one in the settings themselves."""
+def _written_prompts(settings: Settings) -> list[str]:
+    """The names of the preset's prompts that are plain texts; ``own`` is the one in the settings themselves."""
     answering = settings.answering
-    prompts = {**PROMPTS, "own": answer_prompt(answering)}
-
     names: list[str | None] = ["own" if answering.own_prompt else answering.prompt]
     if settings.knowledge_graph:
         names.append(settings.knowledge_graph.answer_prompt)
     if answering.refine:
         names.append(answering.refine.prompt)
-    return {name: prompts[name] for name in names if name}
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def _built_prompts(settings: Settings) -> list[str]:
