@@ -34,7 +34,7 @@ from crag.mock_api import serve
 from crag.pipeline.agent import CragAgent
 from crag.router import QuestionRouter, open_router
 from crag.settings import KG_VARIABLE, Settings, VllmEngine, load_settings
-from crag.submission.gpu_plan import Generations, GpuPlan, Workload, plan, time_rows, writer_of
+from crag.submission.gpu_plan import Generations, GpuPlan, Workload, build_writer, plan_gpus, time_rows
 from crag.submission.stand_in import make_stand_ins, write_random_adapter, write_real_sizes
 from crag.training.lora import LoraTraining
 from crag.training.lora.memory import tuning_memory
@@ -262,8 +262,8 @@ def print_memory(made: GpuPlan) -> None:
 
 def report(settings: Settings, options: argparse.Namespace) -> int:
     """Measure questions with few and with many pages and print the tables; 0: the preset fits, 1: it does not."""
-    made = plan(settings)
-    writer_of(settings, made, 0)  # fails before the minutes of work
+    made = plan_gpus(settings)
+    build_writer(settings, made, 0)  # fails before the minutes of work
     limit = options.limit or (settings.batch_size if options.run else None)
     queries = [query for query, _ in questions(options.dataset, limit)]
     budget = settings.batch_size * SECONDS_PER_QUERY
@@ -302,7 +302,7 @@ def report_training(changes: Sequence[str]) -> int:
     alone = ["device='cuda:0'", "language_model.batch_size=1"]
     for place, cards, gib, sets in (("four T4", 4, GPU_MEMORY_GIB, []), ("one of 24 GB", 1, 22.0, alone)):
         for preset in ("db3_task23", "db3_task1"):
-            made = plan(load_settings(preset, [*sets, *changes]), cards=cards)
+            made = plan_gpus(load_settings(preset, [*sets, *changes]), cards=cards)
             rows.append((place, f"{preset}: label, answer, judge", max(map(made.total, range(cards))), gib))
         rows.append((place, "tune one adapter in 4 bits, on the first card", sum(tuning.values()), gib))
     print(
