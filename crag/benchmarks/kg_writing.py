@@ -22,21 +22,25 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
         groups[row["domain"]].append(row)
     for group in groups.values():
         chance.shuffle(group)
-    return [row for _, row in in_turns([groups[name][::-1] for name in sorted(groups)])][:limit]
+
+    in_order = [groups[name][::-1] for name in sorted(groups)]
+    return [row for _, row in in_turns(in_order)][:limit]
 
 
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
-
-    def cell(some: Sequence[Judged], name: str) -> str:
-        right = [verdicts[name] for verdicts in some if name in verdicts]
-        if not right:
-            return "-"
-        low, high = wilson_interval(sum(right), len(right))
-        return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
-
+    rows: list[list[object]] = []
     groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
-    rows = [
-        [name, len(some), *(cell([own for _, own in some], key) for key in COLUMNS)] for name, some in groups.items()
-    ]
+    for name, pairs in groups.items():
+        verdicts = [judged_question for _, judged_question in pairs]
+        rows.append([name, len(pairs), *(_share(verdicts, column) for column in COLUMNS)])
     return table(["domain", "n", *COLUMNS], rows)
+
+
+def _share(judged: Sequence[Judged], column: str) -> str:
+    """``0.750 (60-86)``; a dash if the column applies to no question."""
+    verdicts = [verdict[column] for verdict in judged if column in verdict]
+    if not verdicts:
+        return "-"
+    low, high = wilson_interval(sum(verdicts), len(verdicts))
+    return f"{sum(verdicts) / len(verdicts):.3f} ({100 * low:.0f}-{100 * high:.0f})"
