@@ -60,8 +60,12 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
     # FastAPI reads the fields of the body from the signature.
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(answer).parameters.values():
-        body_field = Annotated[parameter.annotation, Body(embed=True)]
-        parameters.append(parameter.replace(annotation=body_field, kind=inspect.Parameter.KEYWORD_ONLY))
+        parameters.append(
+            parameter.replace(
+                annotation=Annotated[parameter.annotation, Body(embed=True)],
+                kind=inspect.Parameter.KEYWORD_ONLY,
+            )
+        )
     respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return respond
 

@@ -116,10 +116,10 @@ def _cross_validate(settings: RouterTraining, examples: Examples, trainer: Encod
 def _write_tensors(to: Path, encoder: Mapping[str, NDArray[np.float16]], ngrams: Tensors) -> None:
     """Write the weights of a classifier's folder; ``0.`` precedes the names of the only encoder."""
     tensors: dict[str, NDArray[np.float16]] = {}
-    for name, values in ngrams.items():
-        tensors[f"ngrams.{name}"] = np.ascontiguousarray(values.astype(np.float16))
-    for name, values in encoder.items():
-        tensors[f"0.{name}"] = np.ascontiguousarray(values)
+    for name, tensor in ngrams.items():
+        tensors[f"ngrams.{name}"] = np.ascontiguousarray(tensor.astype(np.float16))
+    for name, half_tensor in encoder.items():
+        tensors[f"0.{name}"] = np.ascontiguousarray(half_tensor)
     write_whole(to / WEIGHTS_FILE, save(tensors))
 
 
