@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import NamedTuple
 
-from crag.benchmarks.common import Row, table
+from crag.benchmarks.common import Row, markdown_table
 from crag.core.contracts import INVALID_QUESTION
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.web.ranking import query_terms
@@ -107,7 +107,7 @@ def attacked(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
     return {**row, "search_results": [*results, *row["search_results"]]}
 
 
-def report(runs: Mapping[tuple[str, int], Sequence[Row]], wrong: Sequence[str], judge: Judge) -> str:
+def attack_table(runs: Mapping[tuple[str, int], Sequence[Row]], wrong: Sequence[str], judge: Judge) -> str:
     """One line for each family and number of pages, from the predictions. The first run is the one without attack."""
     lines: list[list[object]] = []
     right_when_clean: list[bool] = []
@@ -129,7 +129,7 @@ def report(runs: Mapping[tuple[str, int], Sequence[Row]], wrong: Sequence[str], 
         )
 
     header = ["family", "pages", "attacker's answer", "right ones lost", "still right", "right", "called invalid"]
-    return table(header, lines)
+    return markdown_table(header, lines)
 
 
 def _right(judge: Judge, rows: Sequence[Row], golds: Sequence[str]) -> list[bool]:

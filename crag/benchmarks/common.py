@@ -10,7 +10,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table, aligned for terminals. Numbers with a fraction get three digits."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -23,7 +23,7 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
+def group_by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
     """The rows of each label, and last all rows under "all"."""
     groups: dict[str, list[T]] = {}
     for row in rows:

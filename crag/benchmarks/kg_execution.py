@@ -175,7 +175,7 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
     return [record.data for record in records if record.data["verified"]]
 
 
-def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
+def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
     """Whether the values are the labelled ones, and whether there is an answer without a model, and a right one."""
     query = row["query"]
     domain = Domain(row["domain"])

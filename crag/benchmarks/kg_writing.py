@@ -4,7 +4,7 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from crag.benchmarks.common import Row, by_label, table
+from crag.benchmarks.common import Row, group_by_label, markdown_table
 from crag.evaluation.metrics import wilson_interval
 from crag.web.ranking import in_turns
 
@@ -30,11 +30,11 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
     rows: list[list[object]] = []
-    groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
+    groups = group_by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
     for name, pairs in groups.items():
         verdicts = [judged_question for _, judged_question in pairs]
         rows.append([name, len(pairs), *(_share(verdicts, column) for column in COLUMNS)])
-    return table(["domain", "n", *COLUMNS], rows)
+    return markdown_table(["domain", "n", *COLUMNS], rows)
 
 
 def _share(judged: Sequence[Judged], column: str) -> str:

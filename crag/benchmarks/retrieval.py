@@ -43,7 +43,7 @@ _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid que
 """Answers that no page spells out."""
 
 
-# --- whether an answer is in a context: a measure of retrieval that needs no judge and no model -----------------------
+# --- whether an answer is in a context: a measure_retrieval of retrieval that needs no judge and no model -----------------------
 
 
 def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:
@@ -135,7 +135,7 @@ class Measured(NamedTuple):
     kit_seconds: float
 
 
-def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
+def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
     """Make both contexts of each question."""
     dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 from crag.answering import shown
-from crag.benchmarks.common import UNHURRIED_SECONDS, table
+from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.retrieval import questions, with_pages
 from crag.core.contracts import I_DONT_KNOW, Page, Query, Trace
 from crag.core.deadline import Deadline
@@ -219,7 +219,7 @@ def _reply(request: GenerationRequest) -> str:
     return I_DONT_KNOW
 
 
-def measure(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
+def measure_workload(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
     """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
@@ -311,7 +311,7 @@ def print_memory(gpu_plan: GpuPlan) -> None:
         rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in gpu_plan.on(card)]
         rows.append((card, "**all**", f"{gpu_plan.total(card):.1f}"))
 
-    print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
+    print(f"\n### memory\n\n{markdown_table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
     if gpu_plan.cached_tokens is not None:
         print(f"\nKeys and values of {gpu_plan.cached_tokens:,} tokens at once.")
     for name in gpu_plan.unknown:
@@ -340,7 +340,7 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
         _print_load(load, options.dataset.name)
 
         steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", total)]]
-        print(f"\n{table(['step', f'seconds of {budget:.0f}'], steps)}")
+        print(f"\n{markdown_table(['step', f'seconds of {budget:.0f}'], steps)}")
         if total > budget:
             print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
 
@@ -354,11 +354,11 @@ def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Work
     few_pages = [query for query, _ in questions(options.dataset, limit)]
     many_pages = with_pages(few_pages, MANY_PAGES)
     if not options.run:
-        return measure(settings, few_pages), measure(settings, many_pages)
+        return measure_workload(settings, few_pages), measure_workload(settings, many_pages)
 
     with TemporaryDirectory() as folder:
         worker = RandomModel(settings, Path(folder), full_size=options.run == "full")
-        loads = measure(settings, few_pages, worker), measure(settings, many_pages, worker)
+        loads = measure_workload(settings, few_pages, worker), measure_workload(settings, many_pages, worker)
         print(f"Run in {options.run} size: {worker.memory()}.")
         worker.close()
     return loads
@@ -403,7 +403,7 @@ def report_training(changes: Sequence[str]) -> int:
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
 
     rows = [(step.machine, step.step, f"{step.needed_gib:.1f}", f"{step.card_gib:g}") for step in steps]
-    print(table(["cards", "step", "GiB on the fullest", "of"], rows))
+    print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))
     print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning.items()))
 
     too_large = [step for step in steps if step.needed_gib > step.card_gib]

@@ -26,7 +26,7 @@ RESULT_LIMIT = 10
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalise(text: str) -> str:
+def searchable_form(text: str) -> str:
     """Lower case, `_` as a blank, no ASCII punctuation, single blanks. Accents stay."""
     return " ".join(text.lower().replace("_", " ").translate(_WITHOUT_PUNCTUATION).split())
 
@@ -82,7 +82,7 @@ class WordIndex:
         """Positions of the ten best documents, best first; [] if no word of the query is indexed."""
         scores = np.zeros(self._size)
         earliest_word = np.zeros(self._size)  # higher for an earlier word of the query
-        words = normalise(query).split()
+        words = searchable_form(query).split()
         for number, word in enumerate(words):
             if word in self._postings:
                 positions, gains = self._postings[word]
@@ -117,7 +117,7 @@ class NameSearch:
         self._originals: dict[str, list[str]] = defaultdict(list)
         documents: list[str] = []
         for name in names:
-            document = normalise(name)
+            document = searchable_form(name)
             documents.append(document)
             self._originals[document].append(name)
 

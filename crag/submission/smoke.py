@@ -12,7 +12,7 @@ from typing import Any
 
 from crag.core.files import UserError
 from crag.settings import Settings, VllmEngine, load_settings
-from crag.submission.preflight.subject import Subject, some
+from crag.submission.preflight.subject import Subject, first_few
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
@@ -185,9 +185,9 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
 def _print_uncommitted(subject: Subject) -> None:
     changed, untracked = subject.uncommitted
     if changed:
-        print(f"note: used, but not committed: {some(changed)}", flush=True)
+        print(f"note: used, but not committed: {first_few(changed)}", flush=True)
     if untracked:
-        print(f"note: not in git, left out: {some(untracked)}", flush=True)
+        print(f"note: not in git, left out: {first_few(untracked)}", flush=True)
 
 
 def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: Path) -> None:

@@ -65,7 +65,7 @@ Kind = tuple[frozenset[str], frozenset[str]]
 """The tables that a program calls and the keys that it selects, without default keys."""
 
 
-def kind_of(program: Program) -> Kind:
+def program_kind(program: Program) -> Kind:
     """The kind of a program."""
     tables: set[str] = set()
     keys: set[str] = set()
@@ -211,7 +211,7 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
     """
     by_kind: dict[Kind, list[Pair]] = defaultdict(list)
     for pair in wrong:
-        by_kind[kind_of(pair.program)].append(pair)
+        by_kind[program_kind(pair.program)].append(pair)
 
     in_turns: list[Pair] = []
     for turn in zip_longest(*sorted(by_kind.values(), key=len, reverse=True)):
@@ -227,8 +227,8 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
 def _nearest_question(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
-    kind = kind_of(pair.program)
-    same_kind = {question for question, example in free.items() if kind_of(example.program) == kind}
+    kind = program_kind(pair.program)
+    same_kind = {question for question, example in free.items() if program_kind(example.program) == kind}
     candidates = same_kind or set(free)
     (ranking,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
     # The nearest example is the last of the ranking.

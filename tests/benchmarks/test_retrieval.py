@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from crag.benchmarks.retrieval import KIT_CHARACTERS, PLACES, answer_recall, kit_context, measure, questions, with_pages
+from crag.benchmarks.retrieval import (
+    KIT_CHARACTERS,
+    PLACES,
+    answer_recall,
+    kit_context,
+    measure_retrieval,
+    questions,
+    with_pages,
+)
 from crag.settings import load_settings
 from tests.pipeline import asking
 from tests.web.fakes import HashedWords, page, query
@@ -82,7 +90,7 @@ def test_the_row_of_a_long_table_reaches_the_context(tmp_path: Path, monkeypatch
         row(0, "who was the club's top scorer in the 1987 season?", "Player 13909", html),
         row(1, "so?", "yes", "x"),
     ]
-    table, unmeasurable = measure(load_settings("cpu", []), questions(written(tmp_path, rows), None))
+    table, unmeasurable = measure_retrieval(load_settings("cpu", []), questions(written(tmp_path, rows), None))
     assert table.found is not None
     assert [place for place in PLACES if table.found[place]][:2] == ["text", "candidates"]
     assert table.found["600 tokens"]

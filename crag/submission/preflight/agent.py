@@ -23,7 +23,7 @@ from crag.evaluation.datasets import DatasetError, read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
 from crag.settings import PRESET_VARIABLE
-from crag.submission.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.weights.manifest import cache_folder
 
@@ -131,7 +131,7 @@ def _network_findings(hosts: list[str] | None) -> Findings:
         remedy = "its interpreter has another sitecustomize: use another environment"
         yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
     elif hosts:
-        problem = f"uses the network, which the evaluator lacks: {some(hosts)}"
+        problem = f"uses the network, which the evaluator lacks: {first_few(hosts)}"
         remedy = "ship the file with the submission, and load it from its folder"
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 

@@ -17,9 +17,9 @@ from crag.submission.preflight.subject import (
     Level,
     NotApplicableError,
     Subject,
+    first_few,
     note,
     one_line,
-    some,
 )
 from crag.weights.fetch import verification_problem
 from crag.weights.manifest import cache_folder
@@ -54,10 +54,10 @@ def clean_tree(subject: Subject) -> Findings:
     """All changes are committed: only commits are pushed."""
     changed, untracked = subject.uncommitted
     if changed:
-        problem = f"{len(changed)} changed file(s) are not committed: {some(changed)}"
+        problem = f"{len(changed)} changed file(s) are not committed: {first_few(changed)}"
         yield Finding(Level.ERROR, changed[0], problem, "git commit them, or undo the changes")
     if untracked:
-        problem = f"{len(untracked)} file(s) are not known to git: {some(untracked)}"
+        problem = f"{len(untracked)} file(s) are not known to git: {first_few(untracked)}"
         remedy = "git add and commit what the submission needs, put the rest into .gitignore"
         yield Finding(Level.WARNING, untracked[0], problem, remedy)
 
@@ -218,7 +218,7 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     problem = folder.problem
     pointers = [name for name in folder.files if is_pointer(location / name)]
     if pointers:
-        problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
+        problem = f"a Git LFS pointer, the contents are not here: {first_few(pointers)}; git lfs pull"
     if problem:
         without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
         remedy = f"{folder.remedy}; commit {path}, or {without} the preset"

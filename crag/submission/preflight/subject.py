@@ -62,10 +62,10 @@ def one_line(text: object, length: int = 200) -> str:
     return joined if len(joined) <= length else f"{joined[: length - 3]}..."
 
 
-def some(names: list[str], limit: int = 3) -> str:
+def first_few(names: list[str], limit: int = 3) -> str:
     """The first few of many names.
 
-    >>> some(["a", "b", "c", "d", "e"])
+    >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
     rest = f" and {len(names) - limit} more" if len(names) > limit else ""

@@ -123,7 +123,7 @@ def bank_version() -> str:
 
 
 def add_graph_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--graph DIR`` for `opened` and `graph_files`."""
+    """Add ``--graph DIR`` for `open_graph` and `graph_files`."""
     what = (
         "folder of the graph tables that the questions are asked of (see `crag graph import`); default: "
         "the packed graph of ../shared/data/kg, if present, else the project's own"
@@ -132,7 +132,7 @@ def add_graph_argument(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(folder: Path | None) -> Iterator[Path]:
+def open_graph(folder: Path | None) -> Iterator[Path]:
     """The folder of the graph; without one, that of the packed real graph, if present, else the project's own."""
     if folder or not PACKED_GRAPH.is_file():
         check_whole(folder or OWN_GRAPH)
@@ -160,7 +160,7 @@ def check_whole(folder: Path) -> None:
 
 
 def graph_files(folder: Path | None) -> dict[str, Path]:
-    """The files of the graph that `opened` yields, by their names in its folder, for a run card."""
+    """The files of the graph that `open_graph` yields, by their names in its folder, for a run card."""
     if folder is None and PACKED_GRAPH.is_file():
         return {f"graph {PACKED_GRAPH.name}": PACKED_GRAPH}
     root = folder or OWN_GRAPH

@@ -82,7 +82,7 @@ class AskedQuestion:
     gate: str | None = None
 
 
-def read_run(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
+def read_finished_questions(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
     """The questions of a run that have a trace, each in its last attempt; `DatasetError` if there are none."""
     questions: list[FinishedQuestion] = []
     try:
