@@ -43,7 +43,7 @@ _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid que
 """Answers that no page spells out."""
 
 
-# --- whether an answer is in a context: a measure_retrieval of retrieval that needs no judge and no model -----------------------
+# --- whether an answer is in a context: a measure of retrieval without judge and model -------------------------
 
 
 def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:

@@ -58,16 +58,16 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
         return Response(content.encode(), media_type="application/json")
 
     # FastAPI reads the fields of the body from the signature.
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(answer).parameters.values():
-        parameters.append(
-            parameter.replace(
-                annotation=Annotated[parameter.annotation, Body(embed=True)],
-                kind=inspect.Parameter.KEYWORD_ONLY,
-            )
-        )
+    parameters = [_body_field(parameter) for parameter in inspect.signature(answer).parameters.values()]
     respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return respond
+
+
+def _body_field(parameter: inspect.Parameter) -> inspect.Parameter:
+    """A field of the JSON body with the name, type and default of the parameter."""
+    return parameter.replace(
+        annotation=Annotated[parameter.annotation, Body(embed=True)], kind=inspect.Parameter.KEYWORD_ONLY
+    )
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
