@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from crag.benchmarks.common import Row, group_by_label, markdown_table
 from crag.evaluation.metrics import wilson_interval
-from crag.web.ranking import in_turns
+from crag.web.ranking import round_robin
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
 
@@ -24,7 +24,7 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
         chance.shuffle(group)
 
     in_order = [groups[name][::-1] for name in sorted(groups)]
-    return [row for _, row in in_turns(in_order)][:limit]
+    return [row for _, row in round_robin(in_order)][:limit]
 
 
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:

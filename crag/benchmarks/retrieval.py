@@ -22,7 +22,7 @@ from crag.settings import DenseEncoderSettings, Settings, WebSettings
 from crag.web import WebEvidence, WebPath
 from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
-from crag.web.ranking import STOPWORDS, terms
+from crag.web.ranking import STOPWORDS, extract_terms
 
 BUDGETS = (400, 600, 1000, 2000)
 """Tokens of context."""
@@ -52,12 +52,12 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
     A short answer counts as found (1) if its words are together, else as not found (0); for a longer one, the share of
     its content words that occur, without those of the question.
     """
-    context_words = terms(context)
-    question_words = set(terms(question))
+    context_words = extract_terms(context)
+    question_words = set(extract_terms(question))
 
     recalls: list[float] = []
     for answer in gold:
-        answer_words = terms(answer)
+        answer_words = extract_terms(answer)
         new_words = set(answer_words) - question_words - STOPWORDS
         if not new_words or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
             continue

@@ -9,9 +9,9 @@ from crag.web.extract.worker import ExtractionPool as ExtractionPool
 if TYPE_CHECKING:
     from crag.web.path import WebEvidence as WebEvidence
     from crag.web.path import WebPath as WebPath
-    from crag.web.ranking import bm25_of_texts as bm25_of_texts
+    from crag.web.ranking import bm25_scores as bm25_scores
 
-_STEPS = {"WebEvidence": "path", "WebPath": "path", "bm25_of_texts": "ranking"}
+_STEPS = {"WebEvidence": "path", "WebPath": "path", "bm25_scores": "ranking"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute

@@ -13,7 +13,7 @@ from crag.web.chunk import Parent, TokenOffsets, split
 from crag.web.context import build_context
 from crag.web.extract.clean import plain
 from crag.web.extract.worker import Extraction, ExtractionPool
-from crag.web.ranking import in_turns, question_share
+from crag.web.ranking import question_share, round_robin
 from crag.web.retrieve import Chunk, Search, rerank, retrieve, select_pages
 
 HEADING_CHARACTERS = 400
@@ -73,7 +73,7 @@ class WebPath:
             searches = select_pages(queries, settings.pages, self._cross, deadline)
         with clock.stage(Stage.EXTRACT) as deadline:
             # Every question's best page comes first, so that a short time is shared fairly.
-            pages = in_turns([search.read for search in searches])
+            pages = round_robin([search.read for search in searches])
             extraction = self._pool.extract([page.html for _, page in pages], deadline)
         with clock.stage(Stage.RETRIEVE) as deadline:
             self._chunk_pages(searches, extraction, clock.whole)
@@ -83,7 +83,7 @@ class WebPath:
                 rerank(searches, self._cross, settings.rerank, deadline)
         return list(map(self._evidence, searches))
 
-    def trimmed(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
+    def shorten_context(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
         """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
         left = max(0, self._settings.context.max_tokens - reserved_tokens)
         context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)

@@ -37,13 +37,13 @@ def distinct(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
 # --- BM25 -----------------------------------------------------------------------------------------------------------
 
 
-def terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """Lower-case words and numbers. Thousands separators are removed, so 1,000 and 1000 are the same term."""
     return re.findall(r"\w+", _THOUSANDS.sub("", text.lower()))
 
 
 STOPWORDS = frozenset(
-    terms(
+    extract_terms(
         "a an and are as at be been but by can did do does for from had has have how in into is it its of on or s so "
         "than that the their there these this to was were what when where which who whom whose why will with would"
     )
@@ -53,7 +53,7 @@ STOPWORDS = frozenset(
 
 def query_terms(query: str) -> list[str]:
     """The question's distinct terms without stop words, or all if it has only stop words."""
-    found = dict.fromkeys(terms(query))
+    found = dict.fromkeys(extract_terms(query))
     return [term for term in found if term not in STOPWORDS] or list(found)
 
 
@@ -62,8 +62,8 @@ def question_share(query: str, text: str) -> float:
 
     A statement that answers it holds most of them too: only with the word that asks, such as "who", does it repeat it.
     """
-    asked = set(terms(query))
-    found = asked.intersection(terms(text))
+    asked = set(extract_terms(query))
+    found = asked.intersection(extract_terms(text))
     return len(found) / len(asked) if len(asked) >= FEWEST_TERMS and asked & _ASKING <= found else 0.0
 
 
@@ -101,10 +101,10 @@ def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> 
     return np.asarray(index.get_scores(list(query)), dtype=np.float64)
 
 
-def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
+def bm25_scores(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
     """BM25 of each text for the question; `implementation` as in `crag.settings.Bm25Stage`."""
     score = rank_bm25_plus if implementation == "rank_bm25" else bm25
-    return score(query_terms(query), [terms(text) for text in texts])
+    return score(query_terms(query), [extract_terms(text) for text in texts])
 
 
 # --- encoders: all texts of a batch in one call, each question's best texts first ------------------------------------
@@ -119,7 +119,7 @@ def cosines(
     """
     if encoder is None:
         raise ValueError("the settings rank by a dense encoder, but none is configured")
-    distinct = list(dict.fromkeys(text for _, text in in_turns(texts)))
+    distinct = list(dict.fromkeys(text for _, text in round_robin(texts)))
     if not distinct:
         return [np.zeros(0, dtype=np.float32) for _ in queries]
     place = {text: row for row, text in enumerate(distinct)}
@@ -139,7 +139,7 @@ def cross_encoder_logits(
     """Raw logit of each query with its texts; None if the deadline came first."""
     if encoder is None:
         raise ValueError("the settings rank by a cross-encoder, but none is configured")
-    turns = in_turns(texts)
+    turns = round_robin(texts)
     logits: list[list[float | None]] = [[] for _ in queries]
     scores = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
     for (owner, _), logit in zip(turns, scores, strict=True):
@@ -147,7 +147,7 @@ def cross_encoder_logits(
     return logits
 
 
-def in_turns(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
+def round_robin(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
     """Every list's first item with the list's place, then every second, ...: the best are done if time runs out."""
     longest = max(map(len, lists), default=0)
     return [(owner, items[turn]) for turn in range(longest) for owner, items in enumerate(lists) if turn < len(items)]

@@ -19,7 +19,7 @@ from crag.engines.encoders import CrossEncoder, DenseEncoder
 from crag.settings import Bm25Stage, PageSelectionSettings, RerankSettings, RetrieveStage, UnionStage
 from crag.text.dates import find_dates
 from crag.web.extract.clean import plain
-from crag.web.ranking import Scores, bm25_of_texts, cosines, cross_encoder_logits, distinct
+from crag.web.ranking import Scores, bm25_scores, cosines, cross_encoder_logits, distinct
 
 SNIPPET_CHARACTERS = 2000
 """Maximum characters of a snippet that are compared with the question."""
@@ -106,7 +106,7 @@ def _page_scores(
     queries = [search.query.text for search in searches]
     texts = [[_text_of_unread(page, settings) for page in search.read] for search in searches]
     if settings.method == "bm25":
-        return list(map(bm25_of_texts, queries, texts))
+        return list(map(bm25_scores, queries, texts))
     logits = cross_encoder_logits(cross, queries, texts, deadline)
     return [np.array([-np.inf if logit is None else logit for logit in own]) for own in logits]
 
@@ -161,7 +161,7 @@ def _by_bm25(search: Search, implementation: str = "query_terms") -> list[Chunk]
     """The first stage computes BM25, because the statistics of the larger set are better."""
     if any("bm25" not in chunk.scores for chunk in search.chunks):
         texts = [headed(chunk.passage, chunk.text) for chunk in search.chunks]
-        scores = bm25_of_texts(search.query.text, texts, implementation)
+        scores = bm25_scores(search.query.text, texts, implementation)
         for chunk, score in zip(search.chunks, scores, strict=True):
             chunk.scores["bm25"] = float(score)
     return sorted(search.chunks, key=lambda chunk: -chunk.scores["bm25"])
