@@ -67,26 +67,18 @@ def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets |
 _WORD = re.compile(r"\S+")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _SENTENCE_END = re.compile(
-    r"""
-    (?<=[.!?])
-    [\"'”’)\]]*              # closing quotes and brackets belong to the sentence
-    \s+
-    (?=[\"'“‘(\[]*[A-Z0-9])  # no sentence begins with a lower-case letter
-    """,
-    re.VERBOSE,
+    r"(?<=[.!?])"
+    r"[\"'”’)\]]*"  # closing quotes and brackets belong to the sentence
+    r"\s+"
+    r"(?=[\"'“‘(\[]*[A-Z0-9])"  # no sentence begins with a lower-case letter
 )
 _ABBREVIATION = re.compile(
-    r"""
-    (?:^|[\s(])            # a whole word, not the end of a longer one
-    (?:
-        [A-Z]              # an initial
-      | Mr | Mrs | Ms | Dr | Prof | St | Jr | Sr
-      | Inc | Ltd | Co | Corp
-      | No | vs | etc | e\.g | i\.e | U\.S | U\.K | approx | Vol | Fig
-    )
-    \.$
-    """,
-    re.VERBOSE,
+    r"(?:^|[\s(])"  # a whole word, not the end of a longer one
+    r"(?:[A-Z]"  # an initial
+    r"|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr"
+    r"|Inc|Ltd|Co|Corp"
+    r"|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)"
+    r"\.$"
 )
 _ABBREVIATION_CHARACTERS = 12
 """How far before the end of a sentence an abbreviation can begin."""
