@@ -4,15 +4,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from crag.web.extract.page_text import page_text as page_text
-from crag.web.extract.worker import ExtractionPool as ExtractionPool
 
 if TYPE_CHECKING:
+    from crag.web.extract.pool import ExtractionPool as ExtractionPool
     from crag.web.path import WebEvidence as WebEvidence
     from crag.web.path import WebPath as WebPath
     from crag.web.ranking import bm25_scores as bm25_scores
 
 # The processes that read pages import this package too. Without the modules below they start in half the time.
-_LAZY_MODULES = {"WebEvidence": "path", "WebPath": "path", "bm25_scores": "ranking"}
+_LAZY_MODULES = {
+    "ExtractionPool": "extract.pool",
+    "WebEvidence": "path",
+    "WebPath": "path",
+    "bm25_scores": "ranking",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute

@@ -21,7 +21,7 @@ from crag.settings import WebSettings
 from crag.web.chunk import chunk_pages
 from crag.web.context import build_context
 from crag.web.extract.extract_pages import extract_pages
-from crag.web.extract.worker import ExtractionPool
+from crag.web.extract.pool import ExtractionPool
 from crag.web.page_search import PageSearch
 from crag.web.rerank import best_probability, rerank
 from crag.web.retrieve import retrieve

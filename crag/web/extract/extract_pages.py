@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from crag.core.contracts import PassageKind
 from crag.core.deadline import Deadline
-from crag.web.extract.worker import ExtractionPool
+from crag.web.extract.pool import ExtractionPool
 from crag.web.page_search import PageSearch, SourceText
 from crag.web.ranking import round_robin
 
