@@ -145,7 +145,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
         return vectors, encoded
 
 
-def kept_vectors(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
+def encode_with_cache(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
     """Vectors of passages that are the same in every run: made once, then read from the cache of models.
 
     The name of the file is a checksum of settings, weights and texts.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crag.core.places import REPOSITORY
-from crag.engines.encoders.base import DenseEncoder, Vectors, kept_vectors
+from crag.engines.encoders.base import DenseEncoder, Vectors, encode_with_cache
 from crag.graph.language import Call
 from crag.graph.schema import Domain
 from crag.graph.writing.bank import Example, load_bank, load_folder
@@ -56,7 +56,7 @@ class ExampleIndex:
         if self._dense is None:
             return _joined(self._encode(self._questions), self._encode(self._forms))
         self._dense.warm_up()
-        return _joined(kept_vectors(self._dense, self._questions), kept_vectors(self._dense, self._forms))
+        return _joined(encode_with_cache(self._dense, self._questions), encode_with_cache(self._dense, self._forms))
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
