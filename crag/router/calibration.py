@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Logs = NDArray[np.float64]
+LogProbabilities = NDArray[np.float64]
 """Log-probabilities of shape (questions, classes)."""
 
 RELIABILITY_BINS = 10
@@ -19,13 +19,15 @@ class MixingWeights(NamedTuple):
     ngrams: float
 
 
-def log_softmax(logits: NDArray[np.floating[Any]]) -> Logs:
+def log_softmax(logits: NDArray[np.floating[Any]]) -> LogProbabilities:
     """Log-probabilities along the last axis."""
     shifted = np.asarray(logits, dtype=np.float64) - np.max(logits, axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
-def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> Logs:
+def mix_log_probabilities(
+    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, weights: MixingWeights
+) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
     A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
@@ -38,7 +40,9 @@ def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> 
     return log_softmax(sum(parts[1:], start=parts[0]))
 
 
-def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArray[np.int64]) -> MixingWeights:
+def fit_mixing_weights(
+    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, classes: NDArray[np.int64]
+) -> MixingWeights:
     """The non-negative weights that maximise the probability of the true classes.
 
     Use predictions for questions that the parts were not trained on, or the weights come out far too large. The
@@ -49,7 +53,7 @@ def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArr
     rows = np.arange(len(classes))
     present = [logs for logs in (encoder, ngrams) if logs is not None]
 
-    def loss_and_gradient(point: Logs) -> tuple[float, Logs]:
+    def loss_and_gradient(point: LogProbabilities) -> tuple[float, LogProbabilities]:
         logs = log_softmax(sum(weight * part for weight, part in zip(point, present, strict=True)))
         expected = [(np.exp(logs) * part).sum(axis=1) for part in present]
         gradient = [float((mean - part[rows, classes]).mean()) for mean, part in zip(expected, present, strict=True)]

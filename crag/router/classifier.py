@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
-from crag.router.calibration import Logs, MixingWeights, log_softmax, mixed
+from crag.router.calibration import LogProbabilities, MixingWeights, log_softmax, mix_log_probabilities
 from crag.router.network import BertEncoder, Pooling, QuestionTokenizer
 from crag.router.ngrams import hashed_rows
 from crag.settings import SettingsError, StrictModel
@@ -59,7 +59,7 @@ def locate_classifier(name: str) -> Path:
     return folder.path
 
 
-def read_config(folder: Path) -> ClassifierConfig:
+def read_classifier_config(folder: Path) -> ClassifierConfig:
     """The configuration of a classifier's folder.
     Raises SettingsError: it is unreadable, or this version does not support it.
     """
@@ -91,7 +91,7 @@ class Classifier:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
-        self.config = read_config(folder)
+        self.config = read_classifier_config(folder)
         self._encoder: BertEncoder | None = None
         try:
             stored, fields = load_file(folder / WEIGHTS_FILE), self.config.fields.items()
@@ -115,12 +115,14 @@ class Classifier:
         encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
         return {
             name: np.exp(
-                mixed(encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight))
+                mix_log_probabilities(
+                    encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight)
+                )
             )
             for name, field in self.config.fields.items()
         }
 
-    def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+    def _encoder_logs(self, texts: Sequence[str]) -> dict[str, LogProbabilities]:
         if self._encoder is None:
             return {}
         batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
@@ -130,7 +132,7 @@ class Classifier:
             for name in self.config.fields
         }
 
-    def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+    def _ngram_logs(self, texts: Sequence[str]) -> dict[str, LogProbabilities]:
         if not self.config.ngram_buckets:
             return {}
         tensors, rows = self._tensors, hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from crag.core.contracts import Query, Route
 from crag.core.deadline import Deadline
 from crag.router.base import QuestionRouter, field_entry
-from crag.router.classifier import Classifier, locate_classifier, read_config
+from crag.router.classifier import Classifier, locate_classifier, read_classifier_config
 from crag.settings import EncoderRouter, SettingsError
 from crag.weights.manifest import locate
 
@@ -20,7 +20,7 @@ class EncoderQuestionRouter(QuestionRouter):
 
     def check_weights(self) -> None:
         """Raise `WeightsMissingError` for missing weights, `SettingsError` if two classifiers predict one field."""
-        configs = [read_config(locate_classifier(name)) for name in self._settings.classifiers]
+        configs = [read_classifier_config(locate_classifier(name)) for name in self._settings.classifiers]
         for config in configs:
             if config.base is not None:
                 locate(config.base)

@@ -31,10 +31,10 @@ class OutOfFold:
     """The fold of each question, and the predictions of models that did not see it: field -> (questions, classes)."""
 
     fold: NDArray[np.int64]
-    encoder: dict[str, Logs] = field(default_factory=dict)
-    ngrams: dict[str, Logs] = field(default_factory=dict)
+    encoder: dict[str, LogProbabilities] = field(default_factory=dict)
+    ngrams: dict[str, LogProbabilities] = field(default_factory=dict)
 
-    def put(self, number: int, encoder: Mapping[str, Logs], ngrams: Mapping[str, Logs]) -> None:
+    def put(self, number: int, encoder: Mapping[str, LogProbabilities], ngrams: Mapping[str, LogProbabilities]) -> None:
         """Store the predictions for the questions of a fold."""
         self._store(self.encoder, number, encoder)
         self._store(self.ngrams, number, ngrams)
