@@ -17,7 +17,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from crag.core.files import UserError
 from crag.router import FIELD_CLASSES
-from crag.router.calibration import Logs, log_softmax
+from crag.router.calibration import LogProbabilities, log_softmax
 from crag.router.network import QuestionTokenizer
 from crag.training.router import EncoderTraining
 from crag.training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
@@ -142,7 +142,7 @@ class EncoderTrainer:
             self._bar.update()
         return tuned
 
-    def predict(self, tuned: TunedEncoder, positions: Positions) -> dict[str, Logs]:
+    def predict(self, tuned: TunedEncoder, positions: Positions) -> dict[str, LogProbabilities]:
         """Log-probabilities of each field, shape (positions, classes)."""
         tuned.network.encoder.eval()
         logits: list[dict[str, Tensor]] = []
@@ -151,7 +151,7 @@ class EncoderTrainer:
                 batch = positions[start : start + PREDICTION_BATCH]
                 logits.append(tuned.network.logits(*self._batch(batch)))
 
-        log_probabilities: dict[str, Logs] = {}
+        log_probabilities: dict[str, LogProbabilities] = {}
         for name in self._examples.classes:
             joined = torch.cat([batch_logits[name] for batch_logits in logits])
             log_probabilities[name] = log_softmax(joined.float().cpu().numpy())

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from crag.router import FIELD_CLASSES
-from crag.router.calibration import Logs, log_softmax
+from crag.router.calibration import LogProbabilities, log_softmax
 from crag.router.ngrams import bucket_rarity, hashed_rows
 from crag.training.router import NgramTraining
 from crag.training.router.questions import Examples, Positions
@@ -54,13 +54,13 @@ def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Po
     return tensors
 
 
-def predict_ngrams(tensors: Tensors, texts: Sequence[str]) -> dict[str, Logs]:
+def predict_ngrams(tensors: Tensors, texts: Sequence[str]) -> dict[str, LogProbabilities]:
     """Log-probabilities of each field that `fit_ngrams` learnt, shape (texts, classes)."""
     if not tensors:
         return {}
 
     rows = hashed_rows(texts, tensors["rarity"])
-    log_probabilities: dict[str, Logs] = {}
+    log_probabilities: dict[str, LogProbabilities] = {}
     for tensor_name in tensors:
         if tensor_name.endswith(".weight"):
             name = tensor_name.removesuffix(".weight")

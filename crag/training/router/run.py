@@ -18,7 +18,13 @@ from tqdm import tqdm
 
 from crag.core.files import write_whole
 from crag.router import FIELD_CLASSES
-from crag.router.calibration import Logs, MixingWeights, expected_calibration_error, fit_mixing_weights, mixed
+from crag.router.calibration import (
+    LogProbabilities,
+    MixingWeights,
+    expected_calibration_error,
+    fit_mixing_weights,
+    mix_log_probabilities,
+)
 from crag.router.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
 from crag.training.router import RouterTraining
 from crag.training.router.encoder import MAX_TOKENS, EncoderTrainer
@@ -39,7 +45,9 @@ class OutOfFold:
         self._store(self.encoder, number, encoder)
         self._store(self.ngrams, number, ngrams)
 
-    def _store(self, table: dict[str, Logs], number: int, predictions: Mapping[str, Logs]) -> None:
+    def _store(
+        self, table: dict[str, LogProbabilities], number: int, predictions: Mapping[str, LogProbabilities]
+    ) -> None:
         for name, logs in predictions.items():
             if name not in table:
                 table[name] = np.zeros((len(self.fold), logs.shape[1]))
@@ -58,10 +66,12 @@ class OutOfFold:
             is_held_out = self.fold == number
             encoder, ngrams = self._predictions(name, is_held_out)
             weights = self.weights(name, classes, number)
-            mixtures[is_held_out] = np.exp(mixed(encoder, ngrams, weights))
+            mixtures[is_held_out] = np.exp(mix_log_probabilities(encoder, ngrams, weights))
         return mixtures
 
-    def _predictions(self, name: str, selection: NDArray[np.bool_]) -> tuple[Logs | None, Logs | None]:
+    def _predictions(
+        self, name: str, selection: NDArray[np.bool_]
+    ) -> tuple[LogProbabilities | None, LogProbabilities | None]:
         """The encoder's and the n-grams' predictions of a field for the selected questions; None without a model."""
         encoder = self.encoder[name][selection] if name in self.encoder else None
         ngrams = self.ngrams[name][selection] if name in self.ngrams else None
