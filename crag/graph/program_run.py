@@ -267,8 +267,8 @@ class ProgramRun:
         # All names of a list must exist; of the values of `*`, one is enough.
         if not_found and (is_list or not any(groups)):
             raise not_found[0]
-        for error in not_found:
-            self._context.remark(str(error))
+        for fault in not_found:
+            self._context.remark(str(fault))
         return shared_rows(table, index, groups, call.select) if is_list else groups
 
     def _previous_names(self) -> tuple[str, ...]:
