@@ -303,13 +303,13 @@ class KgSession:
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
         """The result of each call, in order, asked concurrently; of a failed call its error."""
-        work = self.batch.results(self, calls)
+        coroutine = self.batch.results(self, calls)
         try:
-            future = asyncio.run_coroutine_threadsafe(work, self.batch.client.loop)
+            future = asyncio.run_coroutine_threadsafe(coroutine, self.batch.client.loop)
             return future.result(self.batch.deadline.remaining + _GRACE_SECONDS)
         except TimeoutError:
             reason = "no reply before the time for the knowledge graph was over"
         except (CancelledError, RuntimeError):
-            work.close()
+            coroutine.close()
             reason = "the client is closed"
         return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]

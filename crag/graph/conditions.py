@@ -87,9 +87,9 @@ class Comparer:
 
         return test
 
-    def _cell_test(self, column: Column | None, name: str, operator: Operator, wanted: str) -> _RowTest:
+    def _cell_test(self, column: Column | None, name: str, operator: Operator, expected: str) -> _RowTest:
         """The test of a cell. A list meets a condition if one entry does, `neq` if all entries do."""
-        test_value = self._value_test(column, operator, wanted)
+        test_value = self._value_test(column, operator, expected)
 
         def test(row: Row) -> bool:
             cell = row.cells.get(name)
@@ -103,23 +103,23 @@ class Comparer:
 
         return test
 
-    def _value_test(self, column: Column | None, operator: Operator, wanted: str) -> _ValueTest:
+    def _value_test(self, column: Column | None, operator: Operator, expected: str) -> _ValueTest:
         kind = column.type if column else Type.TEXT
         if kind is Type.DATE:
-            return self._date_test(operator, wanted)
+            return self._date_test(operator, expected)
         if kind is Type.FLAG:
-            flag = wanted.strip().lower() in _TRUE
+            flag = expected.strip().lower() in _TRUE
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
-        number = as_number(wanted) if kind in _NUMERIC else None
+        number = as_number(expected) if kind in _NUMERIC else None
         if number is not None:
             return lambda cell: _compare(as_number(cell), operator, number)
-        return _text_test(column, operator, wanted)
+        return _text_test(column, operator, expected)
 
-    def _date_test(self, operator: Operator, wanted: str) -> _ValueTest:
+    def _date_test(self, operator: Operator, expected: str) -> _ValueTest:
         """A month or year in a cell meets a condition only if each of its days does."""
-        span = self.context.resolve(wanted, self.calendar).range
+        span = self.context.resolve(expected, self.calendar).range
         first = span.first if span else date.min
         last = span.last if span else date.max
 
@@ -142,21 +142,21 @@ class Comparer:
 # ---- comparisons
 
 
-def _text_test(column: Column | None, operator: Operator, wanted: str) -> _ValueTest:
+def _text_test(column: Column | None, operator: Operator, expected: str) -> _ValueTest:
     """Text is equal as its column says; `ge` and `le` compare by the alphabet."""
     if operator in {Operator.GE, Operator.LE}:
-        wanted_name = normalise_name(wanted)
-        return lambda cell: _compare(normalise_name(str(cell)), operator, wanted_name)
+        expected_name = normalise_name(expected)
+        return lambda cell: _compare(normalise_name(str(cell)), operator, expected_name)
 
-    is_equal = _text_equality(column, wanted)
+    is_equal = _text_equality(column, expected)
     if operator is Operator.EQ:
         return is_equal
     return lambda cell: not is_equal(cell)
 
 
-def _text_equality(column: Column | None, wanted: str) -> _ValueTest:
+def _text_equality(column: Column | None, expected: str) -> _ValueTest:
     how = column.match if column else Match.EXACT
-    meant = column.synonyms.get(wanted.strip().casefold(), wanted) if column else wanted
+    meant = column.synonyms.get(expected.strip().casefold(), expected) if column else expected
     if how is Match.CATEGORY:
         return lambda cell: same_category(meant, str(cell))
     if how is Match.CONTAINS:

@@ -172,11 +172,11 @@ class BoundCall:
 
     def _compared_key(self, column: Column | None, value: Token) -> Key | None:
         """The key that a condition compares with, if its value is one: in quotes only where no value can be meant."""
-        other = self.table.column(value)
-        if column is None or other is None or other is column:
+        second_column = self.table.column(value)
+        if column is None or second_column is None or second_column is column:
             return None
-        are_ordered_alike = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
-        return Key(other.name) if are_ordered_alike or value.type == "WORD" else None
+        are_ordered_alike = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(second_column.type)
+        return Key(second_column.name) if are_ordered_alike or value.type == "WORD" else None
 
     def _argument(self, name: Node, parameter: Parameter | None) -> Argument:
         """Read one argument; `parameter` is None for one too many, which can only be a year."""
@@ -305,8 +305,8 @@ class BoundCall:
             return str(name)
 
         offered = ", ".join([*nearest(name, self.table.columns), COUNT_KEY])
-        more = ", ..." if len(self.table.columns) > MAX_NAMES_OFFERED else ""
-        message = f"{self.table.name} has no key {str(name)!r}; it has {offered}{more}"
+        ellipsis = ", ..." if len(self.table.columns) > MAX_NAMES_OFFERED else ""
+        message = f"{self.table.name} has no key {str(name)!r}; it has {offered}{ellipsis}"
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, position(name))
 
     def _wrong(self, message: str, node: Node) -> KgQueryError:

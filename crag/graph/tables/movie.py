@@ -97,8 +97,8 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     A part of a name is enough if one match is far better known than the next.
     """
-    found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
-    people = sorted(found, key=_fame_of_person, reverse=True)
+    records = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
+    people = sorted(records, key=_fame_of_person, reverse=True)
 
     match = best_match(name, [person["name"] for person in people])
     if match is not None:
@@ -108,7 +108,7 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     is_ambiguous = len(candidates) > 1 and _acted_count(candidates[0]) < _FAR_BETTER_KNOWN * _acted_count(candidates[1])
     if not candidates or is_ambiguous:
-        names = quote_names([person["name"] for person in found])
+        names = quote_names([person["name"] for person in records])
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {names}')
 
     person: _Record = candidates[0]
@@ -224,8 +224,8 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
 
     A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
-    found = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
-    films = sorted(found, key=_fame_of_film, reverse=True)
+    records = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
+    films = sorted(records, key=_fame_of_film, reverse=True)
     match = best_match(title, [film["title"] for film in films])
     if match is not None:
         return films, match

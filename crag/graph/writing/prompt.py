@@ -70,14 +70,14 @@ TYPE_WORDS = {
 }
 
 
-def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str) -> GenerationRequest:
+def write_prompt(settings: KgWriterSettings, neighbourhood: Neighbourhood, question: str) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
-    pairs = "\n\n".join(_pair(example.question, example.calls) for example in near.examples)
-    schema = schema_text(near.domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
+    schema = schema_text(neighbourhood.domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
         return _completion_prompt(rules, schema, pairs, question)
-    return _chat_prompt(near.domain, rules, schema, pairs, question)
+    return _chat_prompt(neighbourhood.domain, rules, schema, pairs, question)
 
 
 def _completion_prompt(rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:

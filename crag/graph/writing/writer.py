@@ -223,5 +223,5 @@ def _has_words_for(date: str, text: str) -> bool:
     return is_near_year or _ORDINAL.search(text) is not None
 
 
-def _overlaps_any(span: DateRange, others: Sequence[DateRange]) -> bool:
-    return any(span.first <= other.last and span.last >= other.first for other in others)
+def _overlaps_any(span: DateRange, date_ranges: Sequence[DateRange]) -> bool:
+    return any(span.first <= days.last and span.last >= days.first for days in date_ranges)
