@@ -82,7 +82,7 @@ _MIN_NICKNAME_LENGTH = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MaskedQuestion:
     """A question: `text` has "@0", "@1" ... in place of names, `names` has them as the question writes them.
 
     Example: "who directed @0?" with the names ("jaws",).
@@ -122,7 +122,7 @@ class Asked:
         return next((written for written in self.names if pattern.fullmatch(written)), name)
 
 
-def ask(question: str, domain: Domain, program: Program) -> Asked:
+def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestion:
     """Mask the names of the program's calls in the question.
 
     Example: "Can you tell me who directed Jaws?" with the call `get_movie("jaws")["directed by"]` becomes
@@ -139,7 +139,7 @@ def ask(question: str, domain: Domain, program: Program) -> Asked:
         if match is not None:
             text = pattern.sub(f"@{len(masked)}", text)
             masked.append(match.group())
-    return Asked(text, tuple(masked))
+    return MaskedQuestion(text, tuple(masked))
 
 
 def keeps_dates(question: str, program: Program) -> bool:
@@ -182,7 +182,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 # ---- rows that the question means
 
 
-def meant_rows(asked: Asked, rows: Sequence[Row], decided: Collection[str] = ()) -> tuple[Row, ...]:
+def meant_rows(asked: MaskedQuestion, rows: Sequence[Row], decided: Collection[str] = ()) -> tuple[Row, ...]:
     """The rows that fit the question's words about winning, losing, home, away and opponents.
 
     `decided` are the keys with conditions in the call; they are not filtered again.
@@ -211,7 +211,7 @@ def letters_of(text: str) -> set[str]:
     return {letter for letter, words in words_of_letter.items() if words.search(text)}
 
 
-def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
+def result_against_others(asked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
     """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
     text = asked.core
     loses_to = _LOSES_TO.search(text)
@@ -239,7 +239,7 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.cells.get("venue") == venue)
 
 
-def _against_opponents(asked: Asked, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _against_opponents(asked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
     team_words: set[str] = set()
     for row in rows[:1]:

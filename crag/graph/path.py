@@ -19,7 +19,7 @@ from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, Written, invented_dates
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates
 from crag.settings import KnowledgeGraphSettings
 
 _WRITING_SHARE = 0.75
@@ -124,7 +124,7 @@ class KnowledgeGraphPath:
         outcomes = self._run_programs(queries, written_calls, doubts, deadline)
         return list(map(self._build_lookup, queries, written_calls, outcomes, doubts))
 
-    def _doubt(self, query: Query, written: Written) -> str:
+    def _doubt(self, query: Query, written: WrittenCalls) -> str:
         """Why readable calls are not run, as the end of a sentence; empty if nothing speaks against them."""
         if not self._settings.drop_doubtful_calls or written.program is None:
             return ""
@@ -135,7 +135,7 @@ class KnowledgeGraphPath:
         return f": they name {', '.join(dates)}, for which the question gives no reason"
 
     def _run_programs(
-        self, queries: Sequence[Query], written_calls: Sequence[Written], doubts: Sequence[str], deadline: Deadline
+        self, queries: Sequence[Query], written_calls: Sequence[WrittenCalls], doubts: Sequence[str], deadline: Deadline
     ) -> list[ProgramResult | None]:
         """The outcome of each question's program, all run at once; None where there is nothing to run."""
         tasks: dict[int, Task] = {}
@@ -148,7 +148,7 @@ class KnowledgeGraphPath:
         outcomes = dict(zip(tasks, results, strict=True))
         return [outcomes.get(index) for index in range(len(queries))]
 
-    def _build_lookup(self, query: Query, written: Written, outcome: ProgramResult | None, doubt: str) -> Lookup:
+    def _build_lookup(self, query: Query, written: WrittenCalls, outcome: ProgramResult | None, doubt: str) -> Lookup:
         faults = (f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults)
         lookup = Lookup(
             domain=str(written.domain),

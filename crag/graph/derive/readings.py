@@ -9,7 +9,7 @@ from itertools import zip_longest
 from math import isfinite
 
 from crag.graph.language import Average, Call, Condition, Program, Take
-from crag.graph.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
+from crag.graph.masked_question import AVERAGE, TOTAL, MaskedQuestion, keeps_dates, mask_names
 from crag.graph.results import Result, Row, Status, Value
 from crag.graph.schema import Column, Domain, NumberKind, Table, Type, load_schema
 from crag.text.matching import CURRENCIES
@@ -70,7 +70,7 @@ class Reading:
 class GraphEvidence:
     """A question and the results of its calls; `today` is the day of asking, if known."""
 
-    asked: Asked
+    asked: MaskedQuestion
     readings: tuple[Reading, ...]
     today: dt.date | None
 
@@ -108,7 +108,7 @@ def read_case(
         column = table.column(key) if key else None
         given = result.values, result.rows, statement.take, statement.count
         readings.append(Reading(call, conditions, table, column, *given))
-    return GraphEvidence(ask(question, domain, program), tuple(readings), today)
+    return GraphEvidence(mask_names(question, domain, program), tuple(readings), today)
 
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:
@@ -122,7 +122,7 @@ def differing(readings: Sequence[Reading]) -> list[str] | None:
     return names if len(set(names)) == len(readings) else None
 
 
-def amount(asked: Asked, reading: Reading) -> Amount | None:
+def amount(asked: MaskedQuestion, reading: Reading) -> Amount | None:
     """The one number or date of a reading: a value, a count, a mean or a sum; None if unsure."""
     column = reading.column
     values = [value for value in reading.values if value is not None]

@@ -32,7 +32,7 @@ class CallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCalls:
     """The writer's result for a question; `faults` holds the parse error of each failed round.
 
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
@@ -74,7 +74,9 @@ class CallWriter:
         self._choice.warm_up()
         self._model.warm_up()
 
-    def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
+    def write(
+        self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0
+    ) -> list[WrittenCalls]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
         Raises LanguageModelDiedError: the engine is gone.
         """
@@ -125,7 +127,7 @@ class CallWriter:
         missing = Generation.failed("the engine returned no generation for this request")
         return [self._cache.get(request) or generation_of.get(request, missing) for request in requests]
 
-    def _repair(self, first_round: list[Written], deadline: Deadline) -> list[Written]:
+    def _repair(self, first_round: list[WrittenCalls], deadline: Deadline) -> list[WrittenCalls]:
         """Ask again for unreadable calls, if there is time. A text that the deadline cut off is not asked again."""
         faulty = {
             index: written
@@ -146,9 +148,9 @@ class CallWriter:
         return results
 
 
-def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:
+def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: Generation) -> WrittenCalls:
     """Parse what the model wrote; a text that is no program has a fault."""
-    result = Written(neighbourhood, request, generation, None)
+    result = WrittenCalls(neighbourhood, request, generation, None)
     if generation.finish_reason == "error" or not result.text:
         return result
     try:
