@@ -16,7 +16,7 @@ from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program, parse, render
 from crag.graph.results import Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, Written
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
 from crag.training.api_pairs import execute, is_late, values_of
 
 JOURNAL = "attempts.jsonl"
@@ -126,7 +126,7 @@ class Labeller:
         if not program.statements or self._execute([Proposal(question, domain, program)]):
             question.kept = {"domain": str(domain), "calls": list(calls), "label": {"attempt": "by hand"}}
 
-    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[Written]) -> None:
+    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> None:
         """Keep the calls whose values give the right answer."""
         executed = self._execute(_readable_proposals(pending, written))
         claims: list[Claim] = []
@@ -164,7 +164,7 @@ class Labeller:
         return executed
 
 
-def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[Written]) -> list[Proposal]:
+def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> list[Proposal]:
     """The programs that the writer wrote; the outcome of the questions without one is noted."""
     proposals: list[Proposal] = []
     for question, answer in zip(pending, written, strict=True):
