@@ -1,6 +1,6 @@
 """Settings of the whole agent: frozen, validated, read from `crag/presets/*.toml`. A preset is only data.
 
-One file a room; the names that other rooms import are passed on here.
+There is one file for each room. Import names from here: `from crag.settings import WebSettings, load_settings`.
 """
 
 from crag.settings.agent import Settings as Settings
@@ -10,14 +10,13 @@ from crag.settings.answering import AnsweringSettings as AnsweringSettings
 from crag.settings.answering import AnswerPromptName as AnswerPromptName
 from crag.settings.answering import ClassGate as ClassGate
 from crag.settings.answering import ConfidenceSettings as ConfidenceSettings
+from crag.settings.answering import CustomPrompt as CustomPrompt
 from crag.settings.answering import DomainName as DomainName
 from crag.settings.answering import GateSettings as GateSettings
-from crag.settings.answering import OwnPrompt as OwnPrompt
 from crag.settings.answering import RefineSettings as RefineSettings
 from crag.settings.answering import ReviewPromptName as ReviewPromptName
 from crag.settings.answering import ScoreGate as ScoreGate
 from crag.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
-from crag.settings.base import SettingsError as SettingsError
 from crag.settings.base import StrictModel as StrictModel
 from crag.settings.deadline import DeadlineSettings as DeadlineSettings
 from crag.settings.engines import MODEL_VARIABLE as MODEL_VARIABLE
@@ -32,6 +31,7 @@ from crag.settings.engines import OpenvinoEngine as OpenvinoEngine
 from crag.settings.engines import ScriptedEngine as ScriptedEngine
 from crag.settings.engines import TransformersEngine as TransformersEngine
 from crag.settings.engines import VllmEngine as VllmEngine
+from crag.settings.errors import SettingsError as SettingsError
 from crag.settings.facts import LinkLevel as LinkLevel
 from crag.settings.facts import LinkSettings as LinkSettings
 from crag.settings.facts import PublicDataSettings as PublicDataSettings
@@ -42,8 +42,6 @@ from crag.settings.loading import ACTIVE_FILE as ACTIVE_FILE
 from crag.settings.loading import DEFAULT_PRESET as DEFAULT_PRESET
 from crag.settings.loading import OVERRIDES_VARIABLE as OVERRIDES_VARIABLE
 from crag.settings.loading import PRESET_VARIABLE as PRESET_VARIABLE
-from crag.settings.loading import Model as Model
-from crag.settings.loading import _read as _read
 from crag.settings.loading import active_preset as active_preset
 from crag.settings.loading import load_settings as load_settings
 from crag.settings.loading import parse_override as parse_override
@@ -69,6 +67,6 @@ from crag.settings.web import TokenChunks as TokenChunks
 from crag.settings.web import UnionStage as UnionStage
 from crag.settings.web import WebSettings as WebSettings
 from crag.settings.web import WordChunks as WordChunks
-from crag.weights.needed import PRESETS as PRESETS
 from crag.weights.needed import TRIM_TOKENIZER as TRIM_TOKENIZER
-from crag.weights.needed import available_presets as available_presets
+from crag.weights.preset_files import PRESETS as PRESETS
+from crag.weights.preset_files import available_presets as available_presets

@@ -72,26 +72,40 @@ class ScoreGate(StrictModel):
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 
 
-class OwnPrompt(StrictModel):
-    """A prompt of one's own: a user turn, and a system turn unless it is empty."""
+_PLACEHOLDERS = {"context", "query", "query_time", "token_limit"}
+"""What a custom prompt may contain, each with a dollar in front."""
+_REQUIRED_PLACEHOLDERS = {"context", "query"}
+"""What its user turn must contain."""
+
+
+class CustomPrompt(StrictModel):
+    """A prompt that the preset writes itself: a user turn, and a system turn unless it is empty."""
 
     system: str = ""
     user: str
     """Has ``$context`` and ``$query``; both turns may have ``$query_time`` and ``$token_limit``. ``$$`` is a dollar."""
 
     @model_validator(mode="after")
-    def _has_the_places(self) -> "OwnPrompt":
-        found: set[str] = set()
-        for turn in (Template(self.system), Template(self.user)):
-            if not turn.is_valid():
-                raise ValueError("a dollar stands before something else than a name; write $$ for a dollar")
-            found.update(turn.get_identifiers())
-        if unknown := sorted(found - {"context", "query", "query_time", "token_limit"}):
-            allowed = "$context, $query, $query_time, $token_limit"
-            raise ValueError(f"there is no place ${', $'.join(unknown)}; allowed: {allowed}")
-        if missing := sorted({"context", "query"} - set(Template(self.user).get_identifiers())):
+    def _placeholders_are_known_and_complete(self) -> "CustomPrompt":
+        in_system = _find_placeholders(self.system)
+        in_user = _find_placeholders(self.user)
+
+        unknown = sorted((in_system | in_user) - _PLACEHOLDERS)
+        if unknown:
+            allowed = ", ".join(f"${name}" for name in sorted(_PLACEHOLDERS))
+            raise ValueError(f"unknown placeholder ${', $'.join(unknown)}; allowed: {allowed}")
+        missing = sorted(_REQUIRED_PLACEHOLDERS - in_user)
+        if missing:
             raise ValueError(f"the user turn needs ${' and $'.join(missing)}")
         return self
+
+
+def _find_placeholders(turn: str) -> set[str]:
+    """Names of the placeholders of a turn. Raises ValueError: a dollar is not followed by a name."""
+    template = Template(turn)
+    if not template.is_valid():
+        raise ValueError("a dollar sign is not followed by a name; write $$ for a dollar")
+    return set(template.get_identifiers())
 
 
 class RefineSettings(StrictModel):
@@ -120,8 +134,10 @@ class ConfidenceSettings(StrictModel):
 
 
 class AloneSettings(StrictModel):
-    """Read the passages of each of the best `pages` alone, in a prompt of its own, and compare the answers (after
-    RobustRAG, Xiang et al. 2024), where P(correct) without that is between `above` and `below`.
+    """Read the passages of each of the best `pages` alone, in a separate prompt, and compare the answers (after
+    RobustRAG, Xiang et al. 2024).
+
+    Only for answers whose P(correct) without that is between `above` and `below`.
     """
 
     pages: Annotated[int, Field(ge=1, le=10)] = 2
@@ -134,17 +150,22 @@ class AloneSettings(StrictModel):
 class AnsweringSettings(StrictModel):
     """The prompt and decoding of the answer, and the checks on it."""
 
+    # What the model reads.
     prompt: AnswerPromptName = "controlled"
-    own_prompt: OwnPrompt | None = None
+    own_prompt: CustomPrompt | None = None
     """Instead of `prompt`, for answers from pages; not with `self_assessment`."""
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
     """db3's token_limit, named in the prompt."""
+
+    # How it writes.
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
+
+    # What may withhold or change the answer.
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
@@ -158,11 +179,15 @@ class AnsweringSettings(StrictModel):
     """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
 
     @model_validator(mode="after")
-    def _assessment_is_asked_for(self) -> "AnsweringSettings":
+    def _assessment_and_its_prompt_go_together(self) -> "AnsweringSettings":
         if (self.self_assessment is not None) != (self.prompt == "assessed"):
             raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
         if self.self_assessment and self.own_prompt is not None:
             raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
+        return self
+
+    @model_validator(mode="after")
+    def _hints_have_their_prompt(self) -> "AnsweringSettings":
         if self.hints and (self.prompt != "assessed" or self.adapter):
             raise ValueError("hints go with the prompt assessed, without an adapter: training knows no router's domain")
         return self

@@ -1,12 +1,6 @@
-"""What all settings share: strict models and the error of a preset that cannot be used."""
+"""What all settings share."""
 
 from pydantic import BaseModel, ConfigDict
-
-from crag.core.files import UserError
-
-
-class SettingsError(UserError, ValueError):
-    """A preset cannot be used; the message names file, key, the value found and the values allowed."""
 
 
 class StrictModel(BaseModel):

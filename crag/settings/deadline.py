@@ -6,7 +6,16 @@ from pydantic import Field
 
 from crag.settings.base import StrictModel
 
-_SHARES_OF_THE_WEB = {"select_pages": 2.0, "extract": 4.0, "retrieve": 3.0, "rerank": 6.0, "generate": 12.0}
+_FIXED_SHARES = {
+    "review_graph": 3.0,
+    "public_data": 1.0,
+    "select_pages": 2.0,
+    "extract": 4.0,
+    "retrieve": 3.0,
+    "rerank": 6.0,
+    "generate": 12.0,
+    "review": 6.0,
+}
 """Constants: a preset makes the stages before them longer or shorter, and these divide what is left."""
 
 
@@ -23,7 +32,14 @@ class DeadlineSettings(StrictModel):
     answer_from_graph: Annotated[float, Field(gt=0)] = 6.0
 
     def shares(self, *, review: bool = True) -> dict[str, float]:
-        """Relative weights of the stages in order; without `review` no second looks at answers."""
-        own = {name: getattr(self, name) for name in ("route", "knowledge_graph", "answer_from_graph")}
-        shares = own | {"review_graph": 3.0, "public_data": 1.0} | _SHARES_OF_THE_WEB | {"review": 6.0}
-        return {name: share for name, share in shares.items() if review or not name.startswith("review")}
+        """Stage -> its relative share, in the stages' order; without `review` no second looks at answers."""
+        shares = {
+            "route": self.route,
+            "knowledge_graph": self.knowledge_graph,
+            "answer_from_graph": self.answer_from_graph,
+            **_FIXED_SHARES,
+        }
+        if not review:
+            del shares["review_graph"]
+            del shares["review"]
+        return shares

@@ -8,6 +8,8 @@ from pydantic import Field, PositiveInt, model_validator
 from crag.settings.base import StrictModel
 
 MODEL_VARIABLE = "CRAG_LLM_MODEL"
+"""Environment variable with the model's name on an OpenAI-compatible server."""
+
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
@@ -104,7 +106,7 @@ class EncoderSettings(StrictModel):
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
     model: str
-    """Name in `crag/weights/manifest.toml`; a folder; or ``OWNER/NAME`` of the hub, fetched with ``hf download``."""
+    """Name in `crag/weights/manifest.toml`, a folder, or ``OWNER/NAME`` of the hub, fetched with ``hf download``."""
     max_tokens: EncoderTokens = 512
     batch_size: PositiveInt = 32
     device: str = "cpu"
@@ -115,8 +117,8 @@ class CrossEncoderSettings(EncoderSettings):
     """The model that scores (query, passage) pairs, and how."""
 
     in_parts: bool = False
-    """Score all of a passage that is longer than `max_tokens`, part by part, the best of which counts. Otherwise its
-    end is cut off."""
+    """Score a passage that is longer than `max_tokens` part by part; its best part counts. Otherwise its end is cut
+    off."""
 
 
 class DenseEncoderSettings(EncoderSettings):

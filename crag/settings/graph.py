@@ -9,6 +9,7 @@ from crag.settings.base import StrictModel
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
 """Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
+
 _Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 
 
@@ -17,6 +18,8 @@ class KgWriterSettings(StrictModel):
 
     adapter: str | None = None
     """Name in `language_model.adapters` (db3's tuned API generator)."""
+
+    # The prompt.
     examples: Annotated[int, Field(ge=0, le=40)] = 6
     """Examples shown per question."""
     selection: Literal["similar", "fixed"] = "similar"
@@ -24,12 +27,14 @@ class KgWriterSettings(StrictModel):
     fixed_examples: str = "crag/graph/writing/fixed"
     """Folder from ``crag train choose-examples``, relative to the repository."""
     form: Literal["completion", "chat"] = "completion"
-    """``chat``: an instruction through the chat template (db3 C.3); ``completion``: a text to continue, for small
+    """``chat``: an instruction through the chat template (db3 C.3); ``completion``: raw text to continue, for small
     models. `crag.benchmarks.kg_writing` compares them for a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model does not need them."""
     schema_detail: Literal["names", "described"] = "names"
     """``names``: keys in one line, short rules. ``described``: type and meaning of each key, each rule (db3 C.3)."""
+
+    # The output.
     grammar: bool = True
     """Constrain the output by the language's grammar if the engine can."""
     names_from_question: _Domains = ()
@@ -45,6 +50,8 @@ class KnowledgeGraphSettings(StrictModel):
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""
+
+    # Which source answers, and how.
     source_policy: Literal["graph_first", "synthesis"] = "graph_first"
     """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``synthesis``: one answer from both;
     the graph's facts come first if the answer changes slowly or never (WeKnow-RAG, "Integrated method")."""

@@ -1,11 +1,13 @@
-"""The weights that the settings need."""
+"""The weights that the settings need, and whether they are all on this machine."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from crag.core.places import REPOSITORY
 from crag.settings.agent import Settings
 from crag.weights import needed
-from crag.weights.manifest import Manifest, WeightsMissingError, find
+from crag.weights.manifest import Manifest, ModelFolder, WeightsMissingError, find
+from crag.weights.preset_files import read_preset
 
 
 def needed_weights(
@@ -21,23 +23,36 @@ def needed_weights(
 
 def require_weights(settings: Settings) -> None:
     """Check that all weights of the settings exist; loads none.
+
     Raises WeightsMissingError: one line names all missing weights and the command that gets them.
     """
-    wanted = needed_weights(settings, repository=REPOSITORY)
-    found = {name: find(name) for name in wanted.models if name != needed.TRIM_TOKENIZER}
-    missing = {name: place for name, place in found.items() if place.problem}
-    lost = [folder for folder in wanted.folders if folder.problem]
-    if not missing and not lost:
+    required = needed_weights(settings, repository=REPOSITORY)
+    incomplete_models: dict[str, ModelFolder] = {}
+    for name in required.models:
+        if name == needed.TRIM_TOKENIZER:  # an estimate replaces it
+            continue
+        folder = find(name)
+        if folder.problem:
+            incomplete_models[name] = folder
+    missing_folders = [folder for folder in required.folders if folder.problem]
+    if not incomplete_models and not missing_folders:
         return
-    parts = []
-    if missing:
-        preset = needed.read_preset(settings.name)
-        of_preset = needed.needed_weights(preset).models if preset is not None else {}
-        names = settings.name if missing.keys() <= of_preset.keys() else " ".join(missing)
-        to = " --to models/weights" if any(place.checked_in for place in missing.values()) else ""
-        parts = ["; ".join(f"weights of {name}: {place.problem}" for name, place in missing.items())]
-        parts.append(f"Get them with: crag models fetch {names}{to}")
-    parts += [str(folder.problem) for folder in lost]
-    if any(folder.kind == "adapter" for folder in lost):
-        parts.append("Or run without adapters: --set tuned=false")
-    raise WeightsMissingError(f"preset {settings.name}: {'. '.join(parts)}")
+
+    sentences: list[str] = []
+    if incomplete_models:
+        sentences.append("; ".join(f"weights of {name}: {model.problem}" for name, model in incomplete_models.items()))
+        sentences.append(f"Get them with: {_fetch_command(settings.name, incomplete_models)}")
+    sentences += [str(folder.problem) for folder in missing_folders]
+    if any(folder.kind == "adapter" for folder in missing_folders):
+        sentences.append("Or run without adapters: --set tuned=false")
+    raise WeightsMissingError(f"preset {settings.name}: {'. '.join(sentences)}")
+
+
+def _fetch_command(preset_name: str, models: Mapping[str, ModelFolder]) -> str:
+    """The command that fetches the models: by the preset's name if the preset as shipped needs all of them."""
+    preset = read_preset(preset_name)
+    models_of_preset = needed.needed_weights(preset).models if preset is not None else {}
+    names = preset_name if models.keys() <= models_of_preset.keys() else " ".join(models)
+
+    target = " --to models/weights" if any(folder.checked_in for folder in models.values()) else ""
+    return f"crag models fetch {names}{target}"

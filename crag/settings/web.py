@@ -63,7 +63,7 @@ class _Windows(Chunks):
     overlap: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
-    def _moves_on(self) -> Self:
+    def _overlap_is_smaller_than_the_window(self) -> Self:
         if self.overlap >= getattr(self, self.method):
             raise ValueError(f"overlap must be smaller than {self.method}")
         return self
@@ -144,8 +144,8 @@ class WebSettings(StrictModel):
     """Use search snippets as passages too."""
     largest_question_share: Annotated[float, Field(gt=0, le=1)] | None = None
     """Drop passages that hold, with the page's name, this share of the question's words, and the one that asks, in any
-    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024). And those that say "invalid
-    question": no page but an attacker's judges it."""
+    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024). Also drop passages that say
+    "invalid question": only an attacker's page judges the question."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()

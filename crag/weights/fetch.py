@@ -15,19 +15,21 @@ from crag.weights import sources
 from crag.weights.manifest import (
     RECORD_NAME,
     BuiltFile,
+    Conversion,
     Group,
     ModelEntry,
     PinnedFile,
     UnknownModelError,
-    altered,
     cache_folder,
+    find_altered_file,
     first_problem,
     is_stand_in,
     load_manifest,
     recorded_files,
     sha256_of,
 )
-from crag.weights.needed import NeededFolder, available_presets, needed_weights, read_preset
+from crag.weights.needed import NeededFolder, needed_weights
+from crag.weights.preset_files import available_presets, read_preset
 from crag.weights.sources import FetchError, is_whole
 
 CONVERTERS = {
@@ -37,7 +39,6 @@ CONVERTERS = {
     "llama-3-tokenizer-js": ("crag.weights.conversion.llama_tokenizer_js", "convert_llama_3"),
 }
 """Name in the manifest -> module and function (file, folder) that builds the model's folder."""
-_STAND_IN = "{} is a stand-in with random weights: delete it"
 
 
 def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
@@ -45,15 +46,18 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
 
     Downloaded files are compared with the manifest's sha256, converted and snapshot files with those of their arrival.
     """
-    if problem := first_problem(entry, folder):
+    problem = first_problem(entry, folder)
+    if problem:
         return problem
     if is_stand_in(folder):
-        return _STAND_IN.format(folder)
+        return _stand_in_problem(folder)
+
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None:
-        expected |= {file.path: file.sha256 for file in entry.files}
+        expected.update({file.path: file.sha256 for file in entry.files})
     if not expected:
         return f"{folder} has no {RECORD_NAME} to compare with"
+
     for path, sha256 in expected.items():
         if not (folder / path).is_file():
             return f"{folder / path} is missing"
@@ -62,78 +66,117 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
-def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
-    """The complete, verified folder of model `name` below `root`, fetched if missing; raises `FetchError`.
+def _stand_in_problem(folder: Path) -> str:
+    return f"{folder} is a stand-in with random weights: delete it"
 
-    `float16`: of a model that is kept as int8 also the weights that other engines and training read.
+
+def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
+    """The complete, verified folder of model `name` below `root`, fetched if missing.
+
+        fetch_model("bge-small-en-v1.5", cache_folder())
+
+    `float16`: of a model that is stored as int8 also the weights that other engines and training read.
+    Raises FetchError: one message for all sources that were tried.
     """
     try:
         entry = load_manifest().model(name)
         if float16 and entry.conversion == "gguf-to-int8":
-            built = (*entry.built, BuiltFile(path="model.safetensors"))
-            entry = entry.model_copy(update={"conversion": "gguf-to-huggingface", "built": built})
+            entry = _with_float16(entry)
         return _fetch(entry, root / name)
     except OSError as error:
-        full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-        raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
+        disk_is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        advice = "choose another folder with CRAG_MODELS_DIR or --to"
+        if disk_is_full:
+            advice = f"free disk space, or {advice}"
+        raise FetchError(f"{name}: {error}; {advice}") from error
     except FetchError as error:
         raise FetchError(f"{name}: {error}") from error
 
 
+def _with_float16(entry: ModelEntry) -> ModelEntry:
+    built = (*entry.built, BuiltFile(path="model.safetensors"))
+    return entry.model_copy(update={"conversion": "gguf-to-huggingface", "built": built})
+
+
 def _fetch(entry: ModelEntry, folder: Path) -> Path:
     if is_stand_in(folder):
-        raise FetchError(_STAND_IN.format(folder))
-    # Hashed on arrival: comparing sizes keeps a second call instant.
-    arrived = recorded_files(folder)
-    check = altered(folder) if arrived else verification_problem(entry, folder)
-    if first_problem(entry, folder) is None and check is None:
+        raise FetchError(_stand_in_problem(folder))
+    if _is_complete(entry, folder):
         print(f"{entry.name}: already here ({folder})")
         return folder
-    staging, cached = folder.with_name(f".{folder.name}.incoming"), cache_folder() / entry.name
+
+    # In a folder beside it: an interrupted fetch goes on there, and `folder` is always whole.
+    staging = folder.with_name(f".{folder.name}.incoming")
     staging.mkdir(parents=True, exist_ok=True)
-    if cached != folder and verification_problem(entry, cached) is None:
-        shutil.copytree(cached, staging, dirs_exist_ok=True)
-        print(f"{entry.name}: copied from {cached}")
-    elif entry.snapshot:
-        _snapshot(entry, staging)
-    elif entry.conversion:
-        _converted(entry, entry.conversion, staging)
-    else:
-        write_record(staging, {file.path: _deliver(entry, file, staging) for file in entry.files})
-    if problem := first_problem(entry, staging):
+    _fill(entry, staging, exclude=folder)
+    problem = first_problem(entry, staging)
+    if problem:
         raise FetchError(problem)
+
     shutil.rmtree(folder, ignore_errors=True)
     staging.rename(folder)
     print(f"{entry.name}: ready ({folder})")
     return folder
 
 
-def _snapshot(entry: ModelEntry, staging: Path) -> None:
+def _is_complete(entry: ModelEntry, folder: Path) -> bool:
+    """Whether the folder holds the model unaltered.
+
+    Files are hashed on arrival; later, comparing sizes makes a second call instant.
+    """
+    problem = find_altered_file(folder) if recorded_files(folder) else verification_problem(entry, folder)
+    return problem is None and first_problem(entry, folder) is None
+
+
+def _fill(entry: ModelEntry, staging: Path, exclude: Path) -> None:
+    """Bring the model's files into `staging`: from the cache, unless that is the folder `exclude`, or from a source."""
+    cached = cache_folder() / entry.name
+    if cached != exclude and verification_problem(entry, cached) is None:
+        shutil.copytree(cached, staging, dirs_exist_ok=True)
+        print(f"{entry.name}: copied from {cached}")
+    elif entry.snapshot:
+        _download_snapshot(entry, staging)
+    elif entry.conversion:
+        _convert(entry, entry.conversion, staging)
+    else:
+        source_by_path = {file.path: _deliver(entry, file, staging) for file in entry.files}
+        write_record(staging, source_by_path)
+
+
+def _download_snapshot(entry: ModelEntry, staging: Path) -> None:
+    """Fill `staging` with the files of a hub repository that match the model's patterns."""
     hub = entry.hub
     if hub is None or sources.hub_problem() is not None:
         raise FetchError(f"exists only on the hub, and {sources.hub_problem()}")
+
     try:
         sources.download_from_hub(hub, entry.snapshot, staging)
     except FetchError as error:
-        login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
-        raise FetchError(f"{error}{login if entry.gated else ''}") from error
+        if not entry.gated:
+            raise
+        licence_page = f"https://huggingface.co/{hub.repository}"
+        raise FetchError(f"{error} (gated: accept the licence at {licence_page} and log in)") from error
+
     print(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
     write_record(staging, {}, hub.source)
 
 
-def _converted(entry: ModelEntry, conversion: str, staging: Path) -> None:
+def _convert(entry: ModelEntry, conversion: Conversion, staging: Path) -> None:
     """Fill `staging` with what a converter makes of the first pinned file."""
     raw = downloads_folder() / f"{entry.name}.raw"
     for file in entry.files:
         _deliver(entry, file, raw)
     source = raw / entry.files[0].path
+
     print(f"converting {source.name}")
     module, function = CONVERTERS[conversion]
     try:
-        getattr(import_module(module), function)(source, staging)
+        converter = getattr(import_module(module), function)
+        converter(source, staging)
     except (ImportError, ValueError, LookupError) as error:
-        what = "a package may be missing or not the pinned one: pip install -r requirements/cpu.txt"
-        raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
+        advice = "a package may be missing or not the pinned one: pip install -r requirements/cpu.txt"
+        raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {advice}") from error
+
     shutil.rmtree(raw)
     write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
 
@@ -144,23 +187,35 @@ def _deliver(entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
     if is_whole(target, file):
         return "an earlier run"
     target.parent.mkdir(parents=True, exist_ok=True)
-    hub, problem = entry.hub, "it does not have this file"
-    if hub and file.hub_path != "" and not (problem := sources.hub_problem() or ""):
-        try:
-            got = sources.download_from_hub(hub, file.hub_path or file.path, folder)
-            if is_whole(got, file):
-                got.replace(target)
-                return hub.source
-            got.unlink()
-            problem = f"{hub.source}: {file.path} does not have the pinned sha256"
-        except FetchError as error:
-            problem = str(error)
+
     try:
-        print(f"{entry.name}: {file.path} from the mirror because {problem}")
+        return _deliver_from_hub(entry, file, folder)
+    except FetchError as error:
+        hub_problem = str(error)
+
+    try:
+        print(f"{entry.name}: {file.path} from the mirror because {hub_problem}")
         sources.download_from_mirror(file, downloads_folder(), target)
     except FetchError as error:
-        raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
+        raise FetchError(f"no source delivered {file.path}\n  hub: {hub_problem}\n  mirror: {error}") from error
     return "mirror"
+
+
+def _deliver_from_hub(entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
+    """Put the pinned file into the folder and return the hub's repository and revision. Raises FetchError."""
+    hub = entry.hub
+    if hub is None or file.hub_path == "":
+        raise FetchError("it does not have this file")
+    problem = sources.hub_problem()
+    if problem:
+        raise FetchError(problem)
+
+    downloaded = sources.download_from_hub(hub, file.hub_path or file.path, folder)
+    if not is_whole(downloaded, file):
+        downloaded.unlink()
+        raise FetchError(f"{hub.source}: {file.path} does not have the pinned sha256")
+    downloaded.replace(folder / file.path)
+    return hub.source
 
 
 def downloads_folder() -> Path:
@@ -168,56 +223,75 @@ def downloads_folder() -> Path:
     return cache_folder() / "downloads"
 
 
-def write_record(folder: Path, sources_of: Mapping[str, str], source: str = "") -> None:
-    """Write `fetched.toml`: path -> size, sha256 and source of each file; `source` is that of all other files."""
+def write_record(folder: Path, source_by_path: Mapping[str, str], other_source: str = "") -> None:
+    """Write `fetched.toml`: path -> size, sha256 and source of each file.
+
+    `other_source` is the source of files that `source_by_path` does not have.
+    """
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME)
+
     lines = ["# Written when everything had arrived; `crag models fetch --verify` compares with it."]
-    for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME):
+    for file in files:
         path = file.relative_to(folder).as_posix()
+        source = source_by_path.get(path, other_source)
         # JSON strings are valid TOML strings.
-        lines += ["", f"[files.{json.dumps(path)}]", f"size = {file.stat().st_size}", f'sha256 = "{sha256_of(file)}"']
-        lines.append(f"source = {json.dumps(sources_of.get(path, source))}")
+        lines += [
+            "",
+            f"[files.{json.dumps(path)}]",
+            f"size = {file.stat().st_size}",
+            f'sha256 = "{sha256_of(file)}"',
+            f"source = {json.dumps(source)}",
+        ]
     (folder / RECORD_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
-    """The models that these models, groups and presets need, each once; and the folders that training makes.
+    """What these models, groups and presets need: models, without duplicates, and the folders that training makes.
 
-    Raises `UnknownModelError`; `ValueError`: a preset is not TOML.
+    Raises UnknownModelError: there is no such name; ValueError: a preset is not TOML.
     """
     manifest = load_manifest()
+    groups = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
+
+    # Dictionaries keep the order of insertion; their values mean nothing.
     models: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
-    groups = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
     for name in names:
-        if preset := read_preset(name):
+        preset = read_preset(name)
+        group = groups.get(name)
+        if preset:
             needed = needed_weights(preset, manifest=manifest)
             models |= dict.fromkeys(needed.models)
             optional |= dict.fromkeys(needed.optional)
             folders += needed.folders
-        elif group := groups.get(name):
+        elif group:
             models |= dict.fromkeys(group.models)
             optional |= dict.fromkeys(group.optional)
         else:
-            listed = ", ".join([*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)])
-            raise UnknownModelError(f"no model, group or preset named {name!r}; known: {listed}")
-    return Group(models=tuple(models), optional=tuple(name for name in optional if name not in models)), folders
+            available = [*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)]
+            raise UnknownModelError(f"no model, group or preset named {name!r}; known: {', '.join(available)}")
+
+    only_optional = tuple(name for name in optional if name not in models)
+    return Group(models=tuple(models), optional=only_optional), folders
 
 
 @contextmanager
 def fetch_lock() -> Iterator[None]:
-    """Wait until no other process fetches into the cache."""
+    """Wait until no other process fetches into the cache, and hold it while the block runs."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         error.add_note("choose another folder with CRAG_MODELS_DIR")
         raise
+
     lock = FileLock(cache_folder() / "fetch.lock")
     try:
         with lock.acquire(timeout=0):
             pass
     except Timeout:
         print("another process is fetching; waiting for it", file=sys.stderr)
+
     with lock:
         yield

