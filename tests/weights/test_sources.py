@@ -40,7 +40,7 @@ def test_the_registry_of_npm_is_asked_for_the_tarball(
     sources.download_from_mirror(file, tmp_path, tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"vocabulary"
 
-    monkeypatch.setattr(sources, "MOST_BYTES", 10)
+    monkeypatch.setattr(sources, "LARGEST_PACKAGE", 10)
     with pytest.raises(sources.FetchError, match="it has more than 10 bytes"):
         sources.download_from_mirror(file, tmp_path / "again", tmp_path / "out")
 

@@ -27,7 +27,12 @@ QWEN2_SPLIT = (
 """How Qwen2's tokenizer cuts text before byte-pair merging (its published tokenizer.json)."""
 
 _END_OF_TEXT = "<|endoftext|>"
-_CONTROL, _USER_DEFINED, _UNUSED = 3, 4, 5  # GGUF token types
+
+# Token types of GGUF.
+_CONTROL = 3
+_USER_DEFINED = 4
+_UNUSED = 5
+
 _LAYER_TENSORS = {
     "attn_norm": "input_layernorm",
     "attn_q": "self_attn.q_proj",
@@ -39,6 +44,7 @@ _LAYER_TENSORS = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
+"""Name of a layer's tensor in GGUF -> its name in Hugging Face's model."""
 _FIXED_TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 _SIZES = {
     "hidden_size": "embedding_length",
@@ -47,7 +53,12 @@ _SIZES = {
     "num_attention_heads": "attention.head_count",
     "max_position_embeddings": "context_length",
 }
+"""Key in Hugging Face's configuration -> key in GGUF's metadata."""
 _ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+
+_ROWS_TO_COMPARE = 512
+_TIED_COSINE = 0.98
+"""Two copies of a matrix at different precision are more alike than this."""
 
 
 class _GgufFile:
@@ -64,10 +75,12 @@ class _GgufFile:
             raise ValueError(f"architecture {self.architecture!r}; known: {', '.join(_ARCHITECTURES)}")
 
     def setting(self, key: str, default: float | None = None) -> float:
-        """An architecture's own value, such as `block_count`; KeyError if it is absent and has no default."""
+        """A number of the architecture, such as `block_count`; KeyError if it is absent and has no default."""
         full_key = f"{self.architecture}.{key}"
-        value: float = self.metadata[full_key] if default is None else self.metadata.get(full_key, default)
-        return value
+        if default is None:
+            value: float = self.metadata[full_key]
+            return value
+        return float(self.metadata.get(full_key, default))
 
     def token_metadata(self, key: str) -> Any:  # noqa: ANN401 - as the file has it
         """A value of the tokenizer; None if it is absent."""
@@ -90,9 +103,12 @@ class _GgufFile:
         """
         if "output.weight" not in self.tensors:
             return True
-        first, second = (self.values(name, 512) for name in ("output.weight", "token_embd.weight"))
-        norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
-        return bool((first.astype(np.float64) * second).sum() / max(norms, 1e-30) > 0.98)
+
+        output = self.values("output.weight", _ROWS_TO_COMPARE)
+        embeddings = self.values("token_embd.weight", _ROWS_TO_COMPARE)
+        norms = float(np.linalg.norm(output)) * float(np.linalg.norm(embeddings))
+        cosine = (output.astype(np.float64) * embeddings).sum() / max(norms, 1e-30)
+        return bool(cosine > _TIED_COSINE)
 
 
 def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
@@ -115,34 +131,43 @@ def _huggingface_name(name: str) -> str:
     raise ValueError(f"tensor {name!r}")
 
 
-def _converted_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
-    """Every tensor with its Hugging Face name: matrices float16, vectors float32.
+def _convert_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
+    """Every tensor with its Hugging Face name: matrices float16, vectors float32."""
+    heads_key = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
+    for name, source in _tensor_sources(gguf).items():
+        values = gguf.values(source)
+        kind = name.split(".")[-2]
+        if gguf.architecture == "llama" and kind in heads_key:
+            values = _undo_rotary_permutation(values, int(gguf.setting(heads_key[kind])))
+        dtype = np.float16 if values.ndim > 1 else np.float32
+        yield _huggingface_name(name), np.ascontiguousarray(values, dtype=dtype)
+
+
+def _tensor_sources(gguf: _GgufFile) -> dict[str, str]:
+    """GGUF name of each tensor to write -> GGUF name of the tensor with its values.
 
     Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
     """
-    heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
     sources = {name: name for name in gguf.tensors if name != "rope_freqs.weight"}
     if gguf.embeddings_are_tied and "output.weight" in sources:
         del sources["output.weight"]
         copies = ("token_embd.weight", "output.weight")
         sources["token_embd.weight"] = max(copies, key=lambda name: int(gguf.tensors[name].n_bytes))
-    for name, source in sources.items():
-        values = gguf.values(source)
-        kind = name.split(".")[-2]
-        if gguf.architecture == "llama" and kind in heads:
-            values = _undo_rotary_permutation(values, int(gguf.setting(heads[kind])))
-        dtype = np.float16 if values.ndim > 1 else np.float32
-        yield _huggingface_name(name), np.ascontiguousarray(values, dtype=dtype)
+    return sources
 
 
 def _short_float(value: float) -> float:
-    return float(str(np.float32(value)))  # 9.999999747e-06 in the file is 1e-05 in the original configuration
+    """The shortest number that is `value` in float32: 9.999999747e-06 in the file is 1e-05 in the original."""
+    return float(str(np.float32(value)))
 
 
-def _frame(gguf: _GgufFile) -> dict[str, Any]:
-    """The tokens at the begin and the end of a text, and the one that fills a batch."""
-    roles = {"bos": "bos", "eos": "eos", "pad": "padding"}
-    return {f"{role}_token_id": gguf.token_metadata(f"{key}_token_id") for role, key in roles.items()}
+def _boundary_token_ids(gguf: _GgufFile) -> dict[str, int | None]:
+    """Ids of the tokens at the beginning and the end of a text, and of the one that fills a batch."""
+    return {
+        "bos_token_id": gguf.token_metadata("bos_token_id"),
+        "eos_token_id": gguf.token_metadata("eos_token_id"),
+        "pad_token_id": gguf.token_metadata("padding_token_id"),
+    }
 
 
 def _model_config(gguf: _GgufFile) -> dict[str, Any]:
@@ -157,30 +182,36 @@ def _model_config(gguf: _GgufFile) -> dict[str, Any]:
         "rope_theta": _short_float(gguf.setting("rope.freq_base", 10000.0)),
         "vocab_size": len(gguf.token_metadata("tokens")),
         "tie_word_embeddings": gguf.embeddings_are_tied,
-        **_frame(gguf),
+        **_boundary_token_ids(gguf),
         "torch_dtype": "float16",
     }
-    return config | ({"attention_bias": False, "mlp_bias": False} if gguf.architecture == "llama" else {})
+    if gguf.architecture == "llama":
+        config |= {"attention_bias": False, "mlp_bias": False}
+    return config
 
 
 def _generation_config(gguf: _GgufFile) -> dict[str, Any]:
     """Greedy, ended by the declared token and, if the vocabulary has it, `<|endoftext|>`."""
-    tokens: list[str] = gguf.token_metadata("tokens")
-    ends = [_frame(gguf)["eos_token_id"], *(number for number, token in enumerate(tokens) if token == _END_OF_TEXT)]
-    return {**_frame(gguf), "do_sample": False, "eos_token_id": list(dict.fromkeys(ends))}
+    boundaries = _boundary_token_ids(gguf)
+    end_tokens = [boundaries["eos_token_id"]]
+    for token_id, token in enumerate(gguf.token_metadata("tokens")):
+        if token == _END_OF_TEXT and token_id not in end_tokens:
+            end_tokens.append(token_id)
+    return {**boundaries, "do_sample": False, "eos_token_id": end_tokens}
 
 
 def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
-    """The byte-level BPE tokenizer that the metadata describe."""
+    """The byte-level BPE tokenizer that the metadata describe. Raises ValueError: of another kind."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    tokens: list[str] = gguf.token_metadata("tokens")
+    types: list[int] = gguf.token_metadata("token_type")
+    vocabulary = {token: token_id for token_id, token in enumerate(tokens) if types[token_id] != _UNUSED}
+    merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
 
     split_name = gguf.token_metadata("pre")
     kind = (gguf.token_metadata("model"), split_name)
-    tokens: list[str] = gguf.token_metadata("tokens")
-    types: list[int] = gguf.token_metadata("token_type")
-    vocabulary = {token: number for number, token in enumerate(tokens) if types[number] != _UNUSED}
-    merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     if kind == ("gpt2", "qwen2"):
         tokenizer.normalizer = normalizers.NFC()
         split: Any = pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated")
@@ -191,24 +222,30 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
+
     # `special=True` marks the control tokens that `skip_special_tokens` drops.
-    for add, own in ((tokenizer.add_special_tokens, _CONTROL), (tokenizer.add_tokens, _USER_DEFINED)):
-        added = [token for token, type_ in zip(tokens, types, strict=True) if type_ == own]
-        add([AddedToken(token, special=own == _CONTROL, normalized=False) for token in added])
+    control = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _CONTROL]
+    user_defined = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _USER_DEFINED]
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in control])
+    tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in user_defined])
     return tokenizer
 
 
 def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
-    numbers = {**_frame(gguf), "unk_token_id": gguf.token_metadata("unknown_token_id")}
-    tokens = gguf.token_metadata("tokens")
-    return {
+    config: dict[str, Any] = {
         # The generic class takes tokenizer.json as it is; the named classes of transformers 5 would rebuild it.
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
         "model_max_length": int(gguf.setting("context_length")),
         "chat_template": gguf.metadata.get("tokenizer.chat_template"),
-        **{key.removesuffix("_id"): tokens[number] for key, number in numbers.items() if number is not None},
     }
+
+    tokens = gguf.token_metadata("tokens")
+    token_ids = {**_boundary_token_ids(gguf), "unk_token_id": gguf.token_metadata("unknown_token_id")}
+    for key, token_id in token_ids.items():
+        if token_id is not None:
+            config[key.removesuffix("_id")] = tokens[token_id]
+    return config
 
 
 def convert(gguf_path: Path, folder: Path) -> None:
@@ -216,27 +253,35 @@ def convert(gguf_path: Path, folder: Path) -> None:
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    tensors, target = dict(_converted_tensors(_described(gguf_path, folder))), folder / "model.safetensors"
+    gguf = _write_description(gguf_path, folder)
+    tensors = dict(_convert_tensors(gguf))
+    target = folder / "model.safetensors"
     try:
         save_file(tensors, target, {"format": "pt"})
     except SafetensorError as error:  # the package's error for a full disk
         raise OSError(f"{target}: {error}") from error
     target.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
+
     write_int8(folder, tensors.items())
 
 
 def convert_int8(gguf_path: Path, folder: Path) -> None:
     """The same without the float16 weights, which the engine `openvino` does not read."""
-    write_int8(folder, _converted_tensors(_described(gguf_path, folder)))
+    gguf = _write_description(gguf_path, folder)
+    write_int8(folder, _convert_tensors(gguf))
 
 
-def _described(gguf_path: Path, folder: Path) -> _GgufFile:
-    """The file, whose configuration and tokenizer are now in `folder`."""
+def _write_description(gguf_path: Path, folder: Path) -> _GgufFile:
+    """Write the configuration and the tokenizer of a file to `folder`; returns the opened file."""
     folder.mkdir(parents=True, exist_ok=True)
     gguf = _GgufFile(gguf_path)
-    configs = {"config": _model_config(gguf), "generation_config": _generation_config(gguf)}
-    for name, content in {**configs, "tokenizer_config": _tokenizer_config(gguf)}.items():
+    configurations = {
+        "config.json": _model_config(gguf),
+        "generation_config.json": _generation_config(gguf),
+        "tokenizer_config.json": _tokenizer_config(gguf),
+    }
+    for name, content in configurations.items():
         text = json.dumps(content, indent=2, ensure_ascii=False)
-        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        (folder / name).write_text(text + "\n", encoding="utf-8")
     _tokenizer(gguf).save(str(folder / "tokenizer.json"))
     return gguf

@@ -14,17 +14,19 @@ INT8_FILES = ("int8/model.bin", "int8/model.xml")
 _LARGEST = 127
 
 
-def quantised(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-    """Rows as integers from -127 to 127, and the number (rows, 1) to multiply each row with."""
+def quantise(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Rows as integers from -127 to 127, and the scale (rows, 1) to multiply each row with."""
     values = matrix.astype(np.float32)
     scale = (np.abs(values).max(axis=1, keepdims=True) / _LARGEST).astype(np.float16)
-    scale[scale == 0] = 1
+    scale[scale == 0] = 1  # a row of zeros
     integers = np.rint(values / scale.astype(np.float32)).clip(-_LARGEST, _LARGEST)
     return integers.astype(np.int8), scale
 
 
 def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None = None) -> None:
     """Write `INT8_FILES` from `config.json` and weights by name, or those of `model.safetensors`.
+
+    Matrices become int8, vectors float32.
     Raises ValueError: a model of another family; OSError: a full disk.
     """
     import openvino as ov
@@ -33,22 +35,26 @@ def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None 
 
     config = json.loads((folder / "config.json").read_bytes())
     tensors: dict[str, NDArray[Any]] = {}
-    for name, values in weights or _stored(folder / "model.safetensors"):
+    for name, values in weights or _read_tensors(folder / "model.safetensors"):
         if values.ndim == 2:
-            tensors[name], tensors[name + SCALE] = quantised(values)
+            tensors[name], tensors[name + SCALE] = quantise(values)
         else:
             tensors[name] = values.astype(np.float32)
-    part = folder / "int8.part"
+
+    unfinished = folder / "int8.part"
     try:
-        ov.save_model(build_graph(config, tensors), part / "model.xml", compress_to_fp16=False)
+        ov.save_model(build_graph(config, tensors), unfinished / "model.xml", compress_to_fp16=False)
     except RuntimeError as error:
-        raise OSError(f"{part}: {error}") from error
+        raise OSError(f"{unfinished}: {error}") from error
+
     shutil.rmtree(folder / "int8", ignore_errors=True)
-    part.rename(folder / "int8")
+    unfinished.rename(folder / "int8")
 
 
-def _stored(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+def _read_tensors(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Name and values of the tensors of a file, one at a time."""
     from safetensors import safe_open
 
-    with safe_open(path, "numpy") as source:
-        yield from ((name, source.get_tensor(name)) for name in source.keys())  # noqa: SIM118 - no mapping
+    with safe_open(path, "numpy") as file:
+        for name in file.keys():  # noqa: SIM118 - no mapping
+            yield name, file.get_tensor(name)

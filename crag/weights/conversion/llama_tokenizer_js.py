@@ -10,6 +10,7 @@ import base64
 import json
 import re
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,11 @@ def convert_llama_2(script: Path, folder: Path) -> None:
     """Write `tokenizer.json`: SentencePiece with byte fallback, 32,000 tokens; raises `TokenizerSourceError`."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
-    vocabulary, packed = _constants(script, 32_000)
-    merges = [(vocabulary[left], vocabulary[right]) for left, right in struct.iter_unpack("<HH", packed)]
-    numbers = {token: number for number, token in enumerate(vocabulary)}
-    model = models.BPE(vocab=numbers, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
+    vocabulary, packed_merges = _read_constants(script, 32_000)
+    merges = [(vocabulary[left], vocabulary[right]) for left, right in struct.iter_unpack("<HH", packed_merges)]
+    token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
+
+    model = models.BPE(vocab=token_ids, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
     tokenizer: Any = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.decoder = decoders.Sequence(
@@ -60,13 +62,12 @@ def convert_llama_3(script: Path, folder: Path) -> None:
     """Write `tokenizer.json` and `tokenizer_config.json`: byte-level BPE; raises `TokenizerSourceError`."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
-    vocabulary, packed = _constants(script, 128_000)
-    bits = "".join(f"{byte:08b}" for byte in packed)
-    places = range(0, len(bits) - _LLAMA_3_BITS + 1, _LLAMA_3_BITS)
-    parts = [vocabulary[int(bits[place : place + _LLAMA_3_BITS], 2)] for place in places]
-    numbers = {token: number for number, token in enumerate(vocabulary)}
-    merges = list(zip(parts[::2], parts[1::2], strict=False))
-    tokenizer: Any = Tokenizer(models.BPE(vocab=numbers, merges=merges, ignore_merges=True))
+    vocabulary, packed_merges = _read_constants(script, 128_000)
+    tokens = [vocabulary[token_id] for token_id in _unpack_token_ids(packed_merges)]
+    merges = list(zip(tokens[::2], tokens[1::2], strict=False))
+    token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
+
+    tokenizer: Any = Tokenizer(models.BPE(vocab=token_ids, merges=merges, ignore_merges=True))
     split = pre_tokenizers.Split(Regex(_LLAMA_3_WORDS), behavior="isolated")
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
@@ -84,7 +85,15 @@ def convert_llama_3(script: Path, folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(config, ensure_ascii=False), encoding="utf-8")
 
 
-def _save(tokenizer: Any, begin: str, special: "list[str] | tuple[str, ...]", folder: Path) -> None:  # noqa: ANN401 - untyped library
+def _unpack_token_ids(packed: bytes) -> list[int]:
+    """The numbers of `_LLAMA_3_BITS` bits that follow each other in the bytes."""
+    bits = "".join(f"{byte:08b}" for byte in packed)
+    starts = range(0, len(bits) - _LLAMA_3_BITS + 1, _LLAMA_3_BITS)
+    return [int(bits[start : start + _LLAMA_3_BITS], 2) for start in starts]
+
+
+def _save(tokenizer: Any, begin: str, special: Sequence[str], folder: Path) -> None:  # noqa: ANN401 - untyped library
+    """Write `tokenizer.json` with the special tokens, the first of which begins every text."""
     from tokenizers import AddedToken, processors
 
     tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
@@ -94,16 +103,19 @@ def _save(tokenizer: Any, begin: str, special: "list[str] | tuple[str, ...]", fo
     tokenizer.save(str(folder / "tokenizer.json"))
 
 
-def _constants(script: Path, size: int) -> tuple[list[str], bytes]:
-    """The vocabulary, and the merges as bytes."""
+def _read_constants(script: Path, size: int) -> tuple[list[str], bytes]:
+    """The vocabulary, which must have `size` tokens, and the merges as bytes."""
     text = script.read_text(encoding="utf-8")
-    values = []
-    for name in ("llama_vocab_base64", "llama_merges_binary"):
-        found = re.search(rf"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]", text)
-        if found is None:
-            raise TokenizerSourceError(f"the script holds no constant {name}")
-        values.append(base64.b64decode(found[1]))
-    vocabulary = values[0].decode("utf-8").split("\n")
+    vocabulary = _read_base64(text, "llama_vocab_base64").decode("utf-8").split("\n")
+    merges = _read_base64(text, "llama_merges_binary")
     if len(vocabulary) != size:
         raise TokenizerSourceError(f"{script}: expected {size} tokens, found {len(vocabulary)}")
-    return vocabulary, values[1]
+    return vocabulary, merges
+
+
+def _read_base64(script: str, name: str) -> bytes:
+    """The bytes of a constant such as ``name = "TGxhbWE="``."""
+    match = re.search(rf"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]", script)
+    if match is None:
+        raise TokenizerSourceError(f"the script holds no constant {name}")
+    return base64.b64decode(match[1])

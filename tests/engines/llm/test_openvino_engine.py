@@ -15,7 +15,7 @@ from crag.engines.llm.decoding import Logits
 from crag.engines.llm.openvino_engine import OpenvinoModel
 from crag.engines.llm.transformers_engine import TransformersModel
 from crag.settings import OpenvinoEngine, TransformersEngine
-from crag.weights.conversion.int8 import INT8_FILES, quantised, write_int8
+from crag.weights.conversion.int8 import INT8_FILES, quantise, write_int8
 from crag.weights.manifest import WeightsMissingError, locate
 
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
@@ -73,7 +73,7 @@ def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
     tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
     ours, theirs = OpenvinoModel(locate(smollm2)), reference(smollm2)
     lines = Path(__file__).parents[3].joinpath("docs", "extending.md").read_text(encoding="utf-8").split("\n\n")
-    prompts = [[*tokenizer._encode(line, special=False)] for line in lines]
+    prompts = [list(tokenizer.backend.encode(line, add_special_tokens=False).ids) for line in lines]
     prompts = [prompt for prompt in prompts if 8 <= len(prompt) <= 200][:40]
     same = sum(logits(ours, [prompt]).argmax() == logits(theirs, [prompt]).argmax() for prompt in prompts)
     assert len(prompts) >= 20
@@ -85,7 +85,7 @@ def test_rows_of_a_matrix_are_rounded_each_by_its_own_scale() -> None:
         [10.0 ** (i % 4)] for i in range(20)
     ]
     matrix[3] = 0
-    integers, scale = quantised(matrix)
+    integers, scale = quantise(matrix)
     assert abs(integers).max() == 127
     assert (abs(integers * scale.astype("float32") - matrix) <= 0.51 * scale + 127 * abs(scale) * 2**-11).all()
     assert not integers[3].any()
