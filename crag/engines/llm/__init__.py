@@ -1,4 +1,4 @@
-"""Language models behind one interface; `load_language_model` loads one. Engines are imported only on request."""
+"""Language models behind one interface; `load_language_model` makes one. An engine's library is imported on request."""
 
 import logging
 from importlib import import_module
@@ -32,18 +32,32 @@ ENGINES = {
 
 
 def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
-    """The engine that the settings name, not warmed up; `transformers` if OpenVINO is not installed.
+    """Construct the engine that the settings name; its weights load with `warm_up` or at the first `generate`.
+
+    Without an installed OpenVINO the engine `transformers` takes its part.
+
+        settings = OpenvinoEngine(engine="openvino", model="qwen2.5-coder-1.5b-instruct")
+        model = load_language_model(settings)
+        model.warm_up()
+
     Raises EngineUnavailableError: a package is not installed; the message names its requirements file.
     """
     if isinstance(settings, OpenvinoEngine) and find_spec("openvino") is None:
         log.warning("openvino is not installed: using transformers instead, in float32 and far slower")
-        same = settings.model_dump(exclude={"engine"})
-        settings = TransformersEngine(engine="transformers", dtype="float32", device="cpu", **same)
+        settings = _as_transformers(settings)
+
     module, class_name, requirements = ENGINES[settings.engine]
     try:
-        model: LanguageModel = getattr(import_module(module), class_name)(settings)
+        engine_class = getattr(import_module(module), class_name)
+        model: LanguageModel = engine_class(settings)
     except ImportError as error:
         raise EngineUnavailableError(
             f"the language model engine {settings.engine!r} cannot start ({error}): pip install -r {requirements}"
         ) from error
     return model
+
+
+def _as_transformers(settings: OpenvinoEngine) -> TransformersEngine:
+    """The same model and limits for the engine `transformers` on a CPU."""
+    shared = settings.model_dump(exclude={"engine"})
+    return TransformersEngine(engine="transformers", dtype="float32", device="cpu", **shared)

@@ -1,4 +1,4 @@
-"""The attention of models that transformers runs: on cards without flash attention it must not keep all scores."""
+"""The attention of models that transformers runs: on GPUs without flash attention it must not keep all scores."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +9,10 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from transformers.masking_utils import sdpa_mask
 
 REPEATED = "sdpa_repeated"
+"""The name under which transformers finds `_attend_with_repeated_heads`."""
+
+_FIRST_WITH_FLASH_ATTENTION = (8, 0)
+"""Compute capability of the first GPUs with flash attention (Ampere)."""
 
 
 def attention_for(device: str) -> str:
@@ -18,21 +22,37 @@ def attention_for(device: str) -> str:
     fused kernel does that, and torch computes all scores in float32: 2 GiB a layer, several times, for 4,096 tokens of
     Llama-3-8B. Keys and values repeated for each head take the memory-efficient kernel.
     """
-    cards = range(torch.cuda.device_count()) if device == "auto" else [torch.device(device)]
-    on_cards = device.startswith(("auto", "cuda")) and torch.cuda.is_available()
-    old = on_cards and any(torch.cuda.get_device_capability(card) < (8, 0) for card in cards)
-    return REPEATED if old else "sdpa"
+    if not device.startswith(("auto", "cuda")) or not torch.cuda.is_available():
+        return "sdpa"
+
+    gpus = range(torch.cuda.device_count()) if device == "auto" else [torch.device(device)]
+    for gpu in gpus:
+        if torch.cuda.get_device_capability(gpu) < _FIRST_WITH_FLASH_ATTENTION:
+            return REPEATED
+    return "sdpa"
 
 
-def _repeated(
-    module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: object, **more: object
+def _attend_with_repeated_heads(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *arguments: object,
+    **options: object,
 ) -> tuple[torch.Tensor, None]:
-    each = getattr(module, "num_key_value_groups", 1)
-    alone: Any = SimpleNamespace(is_causal=getattr(module, "is_causal", True))  # has no groups to share keys among
+    """The attention `sdpa` of transformers with keys and values (batch x heads x tokens x size) repeated for the heads
+    that share them.
+
+    `sdpa_attention_forward` asks the module how many heads share a key; the stand-in for it says nothing about that.
+    """
+    sharing_heads = getattr(module, "num_key_value_groups", 1)
+    ungrouped: Any = SimpleNamespace(is_causal=getattr(module, "is_causal", True))
     attend: Any = sdpa_attention_forward
-    found: tuple[torch.Tensor, None] = attend(alone, query, repeat_kv(key, each), repeat_kv(value, each), *rest, **more)
-    return found
+    output: tuple[torch.Tensor, None] = attend(
+        ungrouped, query, repeat_kv(key, sharing_heads), repeat_kv(value, sharing_heads), *arguments, **options
+    )
+    return output
 
 
-AttentionInterface.register(REPEATED, _repeated)
+AttentionInterface.register(REPEATED, _attend_with_repeated_heads)
 AttentionMaskInterface.register(REPEATED, sdpa_mask)

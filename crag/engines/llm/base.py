@@ -20,22 +20,24 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """One prompt: either `messages` (rendered by the model's chat template) or `prompt` (raw text).
-
-    `adapter` names a LoRA adapter of the engine's settings; None means the base model. `grammar` is a Lark grammar for
-    the output. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
-    `with_log_probability` asks for `Generation.mean_log_probability`; some engines always give it.
-    """
+    """One prompt: either `messages` or `prompt`, and how to continue it."""
 
     messages: tuple[Message, ...] = ()
+    """A chat, rendered by the model's chat template."""
     prompt: str | None = None
+    """Raw text to continue, without a chat template."""
     adapter: str | None = None
+    """A LoRA adapter of the engine's settings; None: the base model."""
     grammar: str | None = None
+    """A Lark grammar for the output."""
     max_tokens: int = 64
     temperature: float = 0.0
+    """0 is greedy decoding."""
     top_p: float = 1.0
     stop: tuple[str, ...] = ()
+    """Generation ends before any of these strings."""
     with_log_probability: bool = False
+    """Ask for `Generation.mean_log_probability`; some engines always give it."""
 
     def __post_init__(self) -> None:
         if bool(self.messages) == (self.prompt is not None):
@@ -44,22 +46,21 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The result of one request.
-
-    `mean_log_probability` is the mean over the generated tokens in nats, with the end-of-text token and before
-    temperature, top-p and grammar; None if the engine does not know it. `finish_reason` is ``stop`` at the model's own
-    end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the deadline (the text may be partial or empty)
-    and ``error`` if the engine failed; `error` says how. `first_entropy` is that of the first token's distribution, in
-    nats: how undecided the model was; None: not known.
-    """
+    """The result of one request."""
 
     text: str
     mean_log_probability: float | None
+    """In nats, over the generated tokens with the end-of-text token, before temperature, top-p and grammar.
+    None: the engine does not know it."""
     prompt_tokens: int
     completion_tokens: int
     finish_reason: FinishReason
+    """``stop``: the model ended its text, or wrote a stop string; ``length``: at `max_tokens`; ``deadline``: out of
+    time, so the text may be partial or empty; ``error``: the engine failed."""
     error: str | None = None
+    """How the engine failed."""
     first_entropy: float | None = None
+    """Entropy in nats of the first token's distribution: how undecided the model was. None: not known."""
 
     @classmethod
     def failed(cls, error: str) -> "Generation":
@@ -79,17 +80,13 @@ class TokenCounter(Protocol):
         """Number of tokens of plain text, without special tokens."""
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning of the text that has at most `max_tokens` tokens."""
+        """The longest prefix of the text that has at most `max_tokens` tokens."""
 
 
 class LanguageModel(TokenCounter, Protocol):
     """One engine with one base model and any number of named adapters.
 
     Construction is cheap. `count_tokens` and `truncate` load only the tokenizer. `generate` warms up if needed.
-
-    `generate` returns one `Generation` per request, in order. A failing request gives ``finish_reason="error"``, an
-    expired deadline gives ``"deadline"``. It overruns the deadline by at most one model step. Only a dead engine raises
-    `LanguageModelDiedError`.
     """
 
     def check_weights(self) -> None:
@@ -99,7 +96,17 @@ class LanguageModel(TokenCounter, Protocol):
         """Load weights, once; raises `crag.weights.manifest.WeightsMissingError` or `EngineUnavailableError`."""
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """Answer all requests as one batch."""
+        """Answer all requests as one batch: one `Generation` per request, in order.
+
+            request = GenerationRequest(messages=(Message("user", "Who wrote Dune?"),), max_tokens=16)
+            [generation] = model.generate([request], Deadline(30))
+            generation.text, generation.finish_reason   # "Frank Herbert", "stop"
+
+        A failing request gives ``finish_reason="error"``, an expired deadline gives ``"deadline"``. The call overruns
+        the deadline by at most one step of the model.
+
+        Raises LanguageModelDiedError: the engine is dead; nothing else is raised for requests.
+        """
 
     def close(self) -> None:
         """Release memory and processes; safe to call twice."""
@@ -117,11 +124,15 @@ def refuse_unknown_adapter(request: GenerationRequest, adapters: Collection[str]
     """A failed generation if the request names an adapter that the engine does not have, else None."""
     if request.adapter is None or request.adapter in adapters:
         return None
-    known = ", ".join(sorted(adapters)) or "none"
-    return Generation.failed(f"there is no adapter {request.adapter!r}; adapters of this engine: {known}")
+    available = ", ".join(sorted(adapters)) or "none"
+    return Generation.failed(f"unknown adapter {request.adapter!r}; adapters of this engine: {available}")
 
 
 def end_before_stop(text: str, stop: Sequence[str]) -> str:
     """The text before the first stop string; empty stop strings are ignored."""
-    places = [text.find(string) for string in stop if string]
-    return text[: min((place for place in places if place >= 0), default=len(text))]
+    end = len(text)
+    for string in stop:
+        start = text.find(string) if string else -1
+        if start >= 0:
+            end = min(end, start)
+    return text[:end]

@@ -21,12 +21,12 @@ _ADAPTER_ADVICE = (
     "a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
 )
 
-
 EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
 
 
 class _AdapterConfig(BaseModel):
-    # What no engine checks by itself.
+    """The part of an `adapter_config.json` that no engine checks by itself."""
+
     base: str | None = Field(None, validation_alias="base_model_name_or_path")
     r: PositiveInt = 8
     lora_alpha: FiniteFloat = 8
@@ -35,7 +35,7 @@ class _AdapterConfig(BaseModel):
 class TokenizedRequest(NamedTuple):
     """A valid request: its position in the caller's list and its prompt's token ids."""
 
-    place: int
+    request_index: int
     request: GenerationRequest
     prompt: list[int]
 
@@ -72,96 +72,118 @@ class LocalEngine(ABC, Generic[EngineSettings]):
         """See `LanguageModel.warm_up`."""
 
     @abstractmethod
-    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
-        """Fill `results` by position; a request without a result counts as cut off by the deadline."""
+    def _answer(
+        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+    ) -> None:
+        """Fill `generations` by index; a request without one counts as cut off by the deadline."""
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.
+
         Raises LanguageModelDiedError: only a new process can recover the engine.
         """
-        results: dict[int, Generation] = {}
+        generations: dict[int, Generation] = {}
         if not deadline.expired:
             self.warm_up()
-            tokenized = []
-            for place, request in enumerate(requests):
-                prompt = self._prompt(request)
-                if isinstance(prompt, Generation):
-                    results[place] = prompt
-                else:
-                    tokenized.append(TokenizedRequest(place, request, prompt))
-            self._answer(tokenized, results, deadline)
-        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
-    def _prompt(self, request: GenerationRequest) -> list[int] | Generation:
+            tokenized: list[TokenizedRequest] = []
+            for index, request in enumerate(requests):
+                prompt = self._tokenize(request)
+                if isinstance(prompt, Generation):
+                    generations[index] = prompt
+                else:
+                    tokenized.append(TokenizedRequest(index, request, prompt))
+
+            self._answer(tokenized, generations, deadline)
+        return [generations.get(index, Generation.out_of_time()) for index in range(len(requests))]
+
+    def _tokenize(self, request: GenerationRequest) -> list[int] | Generation:
         """Token ids of the prompt, or a failed generation if the request cannot run."""
         refused = refuse_unknown_adapter(request, self._settings.adapters)
         if refused is not None:
             return refused
+
         try:
             prompt = self._tokenizer.prompt_tokens(request)
         except PromptError as error:
             return Generation.failed(str(error))
+
         if not prompt:
             return Generation.failed("the prompt is empty")
         if len(prompt) >= self._window:
             return Generation.failed(
-                f"the prompt has {len(prompt)} tokens, but the model takes {self._window} with the answer"
+                f"the prompt has {len(prompt)} tokens, but prompt and answer together may have {self._window}"
             )
         return prompt
 
 
 def model_folder(name: str) -> Path:
     """The folder of a model: by name, by path, or from the hub's cache; see `locate`.
+
     Raises WeightsMissingError: a file is missing, or there is no such model.
     """
-    return _holding(locate(name), _MODEL_ADVICE, "config.json")
+    folder = locate(name)
+    _require_files(folder, ["config.json"], _MODEL_ADVICE)
+    return folder
 
 
 def adapter_folder(name: str) -> Path:
-    """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
+    """The folder of a LoRA adapter: of the manifest, or a path relative to the repository.
+
+    Only safetensors count: pickled weights can run code.
     Raises WeightsMissingError: the folder or a file of the adapter is missing.
     """
     folder = locate(name) if name in load_manifest().models else REPOSITORY / name
-    return _holding(folder, _ADAPTER_ADVICE, "adapter_config.json", "adapter_model.safetensors")
+    _require_files(folder, ["adapter_config.json", "adapter_model.safetensors"], _ADAPTER_ADVICE)
+    return folder
+
+
+def _require_files(folder: Path, names: Sequence[str], advice: str) -> None:
+    for name in names:
+        if not (folder / name).is_file():
+            raise WeightsMissingError(f"{folder / name} is missing: {advice}")
 
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
-    """Check a base model and its adapters (name -> place) without loading them.
+    """Check a base model and its adapters (name -> location) without loading them.
+
     Raises WeightsMissingError: a file is missing or damaged, or an adapter was tuned for another model.
     """
-    from safetensors import SafetensorError, safe_open
-
     model_folder(model)
-    for name, place in adapters.items():
-        folder = adapter_folder(place)
-        try:
-            base = _AdapterConfig.model_validate_json((folder / "adapter_config.json").read_bytes()).base
-            safe_open(folder / "adapter_model.safetensors", "numpy")  # compares the header with the file's size
-        except (ValidationError, SafetensorError) as error:
-            why = " ".join(f"the adapter {name} is damaged: {error}".split())[:300]
-            raise WeightsMissingError(f"{folder}: {why}: {_ADAPTER_ADVICE}") from None
-        if base is not None and _canonical(base) not in {None, _canonical(model)}:
+    for name, location in adapters.items():
+        base = _read_base_model(name, adapter_folder(location))
+        if base is None:
+            continue
+        canonical_base = _canonical_name(base)
+        if canonical_base is not None and canonical_base != _canonical_name(model):
             raise WeightsMissingError(
                 f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
                 "one of this model, or remove the adapter there and where the preset names it"
             )
 
 
-def _canonical(model: str) -> str | None:
+def _read_base_model(name: str, folder: Path) -> str | None:
+    """The model that an adapter was tuned for, if its folder says so. Raises WeightsMissingError: a file is damaged."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        config = _AdapterConfig.model_validate_json((folder / "adapter_config.json").read_bytes())
+        safe_open(folder / "adapter_model.safetensors", "numpy")  # compares the header with the file's size
+    except (ValidationError, SafetensorError) as error:
+        reason = " ".join(f"the adapter {name} is damaged: {error}".split())[:300]
+        raise WeightsMissingError(f"{folder}: {reason}: {_ADAPTER_ADVICE}") from None
+    return config.base
+
+
+def _canonical_name(model: str) -> str | None:
     """One name for a model given by manifest, hub or folder; None if unknown."""
     entries = load_manifest().models
-    of_hub = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
-    name = of_hub.get(model, model)
+    name_by_repository = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
+    name = name_by_repository.get(model, model)
     if name in entries:
         return name
+
     folder = (REPOSITORY / name).resolve()
     if not folder.is_dir():
         return None
     return folder.name if folder.name in entries else str(folder)
-
-
-def _holding(folder: Path, advice: str, *names: str) -> Path:
-    for name in names:
-        if not (folder / name).is_file():
-            raise WeightsMissingError(f"{folder / name} is missing: {advice}")
-    return folder

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,26 @@ from crag.weights.manifest import WeightsMissingError
 OPTIONS = {
     "PERFORMANCE_HINT": "LATENCY",
     "INFERENCE_PRECISION_HINT": "f32",
-    "KV_CACHE_PRECISION": "f32",  # with less precision, a text depends on how its prompt was split
-    "DYNAMIC_QUANTIZATION_GROUP_SIZE": "128",  # as exact as the default of 32, and faster
-    "CACHE_MODE": "OPTIMIZE_SIZE",  # what is compiled is kept without the weights: 1 MB
-    "CPU_RUNTIME_CACHE_CAPACITY": "128",  # machine code for a prompt's length: with 5,000, each new length adds 1 MB
+    # With less precision, a text depends on how its prompt was split.
+    "KV_CACHE_PRECISION": "f32",
+    # As exact as the default of 32, and faster.
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": "128",
+    # What is compiled is stored without the weights: 1 MB.
+    "CACHE_MODE": "OPTIMIZE_SIZE",
+    # Machine code for a prompt's length. With 5,000, each new length adds 1 MB.
+    "CPU_RUNTIME_CACHE_CAPACITY": "128",
 }
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")  # the same, one library below
-_TRIM = getattr(ctypes.pythonapi, "malloc_trim", bool)  # glibc's: freed blocks add up to 200 MB
+"""Options of OpenVINO's CPU plugin."""
+
+# oneDNN, the library below OpenVINO, has the same cache; it reads the variable when it is loaded.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+
+_trim_heap = getattr(ctypes.pythonapi, "malloc_trim", bool)
+"""glibc's function that gives freed blocks back, which add up to 200 MB; without glibc a call that does nothing."""
+
 _RELEASE_SECONDS = 0.05
+"""Time between two releases of a mapped file's pages."""
+
 Rows = NDArray[np.int32]
 """For each row of a step, the row of the key-value cache that it continues."""
 
@@ -58,55 +71,81 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
 
 
 class OpenvinoModel(StepModel):
-    """The cache is in the graph, so only one batch runs at a time."""
+    """A compiled graph, see `crag.weights.conversion.openvino_graph`.
+
+    The cache of keys and values is in the graph, so only one batch runs at a time.
+    """
 
     prefill_tokens = PREFILL_TOKENS_ON_CPU
 
     def __init__(self, folder: Path) -> None:
-        import openvino as ov  # beside what others load
+        import openvino as ov  # here: only this engine pays for the import
 
-        self._tensor = ov.Tensor
-        weights, graph = (folder / name for name in INT8_FILES)
+        self._tensor_class = ov.Tensor
+        weights_name, graph_name = INT8_FILES
+        graph = folder / graph_name
         options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
         self._request = ov.Core().compile_model(graph, "CPU", options).create_infer_request()
-        with _released(weights):  # the first step repacks the matrices
+
+        with _releasing_pages(folder / weights_name):  # the first step repacks the matrices
             self.rehearse()
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, kept: int = 1
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, logits_to_keep: int = 1
     ) -> tuple[Logits, Rows]:
-        """See `StepModel.step`."""
+        """See `StepModel.step`; here the cache only says which rows continue."""
+        same_rows = np.arange(len(tokens), dtype=np.int32)
         if cache is None:
             self._request.reset_state()
-            _TRIM(0)
-            cache = np.arange(len(tokens), dtype=np.int32)
-        for name, values in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
-            self._request.set_tensor(name, self._tensor(np.ascontiguousarray(values)))
-        self._request.set_tensor("beam_idx", self._tensor(cache))
-        self._request.set_tensor("kept", self._tensor(np.array([kept], np.int64)))
+            _trim_heap(0)
+            cache = same_rows
+
+        self._set_input("input_ids", np.ascontiguousarray(tokens))
+        self._set_input("attention_mask", np.ascontiguousarray(mask))
+        self._set_input("position_ids", np.ascontiguousarray(positions))
+        self._set_input("beam_idx", cache)
+        self._set_input("kept", np.array([logits_to_keep], np.int64))
         self._request.infer()
-        return self._request.get_tensor("logits").data.copy(), np.arange(len(tokens), dtype=np.int32)
+
+        logits: Logits = self._request.get_tensor("logits").data.copy()
+        return logits, same_rows
+
+    def _set_input(self, name: str, values: NDArray[Any]) -> None:
+        self._request.set_tensor(name, self._tensor_class(values))
 
 
 @contextmanager
-def _released(path: Path) -> Iterator[None]:
+def _releasing_pages(path: Path) -> Iterator[None]:
     """Release a mapped file's memory pages again and again while the block reads them, so that few are held at once."""
-    done, maps = threading.Event(), Path("/proc/self/maps")
-    lines = maps.read_text(encoding="utf-8").splitlines() if maps.is_file() else []
-    spans = [[int(end, 16) for end in line.split()[0].split("-")] for line in lines if line.endswith(str(path))]
+    spans = _mapped_spans(path)
+    done = threading.Event()
 
-    def release() -> None:
-        while spans:
-            last = done.wait(_RELEASE_SECONDS)
+    def release_until_done() -> None:
+        finished = not spans
+        while not finished:
+            finished = done.wait(_RELEASE_SECONDS)
             for start, end in spans:
                 ctypes.pythonapi.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
-            if last:
-                return
 
-    thread = threading.Thread(target=release, daemon=True)
+    thread = threading.Thread(target=release_until_done, daemon=True)
     thread.start()
     try:
         yield
     finally:
         done.set()
         thread.join()
+
+
+def _mapped_spans(path: Path) -> list[tuple[int, int]]:
+    """First and last address of each mapping of a file in this process; none on systems without `/proc`."""
+    maps = Path("/proc/self/maps")
+    if not maps.is_file():
+        return []
+
+    spans: list[tuple[int, int]] = []
+    for line in maps.read_text(encoding="utf-8").splitlines():
+        if line.endswith(str(path)):
+            # A line begins with both addresses in hexadecimal digits: 7f0c2e000000-7f0c2e021000 r--p ...
+            start, end = line.split()[0].split("-")
+            spans.append((int(start, 16), int(end, 16)))
+    return spans

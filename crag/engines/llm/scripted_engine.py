@@ -20,6 +20,7 @@ _TOKEN = re.compile(r"\S+")
 _SEED = 20240805
 _HANG_OVERRUN_SECONDS = 0.5
 _LOG_PROBABILITY = -0.1
+"""The mean log-probability of every text that is not empty."""
 
 _GARBAGE = (
     "<|im_end|>\n<|im_start|>assistant\n<|eot_id|><s>[INST] answer [/INST]</s>",
@@ -34,6 +35,9 @@ _GARBAGE = (
 
 class ScriptedLanguageModel:
     """Replies from `settings.replies`; tokens are words separated by white space.
+
+        settings = ScriptedEngine(engine="scripted", replies={"Dune": "Frank Herbert"})
+        ScriptedLanguageModel(settings)   # answers a question that has "Dune" in it with "Frank Herbert"
 
     The fault starts after `settings.fault_after` requests since `warm_up`, and stays:
 
@@ -57,7 +61,8 @@ class ScriptedLanguageModel:
     def warm_up(self) -> None:
         """Revive a dead engine; there is nothing to load."""
         if self._dead:
-            self._served, self._dead = 0, False
+            self._dead = False
+            self._served = 0
 
     def close(self) -> None:
         """Nothing to release."""
@@ -71,14 +76,20 @@ class ScriptedLanguageModel:
         if max_tokens <= 0:
             return ""
         words = list(_TOKEN.finditer(text))
-        return text if len(words) <= max_tokens else text[: words[max_tokens - 1].end()]
+        if len(words) <= max_tokens:
+            return text
+        return text[: words[max_tokens - 1].end()]
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """One generation per request, in order, unless the fault is ``short_list``.
         Raises LanguageModelDiedError: the fault is ``die_after`` and has begun.
         """
-        generations = (self._serve(request, deadline) for request in requests)
-        return [generation for generation in generations if generation is not None]
+        generations: list[Generation] = []
+        for request in requests:
+            generation = self._serve(request, deadline)
+            if generation is not None:
+                generations.append(generation)
+        return generations
 
     def _serve(self, request: GenerationRequest, deadline: Deadline) -> Generation | None:
         if deadline.expired:
@@ -86,6 +97,7 @@ class ScriptedLanguageModel:
         refused = refuse_unknown_adapter(request, self._settings.adapters)
         if refused is not None:
             return refused
+
         self._served += 1
         seconds = self._settings.seconds_per_request
         fault = self._settings.fault if self._served > self._settings.fault_after else None
@@ -96,34 +108,52 @@ class ScriptedLanguageModel:
             seconds = deadline.remaining + _HANG_OVERRUN_SECONDS
         elif fault == "slow":
             seconds = max(0.5, 10 * seconds)
+
         in_time = seconds <= deadline.remaining
         time.sleep(seconds if in_time or fault == "hang" else deadline.remaining)
-        return self._generation(request, fault) if in_time else Generation.out_of_time()
+        if not in_time:
+            return Generation.out_of_time()
+        return self._generation(request, fault)
 
     def _generation(self, request: GenerationRequest, fault: str | None) -> Generation | None:
-        reason: FinishReason = "length"
         if fault == "short_list":
             return None
         if fault == "error":
             return Generation.failed("the scripted engine fails on purpose")
+
+        reason: FinishReason = "length"
         if fault == "garbage":
             text = self._garbage()
         else:
-            reply = end_before_stop("" if fault == "empty" else self._reply(request), request.stop)
+            reply = "" if fault == "empty" else self._reply(request)
+            reply = end_before_stop(reply, request.stop)
             text = self.truncate(reply, request.max_tokens)
-            reason = "stop" if text == reply else "length"
-        tokens = self.count_tokens(text)
-        turns = [message.content for message in request.messages] + [request.prompt or ""]
-        prompt_tokens = sum(map(self.count_tokens, turns))
-        return Generation(text, _LOG_PROBABILITY if tokens else None, prompt_tokens, tokens, reason)
+            if text == reply:
+                reason = "stop"
+
+        completion_tokens = self.count_tokens(text)
+        prompt_parts = [message.content for message in request.messages] + [request.prompt or ""]
+        return Generation(
+            text=text,
+            mean_log_probability=_LOG_PROBABILITY if completion_tokens else None,
+            prompt_tokens=sum(map(self.count_tokens, prompt_parts)),
+            completion_tokens=completion_tokens,
+            finish_reason=reason,
+        )
 
     def _reply(self, request: GenerationRequest) -> str:
-        users = [turn.content for turn in request.messages if turn.role == "user"]
-        asked = request.prompt if request.prompt is not None else (users or [""])[-1]
-        replies = self._settings.replies.items()
-        return next((reply for part, reply in replies if part in asked), self._settings.default_reply)
+        """The reply to the prompt, or to the chat's newest question."""
+        question = request.prompt
+        if question is None:
+            user_turns = [turn.content for turn in request.messages if turn.role == "user"]
+            question = user_turns[-1] if user_turns else ""
+
+        for substring, reply in self._settings.replies.items():
+            if substring in question:
+                return reply
+        return self._settings.default_reply
 
     def _garbage(self) -> str:
-        chance = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
-        noise = "".join(chr(chance.randrange(1, 0xD800)) for _ in range(40))
-        return chance.choice((*_GARBAGE, noise))
+        generator = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
+        noise = "".join(chr(generator.randrange(1, 0xD800)) for _ in range(40))
+        return generator.choice((*_GARBAGE, noise))

@@ -11,7 +11,8 @@ from llguidance import LLTokenizer
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
-from crag.engines.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Slot, StepModel
+from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
+from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
 from crag.engines.llm.tokenizer import read_config
 from crag.settings import OpenvinoEngine, TransformersEngine
@@ -33,32 +34,39 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     def warm_up(self) -> None:
         """Load the model and its adapters.
+
         Raises WeightsMissingError: a file is missing; EngineUnavailableError: a package or the device is missing.
         """
         if self._decoder is not None:
             return
         self.check_weights()
-        model = self._model = self._load()
+        model = self._load()
+        self._model = model
         self._decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
 
     def close(self) -> None:
         """Release the model's memory."""
-        model, self._decoder, self._model = self._model, None, None
+        model = self._model
+        self._decoder = None
+        self._model = None
         gc.collect()
         if model is not None:
             model.release()
 
-    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
+    def _answer(
+        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+    ) -> None:
         rows: list[Slot] = []
-        for place, request, prompt in requests:
+        for index, request, prompt in requests:
             try:
-                rows.append(self._row(place, request, prompt))
+                rows.append(self._build_row(index, request, prompt))
             except GrammarError as error:
-                results[place] = Generation.failed(str(error))
+                generations[index] = Generation.failed(str(error))
+
         for batch in self._micro_batches(rows):
             if deadline.expired:
                 break
-            self._run(batch, results, deadline)
+            self._run(batch, generations, deadline)
 
     # --- loading -----------------------------------------------------------------------------------------------------
 
@@ -73,6 +81,7 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     @cached_property
     def _end_tokens(self) -> frozenset[int]:
+        """Ids of the tokens that end a text, by the model's configuration and by its tokenizer."""
         configured = self._config.get("eos_token_id")
         tokens = configured if isinstance(configured, list) else [configured]
         return frozenset({*tokens, self._tokenizer.end_token} - {None})
@@ -83,45 +92,58 @@ class StepwiseEngine(LocalEngine[Engine]):
         return min(limit, self._config.get("max_position_embeddings") or limit)
 
     @cached_property
-    def _guide(self) -> LLTokenizer:
+    def _grammar_tokenizer(self) -> LLTokenizer:
         """The tokenizer that all grammars share; building it takes a second."""
-        text, size, ends = self._tokenizer.backend.to_str(), self._config["vocab_size"], sorted(self._end_tokens)
-        return LLTokenizer(text, n_vocab=size, eos_token=ends, slices=[])  # its slices need 0.3 s and 50 MB
+        return LLTokenizer(
+            self._tokenizer.backend.to_str(),
+            n_vocab=self._config["vocab_size"],
+            eos_token=sorted(self._end_tokens),
+            slices=[],  # the default ones need 0.3 s and 50 MB
+        )
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Slot:
+    def _build_row(self, index: int, request: GenerationRequest, prompt: Sequence[int]) -> Slot:
+        """A fresh row for a request. Raises GrammarError: its grammar is invalid."""
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
-        matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
-        return Slot(request, prompt, limit, matcher, place)
+        matcher = None
+        if request.grammar is not None:
+            matcher = GrammarMatcher(self._grammar_tokenizer, request.grammar)
+        return Slot(request, prompt, limit, matcher, index)
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
-        """Each has one adapter and prompts of similar length; the shortest first, as they are the fastest."""
+        """Batches of one adapter and prompts of similar length; the shortest first, as they are the fastest."""
         ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
-        groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
-        return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+        batches: list[list[Slot]] = []
+        for _, group in groupby(ordered, key=lambda row: row.request.adapter):
+            rows_of_adapter = list(group)
+            batches.extend(rows_of_adapter[start : start + size] for start in range(0, len(rows_of_adapter), size))
+        return batches
 
-    def _run(self, batch: list[Slot], results: dict[int, Generation], deadline: Deadline) -> None:
+    def _run(self, batch: list[Slot], generations: dict[int, Generation], deadline: Deadline) -> None:
         """Run one micro-batch; if it fails as a whole, try each request alone."""
         try:
-            generations = self._decode(batch, deadline)
+            decoded = self._decode(batch, deadline)
         except LanguageModelDiedError:
             raise
         except (RuntimeError, ValueError, IndexError) as error:  # out of memory among them
             failure = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
         else:
-            results.update(zip((row.place for row in batch), generations, strict=True))
+            for row, generation in zip(batch, decoded, strict=True):
+                generations[row.request_index] = generation
             return
+
         # Outside the handler: its traceback would keep the failed batch's memory.
         if len(batch) == 1:
-            results[batch[0].place] = Generation.failed(failure)
+            generations[batch[0].request_index] = Generation.failed(failure)
             return
         if self._model is not None:
             self._model.release()
         for row in batch:
             if not deadline.expired:
-                self._run([self._row(row.place, row.request, row.prompt)], results, deadline)
+                fresh_row = self._build_row(row.request_index, row.request, row.prompt)
+                self._run([fresh_row], generations, deadline)
 
     def _decode(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         if self._decoder is None or self._model is None:

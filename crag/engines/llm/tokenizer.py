@@ -29,7 +29,8 @@ def quiet_transformers() -> Iterator[None]:
     """Silence the transformers library on stdout and stderr; restore its settings afterwards."""
     from transformers.utils import logging
 
-    verbosity, progress = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity = logging.get_verbosity()
+    progress_bar_enabled = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -38,14 +39,16 @@ def quiet_transformers() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(verbosity)
-        if progress:
+        if progress_bar_enabled:
             logging.enable_progress_bar()
 
 
 def read_config(folder: Path, name: str) -> dict[str, Any]:
     """A JSON file of a model's folder; empty if there is none."""
     path = folder / name
-    config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    config: dict[str, Any] = json.loads(path.read_bytes())
     return config
 
 
@@ -64,10 +67,10 @@ class ChatTokenizer:
         """The tokenizer of `tokenizer.json`."""
         from tokenizers import Tokenizer
 
-        loaded = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
-        loaded.no_padding()
-        loaded.no_truncation()
-        return loaded
+        tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
 
     @cached_property
     def _config(self) -> dict[str, Any]:
@@ -76,9 +79,14 @@ class ChatTokenizer:
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
         """The tokens that have a role: ``bos_token``, ``eos_token``, ``pad_token`` and the like."""
-        values = {name: value for name, value in self._config.items() if name.endswith("_token")}
-        spellings = {name: value["content"] if isinstance(value, dict) else value for name, value in values.items()}
-        return {name: spelling for name, spelling in spellings.items() if isinstance(spelling, str)}
+        spellings: dict[str, str] = {}
+        for name, value in self._config.items():
+            if not name.endswith("_token"):
+                continue
+            spelling = value["content"] if isinstance(value, dict) else value
+            if isinstance(spelling, str):  # ``add_bos_token`` is a flag
+                spellings[name] = spelling
+        return spellings
 
     @cached_property
     def end_token(self) -> int | None:
@@ -86,39 +94,47 @@ class ChatTokenizer:
         return self.backend.token_to_id(self._named_tokens.get("eos_token", ""))
 
     @cached_property
-    def _special(self) -> re.Pattern[str] | None:
+    def _special_tokens(self) -> re.Pattern[str] | None:
+        """Matches any special token of the model; None: it has none."""
         added = self.backend.get_added_tokens_decoder().values()
-        spellings = {token.content for token in added if token.special} | set(self._named_tokens.values())
-        longest_first = sorted(filter(None, spellings), key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        spellings = {token.content for token in added if token.special}
+        spellings.update(self._named_tokens.values())
+        spellings.discard("")
+        if not spellings:
+            return None
+
+        # The longest first: of `<s>` and `<s>x` the pattern must find the whole `<s>x`.
+        longest_first = sorted(spellings, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)))
 
     def prompt_tokens(self, request: GenerationRequest) -> list[int]:
         """Token ids of a whole prompt, with the beginning-of-text token if the model uses one. Raises PromptError."""
         if request.prompt is not None:
-            return self._encode(self._without_special(request.prompt), special=True)
-        return self._encode(self.render(request.messages), special=False)
+            return self._encode(self._break_special_tokens(request.prompt), add_special_tokens=True)
+        return self._encode(self.render(request.messages), add_special_tokens=False)  # the template writes them
 
     @cached_property
     def _template(self) -> Template:
         """The chat template, in the environment that transformers' documentation promises to it."""
-        file, source = self._folder / "chat_template.jinja", self._config.get("chat_template")
-        if file.is_file():
-            source = file.read_text(encoding="utf-8")
+        file = self._folder / "chat_template.jinja"
+        source = file.read_text(encoding="utf-8") if file.is_file() else self._config.get("chat_template")
         if isinstance(source, list):  # several templates by name
             source = {entry["name"]: entry["template"] for entry in source}.get("default")
         if not source:
             raise PromptError(
                 f"the model in {self._folder} has no chat template: give a raw prompt instead of messages"
             )
+
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )
-        environment.globals |= {"raise_exception": _refuse, "strftime_now": datetime.now().astimezone().strftime}
+        environment.globals["raise_exception"] = _refuse
+        environment.globals["strftime_now"] = datetime.now().astimezone().strftime
         return environment.from_string(source, globals=self._named_tokens)
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The chat in the model's template, up to the start of the assistant's turn."""
-        turns = [{"role": message.role, "content": self._without_special(message.content)} for message in messages]
+        """The chat in the model's template, up to the start of the assistant's turn. Raises PromptError."""
+        turns = [{"role": turn.role, "content": self._break_special_tokens(turn.content)} for turn in messages]
         try:
             return self._template.render(messages=turns, add_generation_prompt=True)
         except TemplateError as error:
@@ -130,35 +146,44 @@ class ChatTokenizer:
 
     def count(self, text: str) -> int:
         """Number of tokens of plain text, without special tokens."""
-        return len(self._encode(text, special=False))
+        return len(self._encode(text, add_special_tokens=False))
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The longest prefix that ends between two tokens and has at most `max_tokens` tokens."""
         text = encodable(text)
         if max_tokens <= 0:
             return ""
+
         offsets = self.backend.encode(text, add_special_tokens=False).offsets
-        keep = max_tokens
+        token_count = max_tokens
         # A prefix may split into more tokens than it had in the whole text, so check again.
-        while len(offsets) > keep:
-            beginning = text[: offsets[keep][0]]
-            if self.count(beginning) <= max_tokens:
-                return beginning
-            keep -= 1
+        while len(offsets) > token_count:
+            first_dropped, _ = offsets[token_count]
+            prefix = text[:first_dropped]
+            if self.count(prefix) <= max_tokens:
+                return prefix
+            token_count -= 1
         return text
 
-    def _encode(self, text: str, *, special: bool) -> list[int]:
-        return list(self.backend.encode(encodable(text), add_special_tokens=special).ids)
+    def _encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return list(self.backend.encode(encodable(text), add_special_tokens=add_special_tokens).ids)
 
-    def _without_special(self, content: str) -> str:
-        return without_control_tokens(encodable(content), self._special)
+    def _break_special_tokens(self, content: str) -> str:
+        return without_control_tokens(encodable(content), self._special_tokens)
 
 
 def _refuse(message: str) -> NoReturn:
     raise TemplateError(message)
 
 
-_PIECE = re.compile(r"(?P<word>[A-Z]?[a-z]+)|(?P<space> (?=[A-Za-z]))|(?P<other>.)", re.DOTALL)
+_PIECE = re.compile(
+    r"""
+      (?P<word>[A-Z]?[a-z]+)       # "word" or "Word"; not "WORD", whose capitals are pieces of one letter each
+    | (?P<space>\ (?=[A-Za-z]))    # the blank before a word, not before a digit or another blank
+    | (?P<other>.)                 # any other character
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def bound_tokens(text: str) -> int:
@@ -168,23 +193,28 @@ def bound_tokens(text: str) -> int:
     ASCII character, per UTF-8 byte beyond ASCII, and per two letters of a word; a blank before a word belongs to its
     token. Cutting a context too early costs a little recall; exceeding the server's window costs the answer.
     """
-    # One more for Llama-2's token in front of a text that does not start with a space.
-    return sum(map(_cost, _PIECE.finditer(text))) + bool(text)
+    if not text:
+        return 0
+    first_token = 1  # Llama-2 puts one in front of a text that does not start with a space
+    return first_token + sum(map(_bound_of_piece, _PIECE.finditer(text)))
 
 
 def truncate_to_bound(text: str, max_tokens: int) -> str:
     """The longest prefix that ends between words or characters and has a bound of at most `max_tokens`."""
-    spent = 1
+    if max_tokens <= 0:
+        return ""
+
+    bound = 1
     for piece in _PIECE.finditer(text):
-        spent += _cost(piece)
-        if spent > max_tokens:
+        bound += _bound_of_piece(piece)
+        if bound > max_tokens:
+            prefix = text[: piece.start()]
             # A blank is free only as part of a word, and that word does not fit.
-            beginning = text[: piece.start()]
-            return beginning.removesuffix(" ") if piece[0][0].isalpha() else beginning
-    return text if max_tokens > 0 else ""
+            return prefix.removesuffix(" ") if piece[0][0].isalpha() else prefix
+    return text
 
 
-def _cost(piece: re.Match[str]) -> int:
+def _bound_of_piece(piece: re.Match[str]) -> int:
     if piece["word"]:
         return (len(piece["word"]) + 1) // 2
     if piece["space"]:

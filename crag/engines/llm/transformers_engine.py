@@ -62,21 +62,21 @@ class TransformersModel(StepModel):
             yield
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, kept: int = 1
+        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, logits_to_keep: int = 1
     ) -> tuple[Logits, Cache]:
         """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
-        ids, seen, places = (torch.from_numpy(array).to(self._device) for array in (tokens, mask, positions))
         try:
             with torch.inference_mode():
                 output = self._model(
-                    input_ids=ids,
-                    attention_mask=seen,
-                    position_ids=places,
+                    input_ids=torch.from_numpy(tokens).to(self._device),
+                    attention_mask=torch.from_numpy(mask).to(self._device),
+                    position_ids=torch.from_numpy(positions).to(self._device),
                     past_key_values=cache,
                     use_cache=True,
-                    logits_to_keep=kept,
+                    logits_to_keep=logits_to_keep,
                 )
-                logits = output.logits[:, -kept:].float().cpu().numpy()
+                # Some models ignore `logits_to_keep` and return the logits after all tokens.
+                logits = output.logits[:, -logits_to_keep:].float().cpu().numpy()
         except torch.cuda.OutOfMemoryError:
             raise
         except torch.AcceleratorError as error:
@@ -90,9 +90,11 @@ class TransformersModel(StepModel):
 
 
 def _load_base(settings: TransformersEngine) -> PreTrainedModel:
+    """The base model on the device of the settings. Raises EngineUnavailableError: there is no GPU."""
     device = settings.device
     if device != "auto" and torch.device(device).type == "cuda" and not torch.cuda.is_available():
         raise EngineUnavailableError(f"the settings ask for device {device!r}, but torch finds no CUDA GPU here")
+
     spread = device == "auto" and torch.cuda.is_available()
     model = AutoModelForCausalLM.from_pretrained(
         str(model_folder(settings.model)),
@@ -106,8 +108,10 @@ def _load_base(settings: TransformersEngine) -> PreTrainedModel:
 
 
 def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTrainedModel:
+    """The base model with all adapters loaded and none applied yet."""
     if not settings.adapters:
         return base
+
     from peft import PeftModel
 
     model: PeftModel | None = None

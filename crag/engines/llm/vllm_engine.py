@@ -32,7 +32,8 @@ _ENVIRONMENT = {
 
 _TOKENS_PER_STEP = 2048
 """Prompt and answer tokens of all requests in one step; bounds the overrun of the deadline."""
-_SAME_NAMES = {"dtype", "quantization", "tensor_parallel_size", "gpu_memory_utilization", "enforce_eager"}
+
+_SETTINGS_WITH_SAME_NAME = {"dtype", "quantization", "tensor_parallel_size", "gpu_memory_utilization", "enforce_eager"}
 """Settings that vLLM has under the same names."""
 
 
@@ -47,7 +48,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         super().__init__(settings)
         self._llm: Any = None
         self._adapters: dict[str, LoRARequest] = {}
-        self._added = 0
+        self._request_count = 0
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         # Imported only to fail here, with the name of the requirements file, and not at the first question.
@@ -60,16 +61,19 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         if self._llm is not None:
             return
         self.check_weights()
+
         from vllm import LLM
         from vllm.lora.request import LoRARequest
 
         with quiet_transformers():
             self._llm = LLM(**self._engine_arguments())
+
         # The prefix cache is keyed by adapter: keep names, numbers and paths for the engine's life.
         self._adapters = {
             name: LoRARequest(name, number, str(adapter_folder(location)))
             for number, (name, location) in enumerate(sorted(self._settings.adapters.items()), start=1)
         }
+
         rehearsal = [
             GenerationRequest(prompt="warm-up", adapter=name, max_tokens=1) for name in (None, *self._adapters)
         ]
@@ -82,29 +86,34 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         self._llm.llm_engine.engine_core.shutdown()
         self._llm = None
         gc.collect()
+
         from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
 
         cleanup_dist_env_and_memory()
 
-    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
-        running: dict[str, int] = {}
-        for place, request, prompt in requests:
-            self._added += 1
-            identifier = str(self._added)
+    def _answer(
+        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+    ) -> None:
+        index_by_id: dict[str, int] = {}
+        for index, request, prompt in requests:
+            self._request_count += 1
+            request_id = str(self._request_count)
             adapter = self._adapters[request.adapter] if request.adapter is not None else None
             try:
                 self._llm.llm_engine.add_request(
-                    identifier,
+                    request_id,
                     {"prompt_token_ids": prompt},
-                    _sampling(request, self._window - len(prompt)),
+                    _sampling_parameters(request, self._window - len(prompt)),
                     lora_request=adapter,
                 )
-                running[identifier] = place
             except (ValueError, TypeError, _vllm_error()) as error:
-                results[place] = Generation.failed(f"vLLM refuses the request: {error}")
-        for identifier, output in self._step_until(deadline, running).items():
-            if identifier in running:
-                results[running[identifier]] = _generation(output)
+                generations[index] = Generation.failed(f"vLLM refuses the request: {error}")
+            else:
+                index_by_id[request_id] = index
+
+        for request_id, output in self._step_until(deadline, list(index_by_id)).items():
+            if request_id in index_by_id:
+                generations[index_by_id[request_id]] = _build_generation(output)
 
     # --- the engine ---------------------------------------------------------------------------------------------------
 
@@ -112,8 +121,9 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         from vllm.platforms import current_platform
 
         settings = self._settings
+        on_cpu = current_platform.is_cpu()
         arguments: dict[str, Any] = {
-            **settings.model_dump(include=_SAME_NAMES),
+            **settings.model_dump(include=_SETTINGS_WITH_SAME_NAME),
             "model": str(model_folder(settings.model)),
             "max_model_len": settings.max_model_tokens,
             "max_num_batched_tokens": _TOKENS_PER_STEP,
@@ -123,34 +133,48 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             "use_tqdm_on_load": False,
             "seed": 0,
         }
-        if settings.attention_backend is not None and not current_platform.is_cpu():
+
+        if settings.attention_backend is not None and not on_cpu:
             arguments["attention_backend"] = settings.attention_backend
-        if not (settings.enforce_eager or current_platform.is_cpu()):
-            # Graphs of decoding steps. Without torch.compile, so that a start stays short.
-            graphs = {"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY", "cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32]}
-            arguments["compilation_config"] = graphs
+
+        if not settings.enforce_eager and not on_cpu:
+            # CUDA graphs of decoding steps. Without torch.compile, so that a start stays short.
+            arguments["compilation_config"] = {
+                "mode": 0,
+                "cudagraph_mode": "FULL_DECODE_ONLY",
+                "cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32],
+            }
+
         if settings.distributed_executor is not None:
             arguments["distributed_executor_backend"] = settings.distributed_executor
+
         if settings.adapters:
             # On a CPU, vLLM 0.32.0 adds the last slot's adapter to requests without one, if other requests of the batch
             # use one (pull requests 48421 and 49656). An extra, empty slot avoids that.
-            slots = len(settings.adapters) + (1 if current_platform.is_cpu() else 0)
-            arguments |= {"enable_lora": True, "max_loras": slots, "max_lora_rank": settings.max_adapter_rank}
+            empty_slots = 1 if on_cpu else 0
+            arguments["enable_lora"] = True
+            arguments["max_loras"] = len(settings.adapters) + empty_slots
+            arguments["max_lora_rank"] = settings.max_adapter_rank
         return arguments
 
-    def _step_until(self, deadline: Deadline, running: dict[str, int]) -> dict[str, "RequestOutput"]:
-        """The latest output of each request, finished or not."""
+    def _step_until(self, deadline: Deadline, request_ids: Sequence[str]) -> dict[str, "RequestOutput"]:
+        """The latest output of each request, finished or not.
+
+        Raises LanguageModelDiedError: the engine failed.
+        """
         engine = self._llm.llm_engine
-        newest: dict[str, RequestOutput] = {}
+        outputs: dict[str, RequestOutput] = {}
         try:
             while engine.has_unfinished_requests() and not deadline.expired:
-                newest.update({output.request_id: output for output in engine.step()})
-            unfinished = [name for name in running if name not in newest or not newest[name].finished]
+                for output in engine.step():
+                    outputs[output.request_id] = output
+
+            unfinished = [name for name in request_ids if name not in outputs or not outputs[name].finished]
             if unfinished:
                 engine.abort_request(unfinished)
         except Exception as error:  # after any exception the engine's state is unknown
             raise LanguageModelDiedError(f"vLLM's engine failed: {type(error).__name__}: {error}") from error
-        return newest
+        return outputs
 
 
 def _vllm_error() -> type[Exception]:
@@ -161,30 +185,31 @@ def _vllm_error() -> type[Exception]:
     return error
 
 
-def _sampling(request: GenerationRequest, room: int) -> "SamplingParams":
+def _sampling_parameters(request: GenerationRequest, token_limit: int) -> "SamplingParams":
+    """The parameters of one request; `token_limit` is what the prompt leaves of the window."""
     from vllm import SamplingParams
     from vllm.sampling_params import StructuredOutputsParams
 
     grammar = StructuredOutputsParams(grammar=request.grammar) if request.grammar is not None else None
     return SamplingParams(
-        max_tokens=max(1, min(request.max_tokens, room)),
+        max_tokens=max(1, min(request.max_tokens, token_limit)),
         temperature=request.temperature,
         top_p=request.top_p,
         stop=[string for string in request.stop if string],
         structured_outputs=grammar,
-        # 0: no other tokens beside the chosen one.
-        logprobs=0,
+        logprobs=0,  # of the chosen token only
     )
 
 
 _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "deadline"}
 
 
-def _generation(output: "RequestOutput") -> Generation:
+def _build_generation(output: "RequestOutput") -> Generation:
     completion = output.outputs[0]
-    count = len(completion.token_ids)
     reason = _FINISH_REASONS.get(completion.finish_reason, "error")
+    count = len(completion.token_ids)
     total = completion.cumulative_logprob
+
     return Generation(
         text=encodable(completion.text),
         mean_log_probability=total / count if count and total is not None else None,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import GenerationRequest
-from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Integers, Slot
+from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, Integers, Slot
+from crag.engines.llm.grammar import GrammarError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26

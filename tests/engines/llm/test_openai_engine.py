@@ -15,7 +15,8 @@ from werkzeug import Request, Response
 
 from crag.core.deadline import Deadline
 from crag.engines.llm import EngineUnavailableError, GenerationRequest, LanguageModelDiedError, Message
-from crag.engines.llm.openai_engine import CHARACTERS_PER_TOKEN, LARGEST_REPLY, OpenAILanguageModel, read_reply
+from crag.engines.llm.openai_engine import LARGEST_REPLY, OpenAILanguageModel
+from crag.engines.llm.openai_reply import CHARACTERS_PER_TOKEN, read_reply
 from crag.settings import OpenAIEngine
 
 CHAT, RAW = "/v1/chat/completions", "/v1/completions"
@@ -298,7 +299,7 @@ def test_key_and_password_are_sent_and_never_shown(
         shown.append(str(raised.value))
     with pytest.raises(LanguageModelDiedError) as died:
         engine(closed).generate([ask()], Deadline(600))
-    with pytest.raises(EngineUnavailableError, match="'http://host/v1' is no address") as refused:
+    with pytest.raises(EngineUnavailableError, match="'http://host/v1' is not an address") as refused:
         engine("http://me:p/ssword@host/v1")
     basic = base64.b64encode(b"me:p/ssword").decode()
     assert set(seen) == {"Bearer k-123456", f"Basic {basic}"}
