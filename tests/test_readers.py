@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from crag.answering import ConfidenceModel
 from crag.core.files import DatasetError, UserError
-from crag.engines.llm.openai_engine import read_reply
+from crag.engines.llm.openai_reply import read_reply
 from crag.evaluation.datasets import read_records, read_rows
 from crag.evaluation.judge import make_judge
 from crag.evaluation.judge.llm import read_verdict

@@ -12,8 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from crag.core.places import REPOSITORY
 from crag.weights.manifest import Manifest, cache_folder, find_custom_model, load_manifest
-from crag.weights.preset_files import available_presets as available_presets
-from crag.weights.preset_files import read_preset as read_preset
 
 TRIM_TOKENIZER = "llama-2-tokenizer"
 """The tokenizer of the evaluator's cut to 75 tokens. An estimate replaces it if missing, which keeps fewer words."""
@@ -49,7 +47,7 @@ class NeededFolder:
     """The preset's key for it."""
     kind: Kind
     name: str
-    places: tuple[Path, ...]
+    paths: tuple[Path, ...]
     """The paths to look at, the first of them in the repository."""
     remedy: str
     """A sentence: how to make it."""
@@ -59,10 +57,10 @@ class NeededFolder:
     @property
     def path(self) -> Path:
         """The first of the paths that exists, else the expected path."""
-        for path in self.places:
+        for path in self.paths:
             if path.exists():
                 return path
-        return self.places[0]
+        return self.paths[0]
 
     @property
     def problem(self) -> str | None:

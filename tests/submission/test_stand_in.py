@@ -44,7 +44,7 @@ def nec(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bool]
 def test_every_folder_that_a_preset_needs_is_made(nec: tuple[Path, dict[str, bool]]) -> None:
     to, made = nec
     needed = needed_weights(load_settings("nec", []))
-    folders = [folder.places[0].relative_to(ROOT).as_posix() for folder in needed.folders if folder.problem]
+    folders = [folder.paths[0].relative_to(ROOT).as_posix() for folder in needed.folders if folder.problem]
     assert made.keys() == {*needed.models, *needed.optional, *folders}
     for name, marked in made.items():
         assert is_stand_in(to / name) is marked

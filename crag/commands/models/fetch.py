@@ -21,7 +21,7 @@ from crag.weights.manifest import (
     find,
     load_manifest,
 )
-from crag.weights.needed import available_presets
+from crag.weights.preset_files import available_presets
 from crag.weights.sources import FetchError
 
 

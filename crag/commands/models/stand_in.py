@@ -13,10 +13,7 @@ from pathlib import Path
 from crag.commands.command_line import command, parser_of
 from crag.core.files import UserError
 from crag.submission.stand_in import make_stand_ins
-from crag.weights.needed import (
-    available_presets,
-    read_preset,
-)
+from crag.weights.preset_files import available_presets, read_preset
 
 
 @command(ValueError, code=1)

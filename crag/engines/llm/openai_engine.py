@@ -24,8 +24,7 @@ from crag.engines.llm.base import (
     refuse_unknown_adapter,
 )
 from crag.engines.llm.local_engine import model_folder
-from crag.engines.llm.openai_reply import read_only_model
-from crag.engines.llm.openai_reply import read_reply as read_reply
+from crag.engines.llm.openai_reply import read_only_model, read_reply
 from crag.engines.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from crag.settings import OpenAIEngine
 
