@@ -97,8 +97,10 @@ def _mean_log_probability(reply: _Reply) -> float | None:
     """In nats; None if the reply has none, or numbers that cannot be log-probabilities."""
     values = [token.logprob for token in reply.tokens or []]
     values += [value for value in reply.log_probabilities or [] if value is not None]
-    if not values or not max(values) < _HIGHEST_LOG_PROBABILITY:  # not a number is refused, too
+    if not values or max(values) >= _HIGHEST_LOG_PROBABILITY:
         return None
 
-    mean = min(0.0, sum(values) / len(values))
-    return mean if math.isfinite(mean) else None
+    mean = sum(values) / len(values)
+    if not math.isfinite(mean):  # -Infinity, or NaN at any position
+        return None
+    return min(0.0, mean)

@@ -309,7 +309,14 @@ def test_key_and_password_are_sent_and_never_shown(
 
 
 @pytest.mark.parametrize(
-    "rest", ['"finish_reason": "length"', '"logprobs": {"token_logprobs": [null, -Infinity, -1]}', '"logprobs": null']
+    "rest",
+    [
+        '"finish_reason": "length"',
+        '"logprobs": {"token_logprobs": [null, -Infinity, -1]}',
+        '"logprobs": {"token_logprobs": [-1, NaN]}',
+        '"logprobs": {"token_logprobs": [NaN, -1]}',
+        '"logprobs": null',
+    ],
 )
 def test_missing_and_unfit_log_probabilities_are_none(rest: str) -> None:
     generation = read_reply(f'{{"choices": [{{"text": "ab", {rest}}}]}}', 9)
