@@ -117,7 +117,7 @@ class OpenvinoModel(StepModel):
 @contextmanager
 def _releasing_pages(path: Path) -> Iterator[None]:
     """Release a mapped file's memory pages again and again while the block reads them, so that few are held at once."""
-    spans = _mapped_spans(path)
+    spans = mapped_spans(path)
     done = threading.Event()
 
     def release_until_done() -> None:
@@ -136,15 +136,16 @@ def _releasing_pages(path: Path) -> Iterator[None]:
         thread.join()
 
 
-def _mapped_spans(path: Path) -> list[tuple[int, int]]:
+def mapped_spans(path: Path) -> list[tuple[int, int]]:
     """First and last address of each mapping of a file in this process; none on systems without `/proc`."""
     maps = Path("/proc/self/maps")
     if not maps.is_file():
         return []
 
+    mapped_path = str(path.resolve())  # the system names no symbolic links
     spans: list[tuple[int, int]] = []
     for line in maps.read_text(encoding="utf-8").splitlines():
-        if line.endswith(str(path)):
+        if line.endswith(mapped_path):
             # A line begins with both addresses in hexadecimal digits: 7f0c2e000000-7f0c2e021000 r--p ...
             start, end = line.split()[0].split("-")
             spans.append((int(start, 16), int(end, 16)))

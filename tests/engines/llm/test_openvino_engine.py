@@ -1,6 +1,7 @@
 """The int8 engine beside the float32 one: what rounding may change and what it must not."""
 
 import json
+import mmap
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from crag.core.deadline import Deadline
 from crag.engines.llm import EngineUnavailableError, GenerationRequest, load_language_model
 from crag.engines.llm.decoding import Logits
-from crag.engines.llm.openvino_engine import OpenvinoModel
+from crag.engines.llm.openvino_engine import OpenvinoModel, mapped_spans
 from crag.engines.llm.transformers_engine import TransformersModel
 from crag.settings import OpenvinoEngine, TransformersEngine
 from crag.weights.conversion.int8 import INT8_FILES, quantise, write_int8
@@ -119,6 +120,17 @@ def test_what_openvino_has_compiled_is_kept_and_made_again_if_it_is_damaged(tmp_
     kept.write_bytes(b"damaged")
     assert (logits(OpenvinoModel(folder), PROMPTS) == expected).all()
     assert kept.stat().st_size > len(b"damaged")
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="this system does not list a process's mappings")
+def test_a_mapped_file_is_found_through_a_symbolic_link(tmp_path: Path) -> None:
+    weights = tmp_path / "model.bin"
+    weights.write_bytes(bytes(2 * mmap.PAGESIZE))
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    assert mapped_spans(weights) == []
+    with weights.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ):
+        ((start, end),) = mapped_spans(tmp_path / "link" / "model.bin")
+    assert end - start == 2 * mmap.PAGESIZE
 
 
 def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
