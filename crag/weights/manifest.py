@@ -277,7 +277,8 @@ def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
     record = folder / RECORD_NAME
     if not record.is_file():
         return {}
-    files: dict[str, dict[str, Any]] = tomllib.loads(record.read_text(encoding="utf-8")).get("files", {})
+    tables = tomllib.loads(record.read_text(encoding="utf-8"))
+    files: dict[str, dict[str, Any]] = tables.get("files", {})
     return files
 
 

@@ -99,7 +99,7 @@ def merge_tables(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
         if value == NOTHING:
             tables.pop(key, None)
         elif value and isinstance(value, dict) and isinstance(old_value, dict):
-            # Another engine has keys of its own.
+            # Another engine has other keys.
             same_engine = value.get("engine", old_value.get("engine")) == old_value.get("engine")
             tables[key] = merge_tables(old_value, value) if same_engine else value
         else:

@@ -18,7 +18,6 @@ from crag.settings import (
     needed_weights,
     require_weights,
 )
-from crag.weights import needed
 from crag.weights.manifest import ModelEntry, WeightsMissingError, load_manifest
 
 REAL = REPOSITORY
@@ -139,7 +138,7 @@ def with_adapters(tmp_path: Path) -> Path:
 def test_missing_adapters_are_reported_in_one_line_with_training_and_the_way_without(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(needed, "REPOSITORY", tmp_path)
+    monkeypatch.setattr("crag.settings.needed.REPOSITORY", tmp_path)
     place(load_manifest().model("smollm2-135m-instruct"), cache)
     preset = with_adapters(tmp_path)
     with pytest.raises(WeightsMissingError) as caught:

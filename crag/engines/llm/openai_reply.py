@@ -44,14 +44,23 @@ def read_only_model(listing: str, address: str) -> str:
     Raises EngineUnavailableError: the server has none or several, or the reply cannot be read.
     """
     try:
-        names = [" ".join(clean(model["id"], most=200).split()) for model in json.loads(listing)["data"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        names = _read_names(listing)
+    except (ValueError, KeyError, TypeError, RecursionError):  # whatever JSON of another form raises
         names = []
 
     if len(names) == 1:
         return names[0]
     offer = f"offers {', '.join(names[:20])}" if names else "does not say which models it has"
     raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
+
+
+def _read_names(listing: str) -> list[str]:
+    """Names in one line each, without control characters: they may reach a terminal."""
+    names: list[str] = []
+    for model in json.loads(listing)["data"]:
+        name = clean(model["id"], most=200)
+        names.append(" ".join(name.split()))
+    return names
 
 
 class _Token(BaseModel):

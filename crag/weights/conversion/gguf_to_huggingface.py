@@ -118,7 +118,8 @@ def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
     wants the first half, then the second.
     """
     rows = matrix.shape[0]
-    return matrix.reshape(heads, rows // heads // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
+    interleaved = matrix.reshape(heads, rows // heads // 2, 2, -1)
+    return interleaved.swapaxes(1, 2).reshape(matrix.shape)
 
 
 def _huggingface_name(name: str) -> str:

@@ -114,7 +114,9 @@ class _GraphBuilder:
         positions = op.convert(op.unsqueeze(self._positions, _integers(2)), "f32")
         angles = op.multiply(positions, op.constant(frequencies))
         both_halves = op.concat([angles, angles], -1)
-        return op.unsqueeze(op.cos(both_halves), _integers(1)), op.unsqueeze(op.sin(both_halves), _integers(1))
+        cosine = op.unsqueeze(op.cos(both_halves), _integers(1))
+        sine = op.unsqueeze(op.sin(both_halves), _integers(1))
+        return cosine, sine
 
     def _attention_mask(self) -> ov.Node:
         """0 if a new token sees an earlier one, else a very low number: (rows x 1 x new tokens x all tokens)."""
