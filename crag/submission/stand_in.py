@@ -129,7 +129,7 @@ class _Maker:
                 raise UserError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
 
-        with self._stand_in(needed.places[0].relative_to(self.repository).as_posix()) as folder:
+        with self._stand_in(needed.paths[0].relative_to(self.repository).as_posix()) as folder:
             if needed.kind == "adapter":
                 rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
                 write_adapter(self.to / base, base, rank, folder)

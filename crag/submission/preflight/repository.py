@@ -212,7 +212,7 @@ def weights(subject: Subject) -> Findings:
 def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     """Whether the pushed copy has an adapter or a classifier, with its contents."""
     root = subject.pushed
-    location = folder.places[0]
+    location = folder.paths[0]
     path = location.relative_to(root).as_posix() if location.is_relative_to(root) else str(location)
 
     problem = folder.problem
