@@ -1,12 +1,13 @@
-"""What every command line shares: its parser, the forms of its arguments, and how it ends.
+"""What every command shares: its parser, shared options, the types of arguments, and how errors are reported.
 
-A command is a module with `main(arguments) -> int`. A fault of its input is one line on standard error and exit code 2.
+A command is a module with `main(arguments) -> int`. An error that the user can fix is one line on standard error and
+exit code 2.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -31,37 +32,49 @@ from crag.settings import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
-N = TypeVar("N", int, float)
 
 
 def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
-    """Make a function a command, which returns an exit code. Errors that the user can fix (a `UserError`, an `OSError`,
-    one of `more`) become one line on standard error and `code`.
-    """
-    faults: tuple[type[Exception], ...] = (UserError, OSError, *more)
+    """Make a function a command, which returns an exit code.
 
-    def decorated(main: Callable[P, int | None]) -> Callable[P, int]:
+    Errors that the user can fix (a `UserError`, an `OSError`, one of `more`) become one line on standard error, and the
+    command returns `code`.
+
+        @command(GraphError)
+        def main(arguments: Sequence[str] | None = None) -> None: ...
+    """
+    user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more)
+
+    def decorate(main: Callable[P, int | None]) -> Callable[P, int]:
         @wraps(main)
-        def reporting(*arguments: P.args, **named: P.kwargs) -> int:
+        def run(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
-                return main(*arguments, **named) or 0
+                return main(*args, **kwargs) or 0
+
             except ModuleNotFoundError as error:
                 if error.name is None or error.name.partition(".")[0] == PACKAGE.name:
-                    raise
+                    raise  # a module of ours: a bug, not a missing package
                 sys.stderr.write(f"error: {error.name} is not installed: a file in requirements/ lists it\n")
                 return code
-            except faults as error:
+
+            except user_errors as error:
                 if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
                     raise
-                text = str(error)
-                if isinstance(error, OSError) and error.filename:
-                    text = f"{error.filename}: {error.strerror}"
-                sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
+                sys.stderr.write(f"error: {_message(error)}\n")
                 return code
 
-        return reporting
+        return run
 
-    return decorated
+    return decorate
+
+
+def _message(error: Exception) -> str:
+    """The text of an error with its notes; of the operating system's, the file and the reason without the number."""
+    text = str(error)
+    if isinstance(error, OSError) and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    notes: Sequence[str] = getattr(error, "__notes__", ())
+    return "; ".join([text, *notes])
 
 
 def say(text: str) -> None:
@@ -70,69 +83,124 @@ def say(text: str) -> None:
 
 
 def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
-    """A command's parser; `description` is often the module's docstring and is shown verbatim."""
-    layout = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(command, description=description, epilog=epilog, formatter_class=layout)
+    """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
+    return argparse.ArgumentParser(
+        command,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+# --- options that several commands have -------------------------------------------------------------------------------
 
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
     """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
-    usual = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
-    named = f"a preset ({', '.join(available_presets())}) or a TOML file; {usual}"
-    parser.add_argument("--preset", metavar="P", default=default or usual_preset(), help=named)
-    key = "change a key of the preset (answering.audit=true); a TOML value, none to remove the key; can be repeated"
-    parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=key)
+    presets = ", ".join(available_presets())
+    fallback = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
+    parser.add_argument(
+        "--preset",
+        metavar="P",
+        default=default or usual_preset(),
+        help=f"a preset ({presets}) or a TOML file; {fallback}",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        type=form(override),
+        action="append",
+        default=[],
+        help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; can be repeated",
+    )
 
 
 def overrides_of(options: argparse.Namespace) -> list[str]:
     """Changes to the preset: from the environment, then from --set, which takes precedence."""
-    inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
-    return [*filter(None, inherited), *options.set]
+    lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+    inherited = [line.strip() for line in lines if line.strip()]
+    return [*inherited, *options.set]
 
 
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
     graph = parser.add_mutually_exclusive_group()
     graph.add_argument("--kg-url", metavar="URL", type=server, help="address of a knowledge graph server")
-    ours = "start a knowledge graph server for this run, with the shipped graph or the tables in DIR"
-    graph.add_argument("--mock-kg", metavar="DIR", nargs="?", const="", help=ours)
+    graph.add_argument(
+        "--mock-kg",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="start a knowledge graph server for this run, with the shipped graph or the tables in DIR",
+    )
 
 
 def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -> None:
     """Add ``--split``, by default 0: the public file also holds the public test set."""
-    rows = "read only rows of this split: 0 training, 1 public test set, any: all rows (default: %(default)s)"
-    parser.add_argument("--split", metavar="N|any", type=form(Split.parse), default=default, help=rows)
+    parser.add_argument(
+        "--split",
+        metavar="N|any",
+        type=form(Split.parse),
+        default=default,
+        help="read only rows of this split: 0 training, 1 public test set, any: all rows (default: %(default)s)",
+    )
 
 
-def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:
-    """A parser as a type of arguments: argparse shows the message of its `ValueError`, or names the form `name`."""
+def warn_of_silent_graph(address: str) -> None:
+    """Warn that a graph gives no results, before models are loaded."""
+    reason = silent_graph(address)
+    if reason:
+        where = without_credentials(address)
+        say(f"warning: the knowledge graph at {where} gives no results ({reason}): answers will be lost or worse")
 
-    def parsed(text: str) -> T:
+
+# --- types of arguments -----------------------------------------------------------------------------------------------
+
+
+def form(parse: Callable[[str], T], expected: str = "") -> Callable[[str], T]:
+    """A parser as the type of an argument.
+
+    argparse prints "must be `expected`", or without `expected` the message of the parser's `ValueError`.
+    """
+
+    def parse_argument(text: str) -> T:
         try:
             return parse(text)
         except ValueError as error:
-            message = f"must be {name}, found {text!r}" if name else str(error)
+            message = f"must be {expected}, found {text!r}" if expected else str(error)
             raise argparse.ArgumentTypeError(message) from None
 
-    return parsed
+    return parse_argument
 
 
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     """A whole number within bounds."""
-    name = f"a whole number of at least {least}" if most is None else f"a whole number, {least} to {most}"
-    return form(lambda text: _within(int(text), least, most), name)
+    expected = f"a whole number of at least {minimum}"
+    if maximum is not None:
+        expected = f"a whole number, {minimum} to {maximum}"
+
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < minimum or (maximum is not None and value > maximum):
+            raise ValueError(text)
+        return value
+
+    return form(parse, expected)
 
 
-def number(least: float, most: float = sys.float_info.max) -> Callable[[str], float]:
+def number(minimum: float, maximum: float = sys.float_info.max) -> Callable[[str], float]:
     """A finite number within bounds."""
-    name = f"a number of at least {least:g}" if most == sys.float_info.max else f"{least:g} to {most:g}"
-    return form(lambda text: _within(float(text), least, most), name)
+    expected = f"a number of at least {minimum:g}"
+    if maximum < sys.float_info.max:
+        expected = f"{minimum:g} to {maximum:g}"
 
+    def parse(text: str) -> float:
+        value = float(text)
+        if not minimum <= value <= maximum:  # also refuses nan
+            raise ValueError(text)
+        return value
 
-def _within(value: N, least: float, most: float | None) -> N:
-    if not least <= value <= (value if most is None else most):
-        raise ValueError(value)
-    return value
+    return form(parse, expected)
 
 
 def override(text: str) -> str:
@@ -140,8 +208,10 @@ def override(text: str) -> str:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise ValueError(f"must be KEY=VALUE in one line, found {text!r}")
-    parse_override(f"{key}={value}")
-    return quoted_override(f"{key}={value}")
+
+    line = f"{key}={value}"
+    parse_override(line)  # raises ValueError: not TOML
+    return quoted_override(line)
 
 
 def moment(text: str) -> str:
@@ -149,13 +219,6 @@ def moment(text: str) -> str:
     if parse_query_time(text) is None:
         raise ValueError(f'{text!r} is not a time like "03/05/2024, 23:18:31 PT"')
     return text
-
-
-def warn_of_silent_graph(address: str) -> None:
-    """Warn that a graph gives no results, before models are loaded."""
-    if why := graph_server_fault(address):
-        where = without_credentials(address)
-        say(f"warning: the knowledge graph at {where} gives no results ({why}): answers will be lost or worse")
 
 
 def folder(text: str) -> Path:
@@ -169,10 +232,11 @@ def server(text: str) -> str:
     """The address of an HTTP server."""
     try:
         parts = urlsplit(text)
-        good = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
-    except ValueError:
-        good = False
-    if not good:
-        text = without_credentials(text)
-        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
+        is_address = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
+    except ValueError:  # of the port
+        is_address = False
+
+    if not is_address:
+        found = without_credentials(text)
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
     return text
