@@ -1,5 +1,6 @@
-"""`crag compare`, `crag compare RUN_A RUN_B`: compares two runs, with paired intervals and p-values."""
+"""`crag compare RUN_A RUN_B`: compares two runs, with paired intervals and p-values."""
 
+import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -19,29 +20,19 @@ _WIDTH = 110
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compare two runs. Exit code: 0 done, 2 not comparable."""
-    parser = parser_of(
-        "crag compare",
-        "Compare two runs of local_evaluation.py over the questions that both answered: what differs in their\n"
-        "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
-        "A difference is B minus A.",
-        "Exit code: 0 done; 2 the runs cannot be compared.",
-    )
-    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
-    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
-    by = f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})"
-    parser.add_argument("--by", metavar="FIELD", action="append", help=by)
-    html = "a page with both runs side by side and the traces of the questions that flipped"
-    parser.add_argument("--html", metavar="FILE.html", type=Path, help=html)
-    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
-    options = parser.parse_args(arguments)
-    first, second = SavedRun.read(options.first), SavedRun.read(options.second)
+    options = _parse(arguments)
+    first = SavedRun.read(options.first)
+    second = SavedRun.read(options.second)
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
+
     for field in options.by or ():
         if field not in comparison.slices:
-            known = ", ".join(single_value_fields(list(first.records.values())))
-            raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {known}")
-    for path in filter(None, (options.out, options.html)):
-        check_target(path)
+            fields = ", ".join(fields_of(list(first.records.values())))
+            raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {fields}")
+    for path in (options.out, options.html):
+        if path is not None:
+            check_target(path)
+
     print("\n".join(_lines(comparison)))
     if options.out:
         write_json(options.out, comparison.to_dict())
@@ -49,44 +40,99 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\npage  {write_comparison(comparison, first, second, options.html)}")
 
 
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of(
+        "crag compare",
+        "Compare two runs of `crag evaluate` over the questions that both answered: what differs in their\n"
+        "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
+        "A difference is B minus A.",
+        "Exit code: 0 done; 2 the runs cannot be compared.",
+    )
+    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
+    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
+    parser.add_argument(
+        "--by",
+        metavar="FIELD",
+        action="append",
+        help=f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})",
+    )
+    parser.add_argument(
+        "--html",
+        metavar="FILE.html",
+        type=Path,
+        help="a page with both runs side by side and the traces of the questions that flipped",
+    )
+    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
+    return parser.parse_args(arguments)
+
+
 def _lines(comparison: Comparison) -> Iterator[str]:
     """The differences in signature, numbers and slices, and every question that flipped."""
-    if comparison.signature_changes:
-        yield "The signatures differ in"
-    else:
-        yield "The signatures are equal: same data, settings, prompts, trained files, judge and versions."
-    for name, one, other in comparison.signature_changes:
-        yield from (f"  {name}: A {one}", f"  {'':{len(name)}}  B {other}")
+    yield from _signatures(comparison)
     yield ""
-    only = comparison.only_first, comparison.only_second
-    for name, finished, more in zip("AB", comparison.finished, only, strict=True):
-        if not finished:
-            yield f"{name} is not finished: {comparison.common + more} of ? questions"
-    if any(only):
-        yield (
-            f"Only the {comparison.common} common questions are compared: {only[0]} are only in A, {only[1]} only in B."
-        )
-    if unscored := comparison.common - comparison.scored:
-        yield f"{unscored} of them are unscored in A or B and are left out of the differences."
-    yield from (_headline("A", comparison.first), _headline("B", comparison.second), "")
+    yield from _coverage(comparison)
+
+    yield _headline("A", comparison.first)
+    yield _headline("B", comparison.second)
+    yield ""
     yield from _differences(comparison)
-    yield from ("", f"{sum(map(len, comparison.flips.values()))} of {comparison.common} questions flipped")
+
+    flipped = sum(len(pairs) for pairs in comparison.flips.values())
+    yield ""
+    yield f"{flipped} of {comparison.common} questions flipped"
     for kind, pairs in comparison.flips.items():
         yield f"{len(pairs):>6}  {verdicts_title(kind, ' -> ')}"
     for kind, pairs in comparison.flips.items():
-        yield from ("", verdicts_title(kind, " -> "))
+        yield ""
+        yield verdicts_title(kind, " -> ")
         for pair in pairs:
             yield from _flip(pair)
+
+
+def _signatures(comparison: Comparison) -> Iterator[str]:
+    if not comparison.signature_changes:
+        yield "The signatures are equal: same data, settings, prompts, trained files, judge and versions."
+        return
+
+    yield "The signatures differ in"
+    for name, value_in_first, value_in_second in comparison.signature_changes:
+        yield f"  {name}: A {value_in_first}"
+        yield f"  {'':{len(name)}}  B {value_in_second}"
+
+
+def _coverage(comparison: Comparison) -> Iterator[str]:
+    """Which questions are not compared."""
+    only_first = comparison.only_first
+    only_second = comparison.only_second
+    first_finished, second_finished = comparison.finished
+
+    if not first_finished:
+        yield f"A is not finished: {comparison.common + only_first} of ? questions"
+    if not second_finished:
+        yield f"B is not finished: {comparison.common + only_second} of ? questions"
+    if only_first or only_second:
+        yield (
+            f"Only the {comparison.common} common questions are compared: "
+            f"{only_first} are only in A, {only_second} only in B."
+        )
+
+    unscored = comparison.common - comparison.scored
+    if unscored:
+        yield f"{unscored} of them are unscored in A or B and are left out of the differences."
 
 
 def _headline(name: str, metrics: Metrics) -> str:
     if not metrics.n:
         return f"{name}: nothing scored, {metrics.unscored} unscored"
-    interval = f" {interval_text(metrics.ci, metrics.n)}".replace("[ ", "[").replace(", ", ",")
+
+    interval = ""
+    if metrics.n >= FEWEST:
+        aligned = interval_text(metrics.ci, metrics.n)
+        interval = " " + aligned.replace("[ ", "[").replace(", ", ",")
+    unscored = f", {metrics.unscored} unscored" if metrics.unscored else ""
     return (
-        f"{name}: score {metrics.score:+.3f}{interval if metrics.n >= FEWEST else ''}, accuracy "
-        f"{metrics.accuracy:.3f}, hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, "
-        f"n {metrics.n}" + (f", {metrics.unscored} unscored" if metrics.unscored else "")
+        f"{name}: score {metrics.score:+.3f}{interval}, accuracy {metrics.accuracy:.3f}, "
+        f"hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, n {metrics.n}{unscored}"
     )
 
 
@@ -94,9 +140,11 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     if not comparison.scored:
         yield "No question is scored in both runs, so there is no difference to show."
         return
+
     yield f"{'':24}{'A':>8} {'B':>8}   {'B - A':>7}  {'95 % interval':^17}  {'p':>7}"
     for name, difference in comparison.differences.items():
         yield _line(name, difference, comparison.scored)
+
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():
@@ -116,8 +164,11 @@ def _line(name: str, difference: Difference | None, n: int) -> str:
 
 
 def _flip(pair: RunPair) -> Iterator[str]:
-    labels = ", ".join(str(pair.first[field]) for field in ("domain", "question_type") if pair.first.get(field))
-    yield f"  {shorten(pair.first['query'], _WIDTH)}" + (f"  ({labels})" if labels else "")
-    yield f"      expected  {shorten(' | '.join(map(str, gold_answers(pair.first))), _WIDTH)}"
+    row = pair.first
+    labels = ", ".join(str(row[field]) for field in ("domain", "question_type") if row.get(field))
+    suffix = f"  ({labels})" if labels else ""
+    golds = " | ".join(map(str, golds_of(row)))
+    yield f"  {shorten(row['query'], _WIDTH)}{suffix}"
+    yield f"      expected  {shorten(golds, _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"
     yield f"      B         {shorten(pair.second['prediction'], _WIDTH) or '(empty)'}"

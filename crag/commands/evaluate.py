@@ -48,7 +48,9 @@ from crag.evaluation.store import RunStore
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 
-EXIT_FAILED_BATCHES, EXIT_TERMINATED = 1, 143
+EXIT_FAILED_BATCHES = 1
+EXIT_TERMINATED = 143
+"""As a shell reports SIGTERM."""
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
@@ -76,15 +78,17 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
+
     try:
-        with ExitStack() as beside:
-            if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
-                options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, describe_origin(words, "crag evaluate"))
+        with ExitStack() as stack:
+            if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
+                options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
+            results = _results(options, output, origin_of(words, "crag evaluate"))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
-    sys.stdout.write(f"\n{metrics_table(results)}\n\n{results_footer(results, output)}\n")
+
+    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
     options.split.report()
     try:
         sys.stdout.write(f"report     {write_report(output)}\n")
@@ -96,17 +100,16 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
 def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
     judge = judge_from(options)
     signature = _signature(options, judge)
-    spec = AgentSpec(options.agent, _environment(options))
-    worker: Worker = InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
-    if options.ray:
-        share = (options.workers, options.worker_cpus, options.worker_gpus)
-        worker = RayWorkers(spec, options.ray, *share, options.mock_kg)
+    worker = _worker(options)
     store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
+
     if not options.quiet:
-        named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
-        say(f"loading {named} ...")
+        is_default = options.agent == DEFAULT_AGENT
+        agent = f"preset {options.preset or usual_preset()}" if is_default else options.agent
+        say(f"loading {agent} ...")
     if options.in_process:
         say("the agent runs in this process: its time limit is not enforced")
+
     try:
         return Evaluation(
             dataset=options.dataset,
@@ -126,8 +129,26 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
         raise
     finally:
         store.close()
-        if cost := cost_line(judge):
+        cost = cost_line(judge)
+        if cost:
             say(cost)
+
+
+def _worker(options: argparse.Namespace) -> Worker:
+    """What runs the agent: a process of its own, this process, or processes of a Ray cluster."""
+    spec = AgentSpec(options.agent, _environment(options))
+    if options.ray:
+        return RayWorkers(
+            spec,
+            options.ray,
+            options.workers,
+            options.worker_cpus,
+            options.worker_gpus,
+            options.mock_kg,
+        )
+    if options.in_process:
+        return InProcessWorker(spec)
+    return ProcessWorker(spec)
 
 
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
@@ -135,9 +156,13 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     preset = options.preset
     if preset is None and options.agent == DEFAULT_AGENT:
         preset = usual_preset()  # another agent may have none, so there only a named preset counts
+
+    changes = overrides_of(options)
+    settings = load_settings(preset, changes) if preset else None
+    split = {} if options.split.wanted is None else {"split": str(options.split)}
     return {
-        **preset_signature(load_settings(preset, overrides_of(options)) if preset else None),
-        "set": without_credentials("; ".join(overrides_of(options))) or None,
+        **preset_signature(settings),
+        "set": without_credentials("; ".join(changes)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
@@ -145,7 +170,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         "seconds_per_query": f"{options.seconds_per_query:g}",
         "batch_size": options.batch_size,
         "kg": _graph_signature(options),
-        **({} if options.split.wanted is None else {"split": str(options.split)}),
+        **split,
         "package": package_version(),
         **versions(),
     }
@@ -170,32 +195,45 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
 
 def default_folder(options: argparse.Namespace) -> Path:
     """``results/DATASET-PRESET-GRAPH-CHANGES``."""
-    stem = re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)
-    named = [Path(options.preset or usual_preset()).stem]
+    parts = [re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)]
+
     if options.agent != DEFAULT_AGENT:
-        place, _, class_name = options.agent.rpartition(":")
-        module = Path(place).stem if place.endswith(".py") else place
-        named = [f"{module}.{class_name}", *(named if options.preset else [])]
-    graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
-    graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
-    changes = [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]  # unquoted
-    name = "-".join([stem, *named, *graphs, *changes])
+        source, _, class_name = options.agent.rpartition(":")
+        module = Path(source).stem if source.endswith(".py") else source
+        parts.append(f"{module}.{class_name}")
+    if options.preset or options.agent == DEFAULT_AGENT:
+        parts.append(Path(options.preset or usual_preset()).stem)
+
+    graph = _graph_signature(options)
+    if graph == "yes":
+        parts.append("kg")
+    elif graph != "no":
+        parts.append(graph.replace("mock:", "mock-kg-").removesuffix("-shipped"))
+
+    parts += [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]  # unquoted
+
+    name = "-".join(parts)
     if len(name) > LONGEST_FOLDER:
-        name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        name = f"{name[:LONGEST_FOLDER]}-{digest}"
     return Path("results") / name
 
 
 def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
     """Warn if the submission would have been lost; returns the exit code."""
-    counts = {"exceeded their time limit": results["timeouts"], "failed": results["errors"]}
-    faults = [f"{count} batch(es) {fate}" for fate, count in counts.items() if count]
+    faults = []
+    if results["timeouts"]:
+        faults.append(f"{results['timeouts']} batch(es) exceeded their time limit")
+    if results["errors"]:
+        faults.append(f"{results['errors']} batch(es) failed")
     if not faults:
         return 0
+
     bar = "!" * 88
-    last = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
+    last_error = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
     say(
         f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
-        f"  See the fields timed_out and error in predictions.jsonl.{last}\n{bar}"
+        f"  See the fields timed_out and error in predictions.jsonl.{last_error}\n{bar}"
     )
     return EXIT_FAILED_BATCHES
 
@@ -207,54 +245,95 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         __doc__,
         "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
     )
-    what = parser.add_argument_group("run")
-    add_preset_arguments(what)
-    parser.set_defaults(preset=None)  # whether one was named counts with another agent
-    data = "questions: .jsonl, .csv, also as .bz2, or the first part of a split file (default: %(default)s)"
-    what.add_argument("--dataset", metavar="FILE", type=Path, default=DEFAULT_DATASET, help=data)
-    what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
-    add_split_argument(what, Split.ANY)
-    agent = "the agent's module, or its file, and class (default: %(default)s)"
-    what.add_argument("--agent", metavar="M:C|FILE.py:C", default=DEFAULT_AGENT, help=agent)
-    add_graph_arguments(what)
+    _add_run_options(parser)
     add_judge_arguments(parser.add_argument_group("judge"))
+    _add_limits(parser)
+    _add_files(parser)
+    _add_processes(parser)
 
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
-    share, usual = "time limit of a batch, per question (default: %(default)g)", SECONDS_PER_QUERY
-    limits.add_argument("--seconds-per-query", metavar="S", type=number(0.001), default=usual, help=share)
-
-    files = parser.add_argument_group("files")
-    files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
-    going_on = files.add_mutually_exclusive_group()
-    going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
-    going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
-    files.add_argument("--quiet", action="store_true", help="no progress bar")
-
-    cluster = parser.add_argument_group("processes")
-    place = cluster.add_mutually_exclusive_group()
-    place.add_argument("--in-process", action="store_true", help="agent in this process, without limits; for debugging")
-    ray = "run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)"
-    address = form(_cluster_address)
-    place.add_argument("--ray", metavar="HOST:PORT|auto", nargs="?", type=address, const=LOCAL, help=ray)
-    cluster.add_argument("--workers", metavar="N", type=whole(1), help="number of workers (default: one per machine)")
-    for name, default, what_for in (("cpus", 1.0, "CPUs"), ("gpus", 0.0, "GPUs")):
-        help_text = f"{what_for} per worker (default: %(default)g)"
-        cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
     options = parser.parse_args(arguments)
     if options.workers and not options.ray:
         parser.error("--workers needs --ray")
     return options
 
 
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("run")
+    add_preset_arguments(group)
+    parser.set_defaults(preset=None)  # with another agent it matters whether a preset was named
+    group.add_argument(
+        "--dataset",
+        metavar="FILE",
+        type=Path,
+        default=DEFAULT_DATASET,
+        help="questions: .jsonl, .csv, also as .bz2, or the first part of a split file (default: %(default)s)",
+    )
+    group.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
+    add_split_argument(group, Split.ANY)
+    group.add_argument(
+        "--agent",
+        metavar="M:C|FILE.py:C",
+        default=DEFAULT_AGENT,
+        help="the agent's module, or its file, and class (default: %(default)s)",
+    )
+    add_graph_arguments(group)
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("limits")
+    group.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
+    group.add_argument(
+        "--seconds-per-query",
+        metavar="S",
+        type=number(0.001),
+        default=SECONDS_PER_QUERY,
+        help="time limit of a batch, per question (default: %(default)g)",
+    )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files")
+    group.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
+    existing = group.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="continue the run in DIR")
+    existing.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
+    group.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("processes")
+    where = group.add_mutually_exclusive_group()
+    where.add_argument("--in-process", action="store_true", help="agent in this process, without limits; for debugging")
+    where.add_argument(
+        "--ray",
+        metavar="HOST:PORT|auto",
+        nargs="?",
+        type=form(_cluster_address),
+        const=LOCAL,
+        help="run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)",
+    )
+    group.add_argument("--workers", metavar="N", type=whole(1), help="number of workers (default: one per machine)")
+    group.add_argument(
+        "--worker-cpus", metavar="N", type=form(_share), default=1.0, help="CPUs per worker (default: %(default)g)"
+    )
+    group.add_argument(
+        "--worker-gpus", metavar="N", type=form(_share), default=0.0, help="GPUs per worker (default: %(default)g)"
+    )
+
+
 def _cluster_address(text: str) -> str:
+    if text in {"auto", LOCAL}:
+        return text
+
     host, _, port = text.rpartition(":")
-    if text not in {"auto", LOCAL} and not (host and "/" not in host and port.isdecimal() and 0 < int(port) < 1 << 16):
+    has_port = port.isdecimal() and 0 < int(port) < 1 << 16
+    if not host or "/" in host or not has_port:
         raise ValueError(f"must be HOST:PORT or auto, found {text!r}")
     return text
 
 
 def _share(text: str) -> float:
+    """CPUs or GPUs of a worker: Ray shares one, and gives out several only whole."""
     value = number(0)(text)
     if value > 1 and value % 1:
         raise ValueError(f"must be a whole number if above 1, found {text}")

@@ -1,4 +1,4 @@
-"""`crag report`, `crag report DIR`: writes report.html of a finished run again."""
+"""`crag report DIR`: writes report.html of a finished run again."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -21,27 +21,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("results"), help="default: results")
     parser.add_argument("--csv", action="store_true", help="all figures as CSV on standard output")
     options = parser.parse_args(arguments)
-    rows = sorted((row_of(file.parent) for file in options.folder.rglob(RUN)), key=lambda row: row[1], reverse=True)
+
+    rows = [row_of(file.parent) for file in options.folder.rglob(RUN)]
     if not rows:
         raise DatasetError(f"{options.folder}: there is no run")
+    rows.sort(key=lambda row: row[COLUMNS.index("date")], reverse=True)
+
     if options.csv:
         csv.writer(sys.stdout).writerows([COLUMNS, *rows])
         return
-    for name, date, n, score, *_, seconds, signature in rows:
-        figures = f"score {score}, n {n}, {seconds} s per question" if score else f"unfinished, {n or 'no'} questions"
-        print(f"{name}\n    {date}  {figures}\n    {signature}")
+    for row in rows:
+        run = dict(zip(COLUMNS, row, strict=True))
+        figures = f"unfinished, {run['n'] or 'no'} questions"
+        if run["score"]:
+            figures = f"score {run['score']}, n {run['n']}, {run['seconds']} s per question"
+        print(f"{run['run']}\n    {run['date']}  {figures}\n    {run['signature']}")
 
 
 def row_of(folder: Path) -> list[str]:
     """The figures of a run in the order of `COLUMNS`; an unfinished one has no score, and a broken one says why."""
-    date, end, figures = "", "", [""] * (len(COLUMNS) - 3)
+    row = dict.fromkeys(COLUMNS, "")
+    row["run"] = str(folder)
     try:
         saved = SavedRun.read(folder)
-        date, end = str(saved.run.measured.get("date", "")), signature_line(saved.run.signature)
-        figures[0] = str(len(saved.records))
-        results = read_finished_run(folder).results
+        row["date"] = str(saved.run.measured.get("date", ""))
+        row["signature"] = signature_line(saved.run.signature)
+        row["n"] = str(len(saved.records))
+        results = read_run(folder).results
     except DatasetError as error:
-        return [str(folder), date, *figures, end or str(error)]
-    shares = [results["score"], *results["ci"], *(results[name] for name in COLUMNS[6:9])]
-    seconds = f"{results['seconds']['per_question']:.2f}"
-    return [str(folder), date, str(results["n"]), *map("{:+.3f}".format, shares), seconds, end]
+        row["signature"] = row["signature"] or str(error)
+        return list(row.values())
+
+    low, high = results["ci"]
+    shares = {"score": results["score"], "low": low, "high": high}
+    shares |= {name: results[name] for name in ("accuracy", "hallucination", "missing")}
+    row |= {name: f"{share:+.3f}" for name, share in shares.items()}
+    row["n"] = str(results["n"])
+    row["seconds"] = f"{results['seconds']['per_question']:.2f}"
+    return list(row.values())
