@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from crag.commands.models.stand_in import main
-from crag.commands.preflight import run_check
 from crag.core.deadline import Deadline
 from crag.engines.llm import GenerationRequest, Message, load_language_model
 from crag.settings import EncoderRouter, Settings, load_settings, needed_weights
+from crag.submission.preflight.checks import run_check
 from crag.submission.preflight.subject import Subject
 from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights import fetch

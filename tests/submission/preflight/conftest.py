@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.commands.preflight import CheckReport, run_check
+from crag.submission.preflight.checks import CheckReport, run_check
 from crag.submission.preflight.subject import Subject
 
 ROOT = Path(__file__).parents[3]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crag.commands.preflight import CheckReport
 from crag.evaluation.datasets import DatasetError
 from crag.submission.preflight.agent import QUESTIONS, rehearsal_rows
+from crag.submission.preflight.checks import CheckReport
 from crag.submission.preflight.subject import Level
 from tests.submission.preflight.conftest import ROOT, Checked
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crag.commands.preflight import CHECKS, main, run_check
+from crag.commands.preflight import main
 from crag.submission.preflight import CHALLENGES
+from crag.submission.preflight.checks import CHECKS, run_check
 from crag.submission.preflight.subject import Finding, Findings, Level, Subject
 from tests.submission.preflight.conftest import ROOT, Checked, commit, git, replace
 
