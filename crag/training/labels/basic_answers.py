@@ -1,0 +1,191 @@
+"""Labels for the answering model's prompts, from its basic answers (db3 section 2.4, steps 1 to 3.2.2).
+
+`basic_answers` reads the prompts and first answers of finished runs; `label_answers` decides what the model should have
+said. `crag train labels` writes the rows.
+"""
+
+import enum
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crag.answering import normalise, trim_to_tokens
+from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
+from crag.core.files import UserError
+from crag.engines.llm import Message
+from crag.evaluation.datasets import LABEL_FIELDS, Split
+from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from crag.text.matching import position_of, tokens
+from crag.training.calibrate import FinishedQuestion, read_run
+from crag.training.files import TrainingExample
+
+STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
+"""db3's answerers of web pages (section 2.4) and of the graph's facts (3.3): their step in a trace, their source."""
+_FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
+"""The output of `crag.pipeline.case.facts_text`, which breaks marks inside facts."""
+
+
+class BasicAnswer(NamedTuple):
+    """One question with the model's exact prompt and its context.
+
+    `example` still lacks its completion. `answer` is the model's first answer as the evaluator would get it, before
+    gates, second looks and P(correct): "i don't know" if it said so, said nothing, or failed. `about` has more fields
+    of the row that is written: id, time and labels of the question.
+    """
+
+    example: TrainingExample
+    context: str
+    answer: str
+    about: Mapping[str, Any]
+
+
+def basic_answers(
+    runs: Sequence[Path], answerer: str = "web", split: Split | None = None
+) -> tuple[list[BasicAnswer], Counter[str]]:
+    """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
+
+    Identical prompts count once. Raises UserError: no question can be labelled; DatasetError: a run cannot be read.
+    """
+    step, source = STEPS[answerer]
+    input_of_answerer = "web pages" if answerer == "web" else "facts of the graph"
+    answers: dict[object, BasicAnswer] = {}
+    left_out: Counter[str] = Counter()
+
+    for question in _finished_questions(runs, split):
+        if not any(gold.strip() for gold in question.golds):
+            left_out["without a right answer"] += 1
+            continue
+        if not question.trace["prompts"].get(step):
+            left_out[f"not asked about {input_of_answerer}"] += 1
+            continue
+
+        answer = _basic_answer(question, step, source)
+        if answer.example.request in answers:
+            left_out["asked twice in the same words"] += 1
+            continue
+        answers[answer.example.request] = answer
+
+    if not answers:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise UserError(f"{', '.join(map(str, runs))}: nothing to label ({reasons})")
+    return list(answers.values()), left_out
+
+
+def _finished_questions(runs: Sequence[Path], split: Split | None) -> Iterator[FinishedQuestion]:
+    for folder in runs:
+        yield from read_run(folder, split)
+
+
+def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAnswer:
+    record = question.record
+    trace = question.trace
+    prompt = trace["prompts"][step]
+    chat: tuple[Message, ...] = ()
+    if not isinstance(prompt, str):
+        chat = tuple(Message(turn["role"], turn["content"]) for turn in prompt)
+
+    context = trace["context"]
+    if source == GRAPH:  # the facts in the prompt may be fewer than those in the trace
+        facts = _FACTS.search(chat[-1].content if chat else prompt)
+        context = facts[0] if facts else ""
+
+    generation = trace["generations"].get(step, {"finish_reason": "error"})
+    failed = generation["finish_reason"] in {"error", "deadline"}
+    labels = {field: record[field] for field in LABEL_FIELDS if field in record}
+    return BasicAnswer(
+        example=TrainingExample(
+            completion="",
+            messages=chat,
+            prompt=None if chat else prompt,
+            groups=(trace["query"],),  # two retrievals for one question fall into one fold
+            query=trace["query"],
+            answers=tuple(gold for gold in question.golds if gold.strip()),
+            split=record.get(Split.FIELD),
+        ),
+        context=context,
+        answer=I_DONT_KNOW if failed else normalise(generation["text"], source).text,
+        about={"interaction_id": record["interaction_id"], "query_time": trace["query_time"]} | labels,
+    )
+
+
+class Branch(enum.StrEnum):
+    """The paper's step that decided the label."""
+
+    INVALID = "invalid question"
+    """Step 1: the question rests on a false premise."""
+    RIGHT = "right"
+    """Step 3.1: the basic answer is right."""
+    IN_CONTEXT = "wrong, in context"
+    """Step 3.2.2: it is wrong or missing, but the context has the right one."""
+    NOT_IN_CONTEXT = "wrong, not in context"
+    """Step 3.2.1: it is wrong or missing, and the context does not have the right one."""
+
+
+def label_answers(basics: Sequence[BasicAnswer], judge: Judge, context_check: Judge) -> list[dict[str, Any]]:
+    """A row for each basic answer, in order: a training example, and what its label was derived from.
+
+    `judge` decides whether the basic answer is right; `context_check`, where it is not, whether the context holds a
+    right one. Rows without a verdict are left out.
+    """
+    claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
+    verdicts = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
+
+    # The contexts of wrong and missing answers, as if they were predictions.
+    contexts: dict[int, Claim] = {}
+    for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
+        has_an_answer = not (_right_answer_is(basic, INVALID_QUESTION) or _right_answer_is(basic, I_DONT_KNOW))
+        if verdict in {Verdict.INCORRECT, Verdict.MISSING} and has_an_answer:
+            contexts[index] = replace(claims[index], prediction=basic.context)
+    checked = dict(zip(contexts, context_check.judge(list(contexts.values())), strict=True))
+
+    rows = []
+    for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
+        context = checked.get(index)
+        is_unscored = verdict is Verdict.UNSCORED or (context is not None and context.verdict is Verdict.UNSCORED)
+        if not is_unscored:
+            rows.append(_row(basic, verdict, context))
+    return rows
+
+
+def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dict[str, Any]:
+    completion = _right_answer(basic)
+    if _right_answer_is(basic, INVALID_QUESTION):
+        branch = Branch.INVALID
+        completion = INVALID_QUESTION
+    elif verdict is Verdict.CORRECT:
+        branch = Branch.RIGHT
+    elif context is not None and context.verdict is Verdict.CORRECT:
+        branch = Branch.IN_CONTEXT
+    else:
+        branch = Branch.NOT_IN_CONTEXT
+        completion = I_DONT_KNOW
+
+    return {
+        **replace(basic.example, completion=completion, source=branch.value).to_row(),
+        **basic.about,
+        "context": basic.context,
+        "branch": branch.value,
+        "basic_answer": basic.answer,
+        "verdict": verdict.value,
+        "why": context.reason if context else None,
+    }
+
+
+def _right_answer(basic: BasicAnswer) -> str:
+    """The first right answer that occurs word by word in the context, else the official one."""
+    context = tokens(basic.context)
+    answer = basic.example.answers[0]
+    for gold in basic.example.answers:
+        words = tokens(gold)
+        if words and position_of(words, context) >= 0:
+            answer = gold
+            break
+    return trim_to_tokens(answer.strip())
+
+
+def _right_answer_is(basic: BasicAnswer, phrase: str) -> bool:
+    """Whether the right answer is this phrase; a few questions of CRAG have only "i don't know"."""
+    return any(gold.strip().lower() == phrase for gold in basic.example.answers)
