@@ -2,7 +2,7 @@
 
 FILE is a question file of CRAG (JSON lines, bz2, archives, split or whole): `query`, `query_time`, `domain`, `answer`.
 A model proposes calls with the preset's prompt. They are executed against a graph, and kept if the judge accepts the
-answer of their values. crag.training.api_pairs and crag.training.adapters read the output as --questions.
+answer of their values. crag train api-pairs and crag train adapters read the output as --questions.
 calls/attempts.jsonl has the result of every question, calls/run_card.json the counts.
 
     crag train label-calls --questions FILE --graph DIR --preset cpu --out calls.jsonl
@@ -21,6 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,14 @@ from crag.commands.command_line import (
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
 from crag.engines.encoders import load_dense_encoder
+from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
 from crag.evaluation.datasets import DatasetError, Split, read_rows
-from crag.evaluation.judge import add_judge_arguments, judge_from
+from crag.evaluation.judge import Judge, add_judge_arguments, judge_from
 from crag.evaluation.signature import settings_hash
 from crag.graph.writing import CallWriter
 from crag.mock_api import GraphError
-from crag.settings import KgWriterSettings, OpenAIEngine, Settings, load_settings
+from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings
 from crag.training.api_pairs import (
     add_graph_argument,
     executor_of,
@@ -55,43 +57,108 @@ from crag.training.api_pairs import (
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
 from crag.training.files import RunCard, count_table, file_hash
 
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class QuestionsToLabel:
+    """The questions of a run: those whose answer graph values can give.
+
+    `rows` are by key: the question and all that can change its label. `left_out` counts the other questions by reason;
+    `corrected` has the rows for which a person wrote calls, by their questions.
+    """
+
+    rows: Mapping[str, Row]
+    left_out: Counter[str]
+    corrected: Mapping[str, Row]
+
 
 @command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
+    options = _parse(arguments)
+    card = RunCard.beside(options.out)
+    journal = card.folder / JOURNAL
+    rejected = card.folder / REJECTED
+    settings = _checked_settings(options, journal)
+    judge = judge_from(options)
+    identity = _identity(options, settings, judge)
+    questions = _read_questions(options, identity, rejected)
+
+    with lock_folder(card.folder):
+        entries = _label(options, settings, judge, identity, questions, journal)
+        write_rows(options.out, (entry["asked"] | entry["kept"] for entry in entries if entry["kept"]))
+        rejected_count = _write_rejected(rejected, questions.corrected, entries)
+
+    counts = _counts_by_domain(entries)
+    figures = {"domains": counts, "left_out": dict(questions.left_out), "sha256": file_hash(options.out)}
+    data = {"questions": options.questions, **graph_files(options.graph)}
+    card_path = card.write(data, identity, figures)
+
+    print(count_table(counts))
+    for reason, count in questions.left_out.items():
+        print(f"left out: {count:,} {reason}")
+    print(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card_path}")
+    if rejected_count:
+        print(f"{rejected_count} questions for correction by hand: {rejected} (--help)")
+
+    failed = sum(entry["failed"] for entry in entries)
+    if failed:
+        sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
+        return 1
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train label-calls", __doc__)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
     add_split_argument(parser)
     parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
     add_preset_arguments(parser, "cpu")
-    address = "a server that speaks OpenAI's protocol, with a stronger model (key: $OPENAI_API_KEY)"
-    parser.add_argument("--url", type=server, metavar="URL", help=address)
+    parser.add_argument(
+        "--url",
+        type=server,
+        metavar="URL",
+        help="a server that speaks OpenAI's protocol, with a stronger model (key: $OPENAI_API_KEY)",
+    )
     parser.add_argument("--model", default="", metavar="NAME", help="its name there (default: the server's only one)")
-    several = "of the preset's own model per question; 0 with --url: none (default: %(default)s)"
-    parser.add_argument("--attempts", type=whole(0), default=4, metavar="N", help=several)
-    later = "for its attempts after the first, which is greedy (default: %(default)s)"
-    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
+    parser.add_argument(
+        "--attempts",
+        type=whole(0),
+        default=4,
+        metavar="N",
+        help="of the preset's own model per question; 0 with --url: none (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--temperature",
+        type=number(0.01),
+        default=0.7,
+        help="for its attempts after the first, which is greedy (default: %(default)s)",
+    )
     add_graph_argument(parser)
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    return _label(parser.parse_args(arguments))
+    return parser.parse_args(arguments)
 
 
-def _label(options: argparse.Namespace) -> int:
-    card = RunCard.beside(options.out)
-    journal, rejected = card.folder / JOURNAL, card.folder / REJECTED
-    there = next((path for path in (options.out, journal) if path.exists()), None)
-    if there and not options.resume:
-        raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
+def _checked_settings(options: argparse.Namespace, journal: Path) -> Settings:
+    """The preset's settings. Raises UserError: the options do not fit them or the files that are there."""
+    for path in (options.out, journal):
+        if path.exists() and not options.resume:
+            raise UserError(f"{path} exists already: pass --resume to continue it, or remove it")
+
     settings = load_settings(options.preset, options.set)
     if settings.knowledge_graph is None:
         raise UserError(f"the preset {settings.name} uses no graph: pass --preset cpu, or another with a graph")
-    writer = settings.knowledge_graph.writer
     if not (options.attempts or options.url):
         raise UserError("--attempts 0 leaves nobody to ask: pass --url")
-    judge = judge_from(options)
-    identity = {
+    return settings
+
+
+def _identity(options: argparse.Namespace, settings: Settings, judge: Judge) -> Row:
+    """All that labels depend on besides the questions: what another preset, judge or graph gave is not used."""
+    return {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "asked_first": f"{options.model} at {options.url}" if options.url else None,
         "attempts": options.attempts,
@@ -100,114 +167,154 @@ def _label(options: argparse.Namespace) -> int:
         "graph": str(options.graph),
         Split.FIELD: str(options.split),
     }
-    corrected = _corrected(rejected)
-    rows, left_out = _questions(options, identity, corrected)
-    with lock_folder(card.folder), ExitStack() as stack:
-        done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
-        missing = [row for key, row in rows.items() if key not in done]
-        executor = stack.enter_context(executor_of(stack.enter_context(open_graph(options.graph))))
-        labeller = Labeller(list(_attempts(options, settings, writer, stack)) if missing else (), executor, judge)
-        with tqdm(total=len(rows), initial=len(done), unit="question", disable=None) as bar:
+
+
+# --- the questions ----------------------------------------------------------------------------------------------------
+
+
+def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) -> QuestionsToLabel:
+    """Read the questions, with calls by hand. Raises DatasetError: there is none, or a row is wrong."""
+    corrected = _read_corrected(rejected)
+    rows: dict[str, Row] = {}
+    left_out: Counter[str] = Counter()
+
+    for row in read_rows(options.questions, split=options.split):
+        row["by_hand"] = corrected.get(_question_key(row), {}).get("calls", [])
+        answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+        if not answer or answer in {I_DONT_KNOW, INVALID_QUESTION}:
+            left_out["without an answer that values could give"] += 1
+            continue
+
+        key = _label_key(row, identity)
+        if key in rows:
+            left_out["asked twice"] += 1
+        elif options.limit is None or len(rows) < options.limit:
+            # Without the pages, which are gigabytes.
+            rows[key] = {name: value for name, value in row.items() if name != "search_results"}
+
+    left_out.update({f"of split {split}": count for split, count in options.split.left_out.items()})
+    if not rows:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
+        raise DatasetError(f"{options.questions}: no question to label ({reasons})")
+    return QuestionsToLabel(rows, left_out, corrected)
+
+
+def _read_corrected(rejected: Path) -> dict[str, Row]:
+    """The rows of the file in which a person wrote calls, by their questions; raises DatasetError."""
+    if not rejected.is_file():
+        return {}
+
+    corrected: dict[str, Row] = {}
+    for record in read_jsonl(rejected):
+        if record.data.get("calls"):
+            corrected[_question_key(record.data)] = record.data | {"calls": list(pair_of(record).calls)}
+    return corrected
+
+
+def _write_rejected(rejected: Path, corrected: Mapping[str, Row], entries: Sequence[Row]) -> int:
+    """Write the questions without kept calls, and all that a person wrote; returns how many have none."""
+    without_calls: dict[str, Row] = {}
+    for entry in entries:
+        if entry["failed"] or entry["kept"] is not None:
+            continue
+        key = _question_key(entry["asked"])
+        calls = corrected[key]["calls"] if key in corrected else []
+        without_calls[key] = entry["asked"] | {"calls": calls, "tried": entry["tried"]}
+
+    write_rows(rejected, {**corrected, **without_calls}.values())
+    return len(without_calls)
+
+
+def _question_key(row: Mapping[str, Any]) -> str:
+    return json.dumps([row.get(name, "") for name in ("interaction_id", "query", "query_time")])
+
+
+def _label_key(row: Mapping[str, Any], identity: Row) -> str:
+    text = f"{json.dumps(identity)}{_question_key(row)}{row['by_hand'] or ''}"
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
+
+
+def _label(
+    options: argparse.Namespace,
+    settings: Settings,
+    judge: Judge,
+    identity: Row,
+    questions: QuestionsToLabel,
+    journal: Path,
+) -> list[Row]:
+    """The journal's entry of every question, in order; those that it lacks are asked now."""
+    rows = questions.rows
+    entries = {record.data["key"]: record.data for record in read_growing(journal) if record.data.get("key") in rows}
+    missing = [row for key, row in rows.items() if key not in entries]
+
+    with ExitStack() as stack:
+        executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
+        attempts = list(_attempts(options, settings, stack)) if missing else []
+        labeller = Labeller(attempts, executor, judge)
+
+        with tqdm(total=len(rows), initial=len(entries), unit="question", disable=None) as bar:
             for start in range(0, len(missing), settings.batch_size):
                 try:
                     batch = labeller.label(missing[start : start + settings.batch_size])
                 except LanguageModelDiedError as error:
                     error.add_note("finished questions are kept: --resume continues")
                     raise
-                made = [{"key": _key(question.row, identity), **question.to_entry()} for question in batch]
-                append_rows(journal, [entry for entry in made if not entry["failed"]])
-                done |= {entry["key"]: entry for entry in made}
-                bar.update(len(made))
-        entries = [done[key] for key in rows]
-        write_rows(options.out, (entry["asked"] | entry["kept"] for entry in entries if entry["kept"]))
-        for_hands = _write_rejected(rejected, corrected, entries)
-    domains = {"all": entries}
+                labelled = [{"key": _label_key(question.row, identity), **question.to_entry()} for question in batch]
+                append_rows(journal, [entry for entry in labelled if not entry["failed"]])
+                entries |= {entry["key"]: entry for entry in labelled}
+                bar.update(len(labelled))
+    return [entries[key] for key in rows]
+
+
+def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack) -> Iterator[tuple[CallWriter, float]]:
+    """Writers in the order of asking, with the temperature: the stronger model once, in a chat, then the preset's."""
+    assert settings.knowledge_graph is not None  # noqa: S101 - `_checked_settings`
+    writer = settings.knowledge_graph.writer
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+
+    if options.url:
+        chat = writer.model_copy(update={"form": "chat", "adapter": None, "grammar": False})
+        stronger = OpenAIEngine(engine="openai", model=options.model, base_url=options.url, base_url_variable="")
+        yield _start_writer(chat, stronger, dense, stack), 0.0
+
+    if options.attempts:
+        adapters = {name: path for name, path in settings.language_model.adapters.items() if name == writer.adapter}
+        engine = settings.language_model.model_copy(update={"adapters": adapters})
+        preset_writer = _start_writer(writer, engine, dense, stack)
+        yield preset_writer, 0.0
+        for _ in range(options.attempts - 1):
+            yield preset_writer, options.temperature
+
+
+def _start_writer(
+    settings: KgWriterSettings, engine: LanguageModelSettings, dense: DenseEncoder | None, stack: ExitStack
+) -> CallWriter:
+    """A writer that is warm; its model is closed with the stack."""
+    model = load_language_model(engine)
+    stack.callback(model.close)
+    writer = CallWriter(settings, model, dense)
+    writer.warm_up()
+    return writer
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _counts_by_domain(entries: Sequence[Row]) -> dict[str, dict[str, int]]:
+    domains = {"all": list(entries)}
     for entry in entries:
         domains.setdefault(entry["domain"], []).append(entry)
-    counts = {name: _counts(found) for name, found in domains.items()}
-    figures = {"domains": counts, "left_out": dict(left_out), "sha256": file_hash(options.out)}
-    data = {"questions": options.questions, **graph_files(options.graph)}
-    written = card.write(data, identity, figures)
-    sys.stdout.write(count_table(counts) + "\n")
-    for reason, count in left_out.items():
-        sys.stdout.write(f"left out: {count:,} {reason}\n")
-    sys.stdout.write(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {written}\n")
-    if for_hands:
-        sys.stdout.write(f"{for_hands} questions for correction by hand: {rejected} (--help)\n")
-    if failed := sum(entry["failed"] for entry in entries):
-        sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
-    return int(failed > 0)
+    return {domain: _counts(domain_entries) for domain, domain_entries in domains.items()}
 
 
-def _attempts(
-    options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, stack: ExitStack
-) -> Iterator[tuple[CallWriter, float]]:
-    """Whom to ask one after another, with the temperature: the stronger model once, in a chat, then the preset's."""
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    used = {name: path for name, path in settings.language_model.adapters.items() if name == writer.adapter}
-    engines = [(writer, settings.language_model.model_copy(update={"adapters": used}), options.attempts)]
-    if options.url:
-        stronger = OpenAIEngine(engine="openai", model=options.model, base_url=options.url, base_url_variable="")
-        chat = writer.model_copy(update={"form": "chat", "adapter": None, "grammar": False})
-        engines.insert(0, (chat, stronger, 1))
-    for form, engine, attempts in engines:
-        if attempts:
-            model = load_language_model(engine)
-            stack.callback(model.close)
-            asked = CallWriter(form, model, dense)
-            asked.warm_up()
-            yield from ((asked, options.temperature if later else 0.0) for later in range(attempts))
-
-
-def _corrected(rejected: Path) -> dict[str, dict[str, Any]]:
-    """The rows of the file in which a person wrote calls, by their questions; raises DatasetError."""
-    written = [record for record in read_jsonl(rejected) if record.data.get("calls")] if rejected.is_file() else []
-    return {_asked(record.data): record.data | {"calls": list(pair_of(record).calls)} for record in written}
-
-
-def _write_rejected(rejected: Path, corrected: Mapping[str, Any], entries: Sequence[dict[str, Any]]) -> int:
-    """Write the questions without kept calls, and all that a person wrote; returns how many have none."""
-    left = {_asked(each["asked"]): each for each in entries if not each["failed"] and each["kept"] is None}
-    calls = {key: row["calls"] for key, row in corrected.items()}
-    rows = {k: each["asked"] | {"calls": calls.get(k, []), "tried": each["tried"]} for k, each in left.items()}
-    write_rows(rejected, {**corrected, **rows}.values())
-    return len(left)
-
-
-def _questions(
-    options: argparse.Namespace, identity: Mapping[str, Any], corrected: Mapping[str, Any]
-) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
-    """The questions that graph values can answer, by their keys, with calls by hand; counts of the others by reason."""
-    left_out: Counter[str] = Counter()
-    rows: dict[str, dict[str, Any]] = {}
-    for row in read_rows(options.questions, split=options.split):
-        row["by_hand"] = corrected.get(_asked(row), {}).get("calls", [])
-        answer = str(row.get("answer") or "").strip().lower().rstrip(".")
-        if not answer or answer in {I_DONT_KNOW, INVALID_QUESTION}:
-            left_out["without an answer that values could give"] += 1
-        elif (key := _key(row, identity)) in rows:
-            left_out["asked twice"] += 1
-        elif options.limit is None or len(rows) < options.limit:
-            rows[key] = {name: value for name, value in row.items() if name != "search_results"}  # gigabytes
-    left_out.update({f"of split {split}": count for split, count in options.split.left_out.items()})
-    if not rows:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
-        raise DatasetError(f"{options.questions}: no question to label ({reasons})")
-    return rows, left_out
-
-
-def _asked(row: Mapping[str, Any]) -> str:
-    return json.dumps([row.get(name, "") for name in ("interaction_id", "query", "query_time")])
-
-
-def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
-    """The question and all that can change its label: what another preset, judge or graph gave is not used."""
-    return hashlib.sha256(f"{json.dumps(identity)}{_asked(row)}{row['by_hand'] or ''}".encode()).hexdigest()[:24]
-
-
-def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _counts(entries: Sequence[Row]) -> dict[str, int]:
     """Questions asked and kept, attempts and their outcomes."""
-    outcomes = sum((Counter(entry["outcomes"]) for entry in entries), Counter())
+    outcomes: Counter[str] = Counter()
+    for entry in entries:
+        outcomes.update(entry["outcomes"])
     kept = sum(entry["kept"] is not None for entry in entries)
-    asked = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
-    return asked | {name: outcomes[name] for name in OUTCOMES}
+    counts = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
+    return counts | {name: outcomes[name] for name in OUTCOMES}
