@@ -11,6 +11,7 @@ OVERWRITE=--overwrite, JUDGE (docs/training.md) another judge than the preset's 
 the base model: SERVING=.venv-gpu/bin/python for a preset on vLLM.
 """
 
+import argparse
 import shlex
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pathlib import Path
 from crag.commands.command_line import command, form, override, parser_of
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
-from crag.settings import PRESETS, load_settings
+from crag.settings import PRESETS, Settings, load_settings
 from crag.training.adapters import BASE_PRESETS
 from crag.training.api_pairs import QUESTIONS
 from crag.training.lora import LoraTraining
@@ -29,47 +30,84 @@ from crag.training.lora import LoraTraining
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
+    options = _parse(arguments)
+    preset = options.base_preset or BASE_PRESETS[options.name]
+    settings = load_settings(preset, options.set)
+    _check(options, settings)
+
+    make = ["make", "-f", "crag/training/recipes.mk"]
+    if options.dry_run:
+        make.append("-n")
+    make.append(options.name)
+    make += [f"{name}={value}" for name, value in _variables(options, preset, settings).items()]
+    make += options.variables
+    return subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our recipe
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train adapters", __doc__)
     parser.add_argument("name", choices=BASE_PRESETS)
     parser.add_argument(
-        "variables", nargs="*", metavar="VARIABLE=VALUE", help="other variables of crag/training/recipes.mk"
+        "variables",
+        nargs="*",
+        metavar="VARIABLE=VALUE",
+        help="other variables of crag/training/recipes.mk",
     )
     parser.add_argument(
-        "--config", choices=LoraTraining.names(), default="db3", help="tuning of crag.training.lora (default: db3)"
+        "--config",
+        choices=LoraTraining.names(),
+        default="db3",
+        help="configuration of crag train lora (default: db3)",
     )
     parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
-    change = "change a key of the preset in all steps: device=cuda:0"
-    parser.add_argument("--set", metavar="KEY=VALUE", type=form(override), action="append", default=[], help=change)
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        type=form(override),
+        action="append",
+        default=[],
+        help="change a key of the preset in all steps: device=cuda:0",
+    )
     parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="questions with calls")
     parser.add_argument("--graph", type=Path, metavar="DIR", help="folder of the graph tables they were labelled on")
     parser.add_argument("--pages", type=Path, metavar="FILE", help="web_answerer: questions with their pages")
     parser.add_argument("--work", type=Path, help="folder for the steps (default: results/training/CONFIG/NAME)")
     parser.add_argument("--out", type=Path, help="the adapter's folder (default: models/adapters/CONFIG/NAME)")
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are left to do")
-    options = parser.parse_intermixed_args(arguments)
-    preset = options.base_preset or BASE_PRESETS[options.name]
-    settings = load_settings(preset, options.set)
-    base = getattr(settings.language_model, "model", None)
-    if settings.language_model.engine not in {"openvino", "transformers", "vllm"}:
-        raise UserError(f"preset {settings.name} runs the engine {settings.language_model.engine}: it has no weights")
+    return parser.parse_intermixed_args(arguments)
+
+
+def _check(options: argparse.Namespace, settings: Settings) -> None:
+    """Raise UserError: the preset or the options do not fit the adapter."""
+    engine = settings.language_model.engine
+    if engine not in {"openvino", "transformers", "vllm"}:
+        raise UserError(f"preset {settings.name} runs the engine {engine}: it has no weights")
     if settings.knowledge_graph is None and options.name != "web_answerer":
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
     if options.pages is None and options.name == "web_answerer":
         raise UserError("web_answerer learns from web pages: pass --pages FILE")
-    place = Path(options.config) / options.name
-    variables = {
+
+
+def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> dict[str, object]:
+    """The variables of recipes.mk that the options decide."""
+    subfolder = Path(options.config) / options.name
+    work = options.work or REPOSITORY / "results/training" / subfolder
+    out = options.out or REPOSITORY / "models/adapters" / subfolder
+
+    sets: list[str] = []
+    for line in options.set:
+        sets += ["--set", line]
+
+    return {
         "PYTHON": sys.executable,
         "CONFIG": options.config,
         "DEVICE": "cpu" if settings.device == "cpu" else "cuda",
-        "SETS": shlex.join(word for line in options.set for word in ("--set", line)).replace("$", "$$"),
-        "BASE": base,
+        "SETS": shlex.join(sets).replace("$", "$$"),
+        "BASE": getattr(settings.language_model, "model", None),
         "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
         "QUESTIONS": options.questions.resolve(),
         "GRAPH": options.graph.resolve() if options.graph else "",
         "PAGES": options.pages.resolve() if options.pages else "",
-        "WORK": (options.work or REPOSITORY / "results/training" / place).resolve(),
-        "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
+        "WORK": work.resolve(),
+        "OUT": out.resolve(),
     }
-    make = ["make", "-f", "crag/training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
-    make += [*(f"{name}={value}" for name, value in variables.items()), *options.variables]
-    return subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe

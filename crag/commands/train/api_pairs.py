@@ -27,14 +27,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     options = parser.parse_args(arguments)
+
     card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
     with open_graph(options.graph) as graph:
         pairs = real_pairs(options.questions, company_names(graph), options.split, options.limit)
     write_rows(options.out, (pair.model_dump(mode="json") for pair in pairs))
-    domains = dict(Counter(pair.domain.value for pair in pairs))
-    metrics = {"rows": len(pairs), "domains": domains, "sha256": file_hash(options.out), **options.split.to_card()}
+
+    metrics = {
+        "rows": len(pairs),
+        "domains": dict(Counter(pair.domain.value for pair in pairs)),
+        "sha256": file_hash(options.out),
+        **options.split.to_card(),
+    }
     data = {"questions": options.questions, **graph_files(options.graph)}
-    written = card.write(data, {"limit": options.limit}, metrics)
+    card_path = card.write(data, {"limit": options.limit}, metrics)
+
     options.split.report()
-    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {written}")
+    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")

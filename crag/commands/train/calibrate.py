@@ -1,7 +1,7 @@
 """Fit P(correct), which decides where the agent answers, to finished runs: crag train calibrate.
 
 A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays off if P(correct) is above 0.5. The
-runs are folders of local_evaluation.py over questions with known answers. Their traces hold all candidate answers, with
+runs are folders of crag evaluate over questions with known answers. Their traces hold all candidate answers, with
 `--set answering.audit=true` also those to questions at which a class or passage gate closed: these are training data,
 but the figures count the gate's answer. A preset names the output as `answering.confidence.model`.
 
@@ -15,8 +15,10 @@ Cross-validation holds out together all questions for the same tables and keys o
 for new kinds of questions; without calls, all rows of a question.
 """
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
@@ -28,7 +30,8 @@ from crag.training.calibrate import asked_questions, read_finished_questions
 from crag.training.files import RunCard
 from crag.weights.needed import CALIBRATIONS
 
-FOLDS, SEED = 10, 20240605
+FOLDS = 10
+SEED = 20240605
 LICENCE = (
     "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "
     "CC BY-NC 4.0 (Yang et al. 2024, CRAG: Comprehensive RAG Benchmark), and so are numbers learned from them."
@@ -38,29 +41,25 @@ LICENCE = (
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
-    parser = parser_of("crag train calibrate", __doc__)
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
-    parser.add_argument(
-        "--out", required=True, metavar="NAME|FILE", help="a name under crag/weights/calibration/, or a path to a .json"
-    )
-    add_split_argument(parser)
-    rest = "features to leave out: what the preset will not have, such as review, or classes, as question_type"
-    parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
-    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
     from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
 
-    path = Path(options.out) if options.out.endswith(".json") else REPOSITORY / CALIBRATIONS / f"{options.out}.json"
-    card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
-    runs = [read_finished_questions(folder, options.split) for folder in options.runs]
-    questions = [asked for run in runs for asked in asked_questions(run, judge, set(options.without))]
+    path = Path(options.out)
+    if not options.out.endswith(".json"):
+        path = REPOSITORY / CALIBRATIONS / f"{options.out}.json"
+    card = RunCard(path.with_suffix(""))
+    judge = make_judge(options.judge)
+
+    runs = [read_run(folder, options.split) for folder in options.runs]
+    questions = [question for run in runs for question in asked_questions(run, judge, set(options.without))]
     try:
-        found = calibrate(questions, FOLDS, SEED)
+        fitted = calibrate(questions, FOLDS, SEED)
     except NothingLearnedError as error:
         listed = ", ".join(str(folder / TRACES) for folder in options.runs)
         remedy = "pass more runs of a preset that answers, over labelled questions"
         raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
-    metrics = figures(found.questions)
+
+    metrics = figures(fitted.questions)
     trained_on = {
         "runs": [signature_line(RunFile.read(folder).signature) for folder in options.runs],
         "judge": f"{judge.name}@{judge.version}",
@@ -68,24 +67,54 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "different_questions": len({question.interaction_id for question in questions}),
         "false_premises": sum(question.invalid for question in questions),
         "answers": sum(len(question.candidates) for question in questions),
-        "right_answers": sum(one.right for question in questions for one in question.candidates),
+        "right_answers": sum(candidate.right for question in questions for candidate in question.candidates),
         "licence": LICENCE,
     }
-    more = {"trained_on": trained_on, "cross_validated": metrics}
-    write_json(path, found.model.model_dump(mode="json") | more)
+    write_json(path, fitted.model.model_dump(mode="json") | {"trained_on": trained_on, "cross_validated": metrics})
+
+    settings = {
+        "folds": FOLDS,
+        "seed": SEED,
+        "judge": options.judge,
+        "without": options.without,
+        "inverse_strength": fitted.inverse_strength,
+        **options.split.to_card(),
+    }
     data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
-    settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
-    settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
     card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
-    print(f"\ncross-validated over {metrics['questions']} questions:")
-    for name in ("calibrated", "always_answer", "against_always_answer"):
-        row = {key: value for key, value in metrics[name].items() if key != "ci"}
-        shown = ", ".join(f"{key} {value:+.3f}" for key, value in row.items())
-        low, high = metrics[name]["ci"]
-        print(f"{name.replace('_', ' ')}: {shown}, 95 % interval [{low:+.3f}, {high:+.3f}]")
-    for kind, of_kind in ({"all": metrics["probabilities"]} | metrics["probabilities_by_kind"]).items():
-        shown = ", ".join(f"{name} {of_kind[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
-        print(f"P(correct), {kind}: {of_kind['answers']} answers, {shown}")
-    print("weighed kinds of answers: " + ", ".join(found.model.covers) + "; others are given unweighed")
+
+    _print_metrics(metrics)
+    print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag train calibrate", __doc__)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by crag evaluate")
+    parser.add_argument(
+        "--out", required=True, metavar="NAME|FILE", help="a name under crag/weights/calibration/, or a path to a .json"
+    )
+    add_split_argument(parser)
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        metavar="FEATURE",
+        help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
+    )
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
+    return parser.parse_args(arguments)
+
+
+def _print_metrics(metrics: Mapping[str, Any]) -> None:
+    print(f"\ncross-validated over {metrics['questions']} questions:")
+    for name in ("calibrated", "always_answer", "against_always_answer"):
+        figures = ", ".join(f"{key} {value:+.3f}" for key, value in metrics[name].items() if key != "ci")
+        low, high = metrics[name]["ci"]
+        print(f"{name.replace('_', ' ')}: {figures}, 95 % interval [{low:+.3f}, {high:+.3f}]")
+
+    by_kind = {"all": metrics["probabilities"], **metrics["probabilities_by_kind"]}
+    for kind, probabilities in by_kind.items():
+        figures = ", ".join(f"{name} {probabilities[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
+        print(f"P(correct), {kind}: {probabilities['answers']} answers, {figures}")

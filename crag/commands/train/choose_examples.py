@@ -17,10 +17,10 @@ run_card.json: data with sha256, settings, and the failures of each round. The m
 
 import argparse
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from crag.commands.command_line import (
     add_preset_arguments,
@@ -38,7 +38,7 @@ from crag.evaluation.signature import settings_hash
 from crag.graph.schema import Domain
 from crag.graph.writing import Example, load_bank, write_examples
 from crag.mock_api import GraphError
-from crag.settings import KnowledgeGraphSettings, load_settings
+from crag.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from crag.training.api_pairs import (
     QUESTIONS,
     add_graph_argument,
@@ -53,36 +53,22 @@ from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, Gr
 from crag.training.files import RunCard
 from crag.training.folds import may_train, parse_fold
 
+Grown = Mapping[Domain, tuple[Sequence[Example], Sequence[Mapping[str, int]]]]
+"""The examples of each domain, and the counts of each round."""
+
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the folder. Exit code: 2 if an input is missing or wrong."""
-    parser = parser_of("crag train choose-examples", __doc__)
-    add_preset_arguments(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
-    add_split_argument(parser)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    add_graph_argument(parser)
-    source = "source of added examples (%(default)s)"
-    parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
-    for name, default in Growth._field_defaults.items():
-        parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
-    work = REPOSITORY / "results/training/choose_examples"
-    parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
-    parser.add_argument("--resume", action="store_true", help="continue the run in --work")
-    fold = "do not ask the questions that this fold tests, such as 1/3"
-    parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
-    _choose(parser.parse_args(arguments))
-
-
-def _choose(options: argparse.Namespace) -> None:
+    options = _parse(arguments)
     card = RunCard(options.out)
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
     plan = Growth(writer.examples, options.start, options.added, options.asked, options.rounds)
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
-    chosen = {
+
+    run_settings = {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "model": getattr(settings.language_model, "model", settings.language_model.engine),
         "writer": writer.model_dump(include={"form", "schema_in_prompt", "schema_detail", "grammar", "repair"}),
@@ -91,37 +77,89 @@ def _choose(options: argparse.Namespace) -> None:
         "hold_out": str(options.hold_out) if options.hold_out else None,
         Split.FIELD: options.split.wanted,
     }
+    with lock_folder(options.work):
+        _check_work_folder(options, run_settings)
+        write_json(options.work / RUN_FILE, run_settings)
+        grown = _grow(options, settings, writer, plan)
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    comment = "Made by crag train choose-examples, in the order in which they joined; see run_card.json."
+    for domain, (examples, _) in grown.items():
+        write_examples(options.out / f"{domain}.toml", comment, examples)
+
+    metrics = {
+        str(domain): {"examples": len(examples), "rounds": rounds} for domain, (examples, rounds) in grown.items()
+    }
+    data = {"questions": options.questions, **graph_files(options.graph)}
+    card_path = card.write(data, run_settings, metrics, ("torch", "transformers"))
+
+    count = sum(len(examples) for examples, _ in grown.values())
+    print(f"wrote {count} examples to {options.out}; the run card is {card_path}")
+    options.split.report()
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag train choose-examples", __doc__)
+    add_preset_arguments(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
+    add_split_argument(parser)
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
+    add_graph_argument(parser)
+    parser.add_argument(
+        "--pool",
+        choices=("bank", "questions"),
+        default="bank",
+        help="source of added examples (%(default)s)",
+    )
+    for name, default in Growth._field_defaults.items():
+        parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
+    parser.add_argument(
+        "--work",
+        type=Path,
+        default=REPOSITORY / "results/training/choose_examples",
+        help="folder for the model's output",
+    )
+    parser.add_argument("--resume", action="store_true", help="continue the run in --work")
+    parser.add_argument(
+        "--hold-out",
+        type=form(parse_fold),
+        metavar="NUMBER/TOTAL",
+        help="do not ask the questions that this fold tests, such as 1/3",
+    )
+    return parser.parse_args(arguments)
+
+
+def _check_work_folder(options: argparse.Namespace, run_settings: Mapping[str, Any]) -> None:
+    """Raise UserError: the folder holds a run that is not to be continued, or one with other settings."""
+    run_file = options.work / RUN_FILE
+    if not (run_file.is_file() and (options.work / ASKED_FILE).is_file()):
+        return
+
+    if not options.resume:
+        raise UserError(f"{options.work} holds a run: --resume continues it, --work names another folder")
+    earlier_settings = json.loads(run_file.read_text(encoding="utf-8"))
+    if earlier_settings != json.loads(json.dumps(run_settings)):
+        raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
+
+
+def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, plan: Growth) -> Grown:
+    """Choose the examples of every domain."""
     grown = {}
     with ExitStack() as stack:
-        stack.enter_context(lock_folder(options.work))
-        run_file = options.work / RUN_FILE
-        if run_file.is_file() and (options.work / ASKED_FILE).is_file():
-            if not options.resume:
-                raise UserError(f"{options.work} holds a run: --resume continues it, --work names another folder")
-            if json.loads(run_file.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
-                raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
-        write_json(run_file, chosen)
-        graph = stack.enter_context(open_graph(options.graph))
+        graph = stack.enter_context(opened(options.graph))
         executor = stack.enter_context(executor_of(graph))
         labelled = real_pairs(options.questions, company_names(graph), options.split)
         pairs = [pair for pair in labelled if may_train(pair.groups, options.hold_out)]
+
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
         trial = ExampleTrial(options.work, writer, model, executor, settings.batch_size)
+
         for domain in Domain:
-            asked = [pair for pair in pairs if pair.domain is domain]
+            domain_pairs = [pair for pair in pairs if pair.domain is domain]
             pool = [example for example in load_bank() if example.domain is domain]
             if options.pool == "questions":
-                pool = [Example(pair.domain, pair.query, "\n".join(pair.calls), pair.program) for pair in asked]
-            grown[domain] = grow(domain, asked, pool, plan, trial)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for domain, (examples, _) in grown.items():
-        comment = "Made by crag train choose-examples, in the order in which they joined; see run_card.json."
-        write_examples(options.out / f"{domain}.toml", comment, examples)
-    metrics = {str(domain): {"examples": len(found), "rounds": rounds} for domain, (found, rounds) in grown.items()}
-    data = {"questions": options.questions, **graph_files(options.graph)}
-    written = card.write(data, chosen, metrics, ("torch", "transformers"))
-    count = sum(len(examples) for examples, _ in grown.values())
-    sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {written}\n")
-    options.split.report()
+                pool = [Example(pair.domain, pair.query, "\n".join(pair.calls), pair.program) for pair in domain_pairs]
+            grown[domain] = grow(domain, domain_pairs, pool, plan, trial)
+    return grown

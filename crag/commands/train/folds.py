@@ -11,7 +11,6 @@ about two films). The fold of its first group tests it. If the fold of any of it
 trained on, so that tested entities are unseen.
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,19 +25,27 @@ from crag.training.folds import is_tested, parse_fold
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
     parser = parser_of("crag train folds", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
-    fold = "as crag.training.lora --hold-out"
-    parser.add_argument("--fold", type=form(parse_fold), required=True, metavar="NUMBER/TOTAL", help=fold)
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of crag.training.api_pairs")
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for crag evaluate")
+    parser.add_argument(
+        "--fold",
+        type=form(parse_fold),
+        required=True,
+        metavar="NUMBER/TOTAL",
+        help="as crag train lora --hold-out",
+    )
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of crag train api-pairs")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
-    groups = {pair.query: pair.groups for pair in read_pairs(options.pairs)} if options.pairs else None
+
     rows = list(read_rows(options.questions, split=options.split))
-    found = [(row, [row["query"]] if groups is None else groups.get(row["query"], ())) for row in rows]
-    chosen = [row for row, names in found if is_tested(names, options.fold)]
-    if not chosen:
+    groups: dict[str, Sequence[str]] = {row["query"]: [row["query"]] for row in rows}
+    if options.pairs:
+        groups = {pair.query: pair.groups for pair in read_pairs(options.pairs)}
+    tested = [row for row in rows if is_tested(groups.get(row["query"], ()), options.fold)]
+    if not tested:
         raise UserError(f"{options.questions}: fold {options.fold} tests none of its {len(rows)} questions")
-    write_rows(options.out, chosen)
-    sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
+
+    write_rows(options.out, tested)
+    print(f"wrote {len(tested)} of {len(rows)} questions to {options.out}")
     options.split.report()

@@ -4,6 +4,7 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 `run_card.json` (data, settings, hardware, figures) and `losses.jsonl`.
 """
 
+import argparse
 import os
 import shutil
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from crag.commands.command_line import add_split_argument, command, form, parser
 from crag.core.files import lock_folder
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.datasets import DatasetError
-from crag.training.files import RunCard, read_examples
+from crag.training.files import RunCard, TrainingExample, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
 
@@ -25,42 +26,22 @@ SMOOTHED_STEPS = 20
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
-    parser = parser_of("crag train lora", __doc__)
-    LoraTraining.add_arguments(parser, "change a setting: epochs=1")
-    parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    fold = "hold out the examples that this fold tests, such as 1/2"
-    parser.add_argument("--hold-out", type=form(parse_fold), metavar="NUMBER/TOTAL", help=fold)
-    add_split_argument(parser)
-    parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    resume = "continue an unfinished run of the same settings and data in --out, if there is one"
-    parser.add_argument("--resume", action="store_true", help=resume)
-    parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
     if options.device == "cuda":  # one card: transformers would split each batch over all that it sees
         os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
     from crag.training.lora.model import check_tunable
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
     card = RunCard(options.out)
-    settings = LoraTraining.load(options.config, options.set)
-    given = [example for path in options.data for example in read_examples(path, options.split)]
-    nameless = sum(not example.groups for example in given)
-    if options.hold_out and nameless:
-        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
-    examples = [example for example in given if may_train(example.groups, options.hold_out)]
-    if not examples:
-        raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(given)} examples")
-    base = model_folder(settings.base)
-    check_tunable(settings, base, options.device)
-    chosen: dict[str, Any] = settings.model_dump(mode="json") | {
-        "hold_out": str(options.hold_out) if options.hold_out else None,
-        "max_steps": options.max_steps,
-        "resumed": options.resume,
-    }
+    configuration = LoraTraining.load(options.config, options.set)
+    examples, held_out = _read_examples(options)
+    base = model_folder(configuration.base)
+    check_tunable(configuration, base, options.device)
+
     with lock_folder(options.out):
-        run = TuningRun(
+        steps, tokens = tune(
+            configuration,
+            examples,
             base,
             options.out,
             options.device,
@@ -69,24 +50,69 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=options.overwrite,
             show_progress=not options.quiet,
         )
-        steps, tokens = tune(settings, examples, run)
-        last = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
+        final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         metrics = {
             "examples": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
-            "held_out_examples": len(given) - len(examples),
+            "held_out_examples": held_out,
             "steps": len(steps),
             "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
-            "final_loss": round(sum(last) / max(1, len(last)), 4),
+            "final_loss": round(sum(final_losses) / max(1, len(final_losses)), 4),
             **options.split.to_card(),
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        card.write(data, chosen, metrics, PACKAGES)
+        card.write(data, _card_settings(options, configuration), metrics, PACKAGES)
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
+
     print(
-        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, "
-        f"{metrics['held_out_examples']} held out), {metrics['steps']} steps, loss {metrics['final_loss']:.3f} over "
-        f"the last {SMOOTHED_STEPS} steps"
+        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, {held_out} held out), "
+        f"{len(steps)} steps, loss {metrics['final_loss']:.3f} over the last {SMOOTHED_STEPS} steps"
     )
     options.split.report()
     print(f"wrote {options.out} in {card.seconds:.0f} s")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag train lora", __doc__)
+    LoraTraining.add_arguments(parser, "change a setting: epochs=1")
+    parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    parser.add_argument(
+        "--hold-out",
+        type=form(parse_fold),
+        metavar="NUMBER/TOTAL",
+        help="hold out the examples that this fold tests, such as 1/2",
+    )
+    add_split_argument(parser)
+    parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue an unfinished run of the same settings and data in --out, if there is one",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
+    return parser.parse_args(arguments)
+
+
+def _read_examples(options: argparse.Namespace) -> tuple[list[TrainingExample], int]:
+    """The examples to train on, and how many are held out. Raises DatasetError: none, or a fold is unknown."""
+    examples: list[TrainingExample] = []
+    for path in options.data:
+        examples += read_examples(path, options.split)
+
+    without_groups = sum(not example.groups for example in examples)
+    if options.hold_out and without_groups:
+        raise DatasetError(f'--hold-out: {without_groups} examples have no "groups", so their fold is unknown')
+    trained = [example for example in examples if may_train(example.groups, options.hold_out)]
+    if not trained:
+        raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(examples)} examples")
+    return trained, len(examples) - len(trained)
+
+
+def _card_settings(options: argparse.Namespace, configuration: LoraTraining) -> dict[str, Any]:
+    return configuration.model_dump(mode="json") | {
+        "hold_out": str(options.hold_out) if options.hold_out else None,
+        "max_steps": options.max_steps,
+        "resumed": options.resume,
+    }

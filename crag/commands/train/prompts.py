@@ -13,8 +13,8 @@ to say nothing else. 1 keeps all of them, as db3 did.
 writer/run_card.json records how writer.jsonl was made: data with sha256, settings, examples by source, seconds.
 """
 
+import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,50 +24,73 @@ from crag.commands.command_line import add_preset_arguments, add_split_argument,
 from crag.core.files import write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
-from crag.settings import KnowledgeGraphSettings, load_settings
-from crag.training.api_pairs import bank_version, read_pairs
-from crag.training.files import RunCard, file_hash
+from crag.settings import KnowledgeGraphSettings, Settings, load_settings
+from crag.training.api_pairs import Pair, bank_version, read_pairs
+from crag.training.files import RunCard, TrainingExample, file_hash
 from crag.training.prompts import label_examples, writer_examples
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file. Exit code: 2 if an input is missing or wrong."""
+    options = _parse(arguments)
+    card = RunCard.beside(options.out)
+    settings = load_settings(options.preset, options.set)
+    card_settings: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
+
+    if options.labels:
+        card_settings["abstaining"] = options.abstaining
+        data = {"labels": options.labels}
+        examples = label_examples(options.labels, settings, options.task, options.abstaining, options.split)
+    else:
+        card_settings["bank"] = bank_version()
+        data = {"pairs": options.pairs}
+        examples = _writer_examples(read_pairs(options.pairs, options.split), settings)
+
+    random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
+    write_rows(options.out, (example.to_row() for example in examples))
+
+    sources = dict(Counter(example.source for example in examples).most_common())
+    metrics = {
+        "examples": len(examples),
+        "sources": sources,
+        "sha256": file_hash(options.out),
+        **options.split.to_card(),
+    }
+    card_path = card.write(data, card_settings, metrics)
+
+    counts = ", ".join(f"{count} {source}" for source, count in sources.items())
+    print(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {card_path}")
+    options.split.report()
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--pairs", type=Path, help="rows of crag.training.api_pairs, for the call writer")
-    given.add_argument("--labels", type=Path, help="rows of crag.training.labels, for the answerers")
-    parser.add_argument("--out", type=Path, required=True, help="examples for crag.training.lora")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--pairs", type=Path, help="rows of crag train api-pairs, for the call writer")
+    source.add_argument("--labels", type=Path, help="rows of crag train labels, for the answerers")
+    parser.add_argument("--out", type=Path, required=True, help="examples for crag train lora")
     add_preset_arguments(parser)
     add_split_argument(parser)
     parser.add_argument(
-        "--abstaining", type=number(0, 1), default=0.4, metavar="SHARE", help="from 0 to 1; default: %(default)s"
+        "--abstaining",
+        type=number(0, 1),
+        default=0.4,
+        metavar="SHARE",
+        help="from 0 to 1; default: %(default)s",
     )
+
     options = parser.parse_args(arguments)
     if (options.task == "kg_writer") != (options.pairs is not None):
         parser.error("kg_writer needs --pairs, the answerers need --labels")
-    card = RunCard.beside(options.out)
-    settings = load_settings(options.preset, options.set)
-    chosen: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
-    if options.labels:
-        chosen["abstaining"] = options.abstaining
-        examples = label_examples(options.labels, settings, options.task, options.abstaining, options.split)
-    else:
-        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-        chosen["bank"] = bank_version()
-        nearest = writer.selection == "similar" and writer.examples
-        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
-        if dense is not None:
-            dense.warm_up()
-        examples = list(writer_examples(read_pairs(options.pairs, options.split), writer, dense))
-    random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
-    write_rows(options.out, (example.to_row() for example in examples))
-    sources = dict(Counter(example.source for example in examples).most_common())
-    data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
-    metrics = {"examples": len(examples), "sources": sources, "sha256": file_hash(options.out)}
-    metrics |= options.split.to_card()
-    counts = ", ".join(f"{count} {source}" for source, count in sources.items())
-    written = card.write(data, chosen, metrics)
-    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {written}\n")
-    options.split.report()
+    return options
+
+
+def _writer_examples(pairs: Sequence[Pair], settings: Settings) -> list[TrainingExample]:
+    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    needs_encoder = writer.selection == "similar" and writer.examples
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and needs_encoder else None
+    if dense is not None:
+        dense.warm_up()
+    return list(writer_examples(pairs, writer, dense))

@@ -22,10 +22,13 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
     parser = parser_of("crag train router", __doc__)
-    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
-    RouterTraining.add_arguments(parser, change)
-    rows = "rows with query and labels (default: what `crag data fetch crag` gets)"
-    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
+    RouterTraining.add_arguments(parser, "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=DEFAULT_DATA,
+        help="rows with query and labels (default: what `crag data fetch crag` gets)",
+    )
     add_split_argument(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--device", help="a torch device (default: a GPU if there is one)")
@@ -39,16 +42,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = RouterTraining.load(options.config, options.set)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     check_device(device)
+
     check_data_file(options.data, "get it with: crag data fetch crag; or --data names labelled questions")
     examples = read_labelled_questions(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
     card = RunCard(options.out)
     reports = train(settings, examples, options.out, base, device, show=not options.quiet)
+
     metrics = {"questions": len(examples.texts), "cross_validated": reports, **options.split.to_card()}
     card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
+
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
     for field, report in reports.items():
-        figures = (report[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
-        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(field, *figures))
+        error = report["expected_calibration_error"]
+        print(f"{field:20}{report['accuracy']:>10.3f}{report['macro_f1']:>10.3f}{error:>8.3f}")
     options.split.report()
     print(f"wrote {options.out} in {card.seconds:.0f} s")
