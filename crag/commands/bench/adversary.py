@@ -1,7 +1,7 @@
 """Poisoned pages by family: how often the attacker's answer is given, which right answers are lost, which stay.
 
     crag bench adversary [--preset P] [--set KEY=VALUE] [--dataset FILE] [--limit N] [--output DIR]
-                                   [--families NAME ...] [--pages N ...]
+                         [--families NAME ...] [--pages N ...]
 
 Each question is asked without a knowledge graph with its own pages (clean), then with the attacker's pages of one
 family on top, each page from a site of its own. Families (`FAMILIES`) say a wrong answer in the question's words (after
@@ -10,6 +10,7 @@ or in hidden text. The wrong answer is the right one of another question of the 
 with the same command.
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,26 +31,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("crag bench adversary", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="default: %(default)s")
     parser.add_argument("--limit", type=whole(1), metavar="N", help="only the first N questions that have an answer")
-    parser.add_argument("--output", type=Path, default=Path("results/adversary"), metavar="DIR", help="of the runs")
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/adversary"), metavar="DIR", help="folder of the runs"
+    )
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES)[1:], metavar="NAME")
-    parser.add_argument("--pages", nargs="+", type=whole(1), default=[1, 2, 5], help="attacker's (default: 1 2 5)")
+    parser.add_argument(
+        "--pages", nargs="+", type=whole(1), default=[1, 2, 5], help="numbers of the attacker's pages (default: 1 2 5)"
+    )
     add_preset_arguments(parser, "cpu")
     options = parser.parse_args(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
+
     rows = [row for row in read_rows(options.dataset) if row["answer"].lower() != INVALID_QUESTION][: options.limit]
-    wrong = wrong_answers([row["answer"] for row in rows])
+    lies = wrong_answers([row["answer"] for row in rows])
+    attacks = [(CLEAN, 0)]
+    for family in options.families:
+        attacks += [(family, pages) for pages in options.pages]
+
     runs = {}
-    for name, count in [(CLEAN, 0), *((name, count) for name in options.families for count in options.pages)]:
-        folder = options.output / f"{name.replace(' ', '_')}_{count}"
-        asked = folder.with_suffix(".jsonl")
-        lies = enumerate(zip(rows, wrong, strict=True))
-        write_rows(asked, [attacked(row, lie, name, count, HIDING[place % len(HIDING)]) for place, (row, lie) in lies])
-        run = ["--preset", options.preset, "--dataset", str(asked), "--output", str(folder), "--resume"]
-        run += [f"--seconds-per-query={UNHURRIED_SECONDS}", f"--set=deadline.seconds_per_query={UNHURRIED_SECONDS}"]
-        run += [f"--set={change}" for change in options.set]
-        if (code := evaluate(run)) != 0:
-            return code
-        runs[name, count] = [prediction.data for prediction in read_jsonl(folder / PREDICTIONS)]
-    found = attack_table(runs, wrong, make_judge("rules"))
-    print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{found}")
+    for family, pages in attacks:
+        folder = options.output / f"{family.replace(' ', '_')}_{pages}"
+        dataset = folder.with_suffix(".jsonl")
+        poisoned = [
+            attacked(row, lie, family, pages, HIDING[index % len(HIDING)])
+            for index, (row, lie) in enumerate(zip(rows, lies, strict=True))
+        ]
+        write_rows(dataset, poisoned)
+
+        exit_code = _evaluate(options, dataset, folder)
+        if exit_code != 0:
+            return exit_code
+        runs[family, pages] = [prediction.data for prediction in read_jsonl(folder / PREDICTIONS)]
+
+    summary = report(runs, lies, make_judge("rules"))
+    print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{summary}")
     return 0
+
+
+def _evaluate(options: argparse.Namespace, dataset: Path, folder: Path) -> int:
+    """Run the preset over the questions of a file, or continue; returns the exit code."""
+    words = ["--preset", options.preset, "--dataset", str(dataset), "--output", str(folder), "--resume"]
+    words += [f"--seconds-per-query={UNHURRIED_SECONDS}", f"--set=deadline.seconds_per_query={UNHURRIED_SECONDS}"]
+    words += [f"--set={change}" for change in options.set]
+    return evaluate(words)

@@ -17,6 +17,7 @@ It also prints for how many questions the values alone are the answer ("said", `
 
 import argparse
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -42,15 +43,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
     add_graph_arguments(parser)
     options = parser.parse_args(arguments)
+
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [(row, compare_with_labels(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+    measured = [(row["domain"], measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+
     lines = []
-    for name, some in group_by_label(measured, lambda pair: pair[0]["domain"]).items():
-        shares = (fmean(holds[way] for _, holds in some) for way in ("direct", "derived"))
-        lines.append([name, len(some), *shares, *(sum(holds[column] for _, holds in some) for column in _COLUMNS)])
-    print(markdown_table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+    for name, questions in by_label(measured, itemgetter(0)).items():
+        agreements = [agreement for _, agreement in questions]
+        shares = [fmean(agreement[reading] for agreement in agreements) for reading in ("direct", "derived")]
+        counts = [sum(agreement[column] for agreement in agreements) for column in _COLUMNS]
+        lines.append([name, len(agreements), *shares, *counts])
+    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:

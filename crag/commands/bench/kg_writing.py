@@ -27,11 +27,12 @@ from crag.core.deadline import Deadline
 from crag.core.progress import in_batches
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
+from crag.graph.executor import ProgramResult
 from crag.graph.language import Program, render
 from crag.graph.schema import Domain
 from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls
 from crag.mock_api import GraphError
-from crag.settings import KgWriterSettings, load_settings
+from crag.settings import KgWriterSettings, Settings, load_settings
 
 
 @command(GraphError, LanguageModelDiedError)
@@ -45,46 +46,58 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
     settings = load_settings(options.preset, options.set)
-    engine, graph = settings.language_model, settings.knowledge_graph
-    writing = graph.writer if graph else KgWriterSettings()
     rows = labelled_questions(options.questions)
-    rows = stratified(rows, options.limit) if options.limit else rows
+    if options.limit:
+        rows = stratified(rows, options.limit)
 
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    writer = CallWriter(writing, load_language_model(engine), dense)
-    writer.warm_up()
-    written: list[WrittenCalls] = []
+    writer = _load_writer(settings)
+    written: list[Written] = []
     started = time.perf_counter()
     for batch in in_batches(rows, settings.batch_size):
-        questions = [
-            CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if options.use_domain else None)
-            for row in batch
-        ]
-        written += writer.write(questions, Deadline(float(UNHURRIED_SECONDS * len(batch))))
+        requests = [_request(row, use_domain=options.use_domain) for row in batch]
+        written += writer.write(requests, Deadline(float(UNHURRIED_SECONDS * len(batch))))
     seconds = time.perf_counter() - started
-    judged = _judged(rows, written, options)
+
+    judged = _judge(rows, written, options)
     print(shares([row["domain"] for row in rows], judged))
-    tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
+    tokens = sum(calls.generation.prompt_tokens for calls in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
 
-def _judged(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
+def _load_writer(settings: Settings) -> CallWriter:
+    """The preset's call writer, warm."""
+    graph = settings.knowledge_graph
+    model = load_language_model(settings.language_model)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
+    writer.warm_up()
+    return writer
+
+
+def _request(row: Row, *, use_domain: bool) -> CallRequest:
+    return CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if use_domain else None)
+
+
+def _judge(rows: Sequence[Row], written: Sequence[Written], options: argparse.Namespace) -> list[Judged]:
+    """Run what was written and compare it with the labels."""
     tasks = [
-        row | {"domain": str(each.domain), "calls": [render(each.program or Program())]}
-        for row, each in zip(rows, written, strict=True)
+        row | {"domain": str(calls.domain), "calls": [render(calls.program or Program())]}
+        for row, calls in zip(rows, written, strict=True)
     ]
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(tasks, address)
-    return [
-        {
-            "parses": each.program is not None,
-            # An empty program is wrong for an answerable question, even if that has no values.
-            "values": each.program is not None
-            and bool(outcome.results) == row["answerable"]
-            and values_agree(row, outcome),
-            "over-none" if row["answerable"] else "none": each.program is not None and not each.program.statements,
-            "domain": each.domain == row["domain"],
-            "repaired": each.repaired,
-        }
-        for row, each, outcome in zip(rows, written, outcomes, strict=True)
-    ]
+    return [_verdicts(*triple) for triple in zip(rows, written, outcomes, strict=True)]
+
+
+def _verdicts(row: Row, calls: Written, outcome: ProgramResult) -> Judged:
+    is_readable = calls.program is not None
+    is_none = calls.program is not None and not calls.program.statements
+    # An empty program is wrong for an answerable question, even if that has no values.
+    is_answered_as_labelled = is_readable and bool(outcome.results) == row["answerable"]
+    return {
+        "parses": is_readable,
+        "values": is_answered_as_labelled and values_agree(row, outcome),
+        "over-none" if row["answerable"] else "none": is_none,
+        "domain": calls.domain == row["domain"],
+        "repaired": calls.repaired,
+    }

@@ -36,17 +36,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_preset_arguments(parser)
     words = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(words)
+
     if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
         again = [sys.executable, "-m", "crag", "bench", "retrieval", *words]
         os.execve(sys.executable, again, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
+
     settings = load_settings(options.preset, options.set)
     rows: list[list[object]] = []
     for path in options.dataset:
-        measured = measure_retrieval(settings, questions(path, options.limit))
-        found = [question.found for question in measured if question.found is not None]
-        if not found:
+        measured = measure(settings, questions(path, options.limit))
+        recalls = [question.found for question in measured if question.found is not None]
+        if not recalls:
             raise DatasetError(f"{path}: no question has pages and a measurable answer")
-        shares = [fmean(places[place] for places in found) for place in PLACES]
-        seconds, kit = (fmean(column) for column in list(zip(*measured, strict=True))[1:])
-        rows.append([f"{path.name} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
-    print(markdown_table(["answer found in", *PLACES, "seconds", "times faster"], rows))
+
+        shares = [fmean(recall[place] for recall in recalls) for place in PLACES]
+        seconds = fmean(question.seconds for question in measured)
+        kit_seconds = fmean(question.kit_seconds for question in measured)
+        title = f"{path.name} ({len(recalls)} of {len(measured)})"
+        rows.append([title, *shares, seconds, f"{kit_seconds / seconds:.1f}"])
+    print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))

@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.training:
         return report_training(options.set)
-    settings = load_settings(options.preset, [*options.set, *EVERY_STEP])
+
+    changes = [*options.set, *EVERY_STEP]
+    settings = load_settings(options.preset, changes)
     if settings.knowledge_graph is not None:
-        settings = load_settings(options.preset, [*options.set, *EVERY_STEP, *EVERY_STEP_OF_THE_GRAPH])
+        settings = load_settings(options.preset, [*changes, *EVERY_STEP_OF_THE_GRAPH])
     return report(settings, options)

@@ -1,6 +1,5 @@
 """Fetch the public CRAG questions; an interrupted download continues."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,10 +15,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"The public CRAG questions of {HOME}.",
         "Exit code: 0 done; 2 not reachable, damaged, or not writable.",
     )
-    parser.add_argument("what", choices=("crag",))
+    parser.add_argument("what", choices=("crag",), help="the public questions")
     parser.add_argument("--task", type=int, choices=(1, 2, 3), default=1, help="default: 1, also the file of task 2")
-    newer = "default: 4, which the published scores use; 5 also has the popularity of each question"
-    parser.add_argument("--version", type=int, choices=tuple(PARTS), default=4, help=newer)
+    parser.add_argument(
+        "--version",
+        type=int,
+        choices=tuple(PARTS),
+        default=4,
+        help="default: 4, which the published scores use; 5 also has the popularity of each question",
+    )
     parser.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
     options = parser.parse_args(arguments)
 
@@ -29,5 +33,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         questions = options.to / f"{questions.name.partition(ARCHIVE)[0]}.jsonl.bz2"
         if not questions.is_file():
             unpack(parts, questions)
-            sys.stdout.write(f"{questions}: unpacked; the parts of the archive are not needed any more\n")
-    sys.stdout.write(f"now: crag evaluate --dataset {questions}\n")
+            print(f"{questions}: unpacked; the parts of the archive are not needed any more")
+    print(f"now: crag evaluate --dataset {questions}")

@@ -1,6 +1,5 @@
 """Make a folder of tables for the key public_data.tables of a preset, from the files that db3 used."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from crag.facts import TableError, build_companies, build_films, build_grammys, 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the exit code is 0 only if it succeeded."""
+    """Make the tables. Exit code: 0 done, 2 a file cannot be used, or none is given."""
     parser = parser_of("crag data tables", __doc__)
     parser.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
     parser.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
@@ -18,15 +17,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
     parser.add_argument("--films", type=Path, metavar="CSV", help='movies_metadata.csv of "The Movies Dataset"')
     parser.add_argument("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     options = parser.parse_args(arguments)
-    built = {
-        "oscars": options.oscars and build_oscars(options.oscars, options.out),
-        "grammys": options.grammys and build_grammys(options.grammys, options.out),
-        "companies": options.companies and build_companies(options.companies, options.out, options.as_of),
-        "films": options.films and build_films(options.films, options.out, options.credits),
-    }
-    rows = {name: count for name, count in built.items() if count is not None}
+
+    rows: dict[str, int] = {}
+    if options.oscars:
+        rows["oscars"] = build_oscars(options.oscars, options.out)
+    if options.grammys:
+        rows["grammys"] = build_grammys(options.grammys, options.out)
+    if options.companies:
+        rows["companies"] = build_companies(options.companies, options.out, options.as_of)
+    if options.films:
+        rows["films"] = build_films(options.films, options.out, options.credits)
     if not rows:
         raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
-    sys.stdout.write(f"{options.out}: " + ", ".join(f"{count} rows of {name}" for name, count in rows.items()) + "\n")
+
+    counts = ", ".join(f"{count} rows of {name}" for name, count in rows.items())
+    print(f"{options.out}: {counts}")

@@ -1,7 +1,7 @@
 """Make tables from the official graph files.
 
 OFFICIAL_FOLDER is `mock_api/cragkg` of the CRAG repository, with its files fetched by Git LFS. No code in its pickles
-is run. After a kill or a fault, run the same command again; it makes the tables that are not there yet.
+is run. After a kill or an error, run the same command again; it makes the tables that are not there yet.
 """
 
 import argparse
@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
     parser.add_argument("--partial", action="store_true", help="import although files are missing")
     options = parser.parse_args(arguments)
+
     try:
         from crag.mock_api.official.importer import import_graph
 

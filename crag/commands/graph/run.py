@@ -1,19 +1,10 @@
 """Run calls of the call language against a knowledge graph, and print their results as JSON."""
 
-import argparse
 import json
 import os
-import sys
 from collections.abc import Sequence
 
-from crag.commands.command_line import (
-    command,
-    form,
-    moment,
-    number,
-    parser_of,
-    server,
-)
+from crag.commands.command_line import command, form, moment, number, parser_of, server
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_query_time
 from crag.graph.client import KgClient
@@ -23,6 +14,7 @@ from crag.graph.schema import Domain
 from crag.settings import KG_VARIABLE
 
 _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
+"""Outcome of a statement -> exit code; the largest counts."""
 
 
 @command()
@@ -38,13 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.kg_url:
         parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
-    return _run(options)
 
-
-def _run(options: argparse.Namespace) -> int:
-    task = Task(Domain(options.domain), options.calls, options.query_time and parse_query_time(options.query_time))
+    query_time = parse_query_time(options.query_time) if options.query_time else None
+    task = Task(Domain(options.domain), options.calls, query_time)
     with KgClient(options.kg_url) as client:
         outcome = Executor(client).run_batch([task], Deadline(options.seconds))[0]
+
     statements = [
         {
             "call": result.call,
@@ -55,6 +46,5 @@ def _run(options: argparse.Namespace) -> int:
         }
         for result in outcome.results
     ]
-    sys.stdout.write(json.dumps({"statements": statements, "http_calls": outcome.calls}, ensure_ascii=False, indent=1))
-    sys.stdout.write("\n")
+    print(json.dumps({"statements": statements, "http_calls": outcome.calls}, ensure_ascii=False, indent=1))
     return max((_EXIT[result.status] for result in outcome.results), default=0)

@@ -1,4 +1,7 @@
-"""The mock API from the command line: `crag graph serve --port 8000`."""
+"""The mock API from the command line: `crag graph serve --port 8000`.
+
+Imports only the mock API: a run with `--mock-kg` waits for it, so it must start fast.
+"""
 
 import argparse
 import os
@@ -18,14 +21,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="crag graph serve", description="The CRAG mock API over a graph of JSON tables."
     )
-    add = parser.add_argument
-    add("--port", type=int, required=True, help="0 takes a free port and prints it")
-    add("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
-    graph = "directory of the graph (default: the shipped one)"
-    add("--data", type=Path, default=SHIPPED_GRAPH, metavar="DIR", help=graph)
-    ending = "stop when standard input ends, so that the server ends with the program that started it"
-    add("--stop-with-stdin", action="store_true", help=ending)
+    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
+    parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=SHIPPED_GRAPH,
+        metavar="DIR",
+        help="folder of the graph (default: the shipped one)",
+    )
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, so that the server ends with the program that started it",
+    )
     options = parser.parse_args(arguments)
+
     if options.stop_with_stdin:
         threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
     try:
@@ -34,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (GraphError, OSError, OverflowError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
     with listening, suppress(KeyboardInterrupt):
         server = server_of(tables)

@@ -1,6 +1,5 @@
 """Write the calls for the questions of a file, as the preset's call writer does."""
 
-import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +19,8 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import DatasetError, Record, read_records
 from crag.graph.language import render
-from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
-from crag.settings import KgWriterSettings, load_settings
+from crag.graph.writing import CallRequest, CallWriter, Written
+from crag.settings import KgWriterSettings, Settings, load_settings
 
 
 @command()
@@ -35,31 +34,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     existing.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
     existing.add_argument("--overwrite", action="store_true", help="replace --out")
     add_preset_arguments(parser)
-    _write(parser.parse_args(arguments))
+    options = parser.parse_args(arguments)
 
-
-def _write(options: argparse.Namespace) -> None:
     settings = load_settings(options.preset, overrides_of(options))
     if options.out.exists() and not (options.resume or options.overwrite):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
     records = list(read_records(options.source, options.limit))
-    asked = [(record.data, _question(record)) for record in records]
+    requests = [_request(record) for record in records]
     done = _already_done(options.out, records) if options.resume else []
     write_rows(options.out, done)
     if len(done) == len(records):
         return
+
+    writer = _load_writer(settings)
+    for batch in in_batches(list(zip(records, requests, strict=True)), settings.batch_size, len(done)):
+        deadline = Deadline(len(batch) * settings.deadline.seconds_per_query)
+        written = writer.write([request for _, request in batch], deadline)
+        rows = [record.data | _fields(calls) for (record, _), calls in zip(batch, written, strict=True)]
+        append_rows(options.out, rows)
+
+
+def _load_writer(settings: Settings) -> CallWriter:
+    """The preset's call writer, warm."""
     model = load_language_model(settings.language_model)
     model.check_weights()
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
+
     graph = settings.knowledge_graph
     writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
     writer.warm_up()
-    for batch in in_batches(asked, settings.batch_size, len(done)):
-        limit = Deadline(len(batch) * settings.deadline.seconds_per_query)
-        written = writer.write([question for _, question in batch], limit)
-        append_rows(options.out, [row | _fields(each) for (row, _), each in zip(batch, written, strict=True)])
+    return writer
 
 
 def _fields(written: WrittenCalls) -> dict[str, Any]:
@@ -71,13 +77,16 @@ def _fields(written: WrittenCalls) -> dict[str, Any]:
     }
 
 
-def _question(record: Record) -> CallRequest:
-    row = record.data
-    query, query_time = row.get("query"), row.get("query_time", "")
-    for field, value in (("query", query), ("query_time", query_time)):
-        if not isinstance(value, str):
-            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {value!r}')
-    return CallRequest(row["query"], query_time, None)
+def _request(record: Record) -> CallRequest:
+    query = record.data.get("query")
+    query_time = record.data.get("query_time", "")
+    return CallRequest(_string(record, "query", query), _string(record, "query_time", query_time), None)
+
+
+def _string(record: Record, field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise DatasetError(f'{record.place}: field "{field}" must be a string, found {value!r}')
+    return value
 
 
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -1,6 +1,8 @@
-"""Write the context of every question of a data set, as JSON lines: what the answering model reads."""
+"""Write the context of every question of a data set: what the answering model reads.
 
-import argparse
+A line of the file is a JSON object: interaction_id, context, passages, events, seconds.
+"""
+
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,27 +19,25 @@ from crag.evaluation.datasets import read_rows
 from crag.settings import Settings, load_settings
 from crag.web import WebPath
 
+Row = dict[str, Any]
+
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
     parser = parser_of("crag inspect context", __doc__)
-    parser.add_argument("--dataset", type=Path, required=True)
+    parser.add_argument("--dataset", metavar="FILE", type=Path, required=True, help="questions with pages")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     parser.add_argument("--limit", type=whole(1), help="maximum number of questions")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
-    _context(options, load_settings(options.preset, options.set))
 
-
-def _context(options: argparse.Namespace, settings: Settings) -> None:
-    """Write one JSON line per question: {interaction_id, context, passages, events, seconds}."""
+    settings = load_settings(options.preset, options.set)
     rows = list(read_rows(options.dataset, options.limit))
     web = load_web_path(settings)
     try:
         web.warm_up()
-        batches = in_batches(rows, settings.batch_size)
-        write_rows(options.out, (record for batch in batches for record in _contexts(settings, web, batch)))
+        write_rows(options.out, _all_contexts(settings, web, rows))
     finally:
         web.close()
 
@@ -52,19 +52,28 @@ def load_web_path(settings: Settings) -> WebPath:
     return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
 
 
-def _contexts(settings: Settings, web: WebPath, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
+    for batch in in_batches(rows, settings.batch_size):
+        yield from _contexts(settings, web, batch)
+
+
+def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
     """The records of one batch; `seconds` is each question's share of the batch's time."""
     queries = parse_batch({key: [row.get(key, []) for row in rows] for key in BATCH_KEYS})
     times = settings.deadline
     clock = BatchClock(len(rows) * times.seconds_per_query, times.reserve_seconds, times.shares())
+
     started = time.perf_counter()
     evidences = web.prepare(queries, clock)
     seconds = (time.perf_counter() - started) / len(rows)
+
     for query, evidence in zip(queries, evidences, strict=True):
         yield {
             "interaction_id": query.interaction_id,
             "context": evidence.context,
-            "passages": [{"text": each.text, "url": each.url, "score": each.score} for each in evidence.passages],
+            "passages": [
+                {"text": passage.text, "url": passage.url, "score": passage.score} for passage in evidence.passages
+            ],
             "events": list(evidence.events),
             "seconds": round(seconds, 3),
         }

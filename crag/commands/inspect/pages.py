@@ -1,6 +1,5 @@
 """Print the text of an HTML file as retrieval sees it."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +12,10 @@ from crag.web import page_text
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the text. Exit code: 0 done, 2 the file cannot be read."""
     parser = parser_of("crag inspect pages", __doc__)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help="an HTML file")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
+
     settings = load_settings(options.preset, options.set)
     html = options.file.read_bytes().decode("utf-8", "replace")
-    sys.stdout.write(page_text(html, settings.web.extract) + "\n")
+    print(page_text(html, settings.web.extract))

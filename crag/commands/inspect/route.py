@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.core.files import write_rows
@@ -22,36 +22,43 @@ from crag.settings import SettingsError, load_settings
 
 BATCH_SIZE = 16
 SECONDS_PER_BATCH = 600.0
+"""Ample on any machine: only a hang takes longer."""
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command; the exit code is 0 only if every row was processed."""
+    """Write the classes; the exit code is 0 only if every row was processed."""
     parser = parser_of("crag inspect route", __doc__)
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     parser.add_argument("--limit", type=whole(1), help="maximum number of rows")
     add_preset_arguments(parser, "cpu")
     options = parser.parse_args(arguments)
-    records, settings = read_records(options.source, options.limit), load_settings(options.preset, options.set)
+
+    records = read_records(options.source, options.limit)
+    settings = load_settings(options.preset, options.set)
     if settings.router is None:
         raise SettingsError(f"preset {settings.name} has no router")
     model = load_language_model(settings.language_model) if settings.router.engine == "prompt" else None
     router = open_router(settings.router, model)
-    with ExitStack() as parts:
+
+    with ExitStack() as stack:
         for part in (model, router):
             if part is not None:
-                parts.callback(part.close)
+                stack.callback(part.close)
                 part.check_weights()
                 part.warm_up()
+
         started = time.perf_counter()
         with tqdm(unit="question", desc="classify", file=sys.stderr, disable=None) as bar:
             count = write_rows(options.out, _routed(records, router, bar))
-    pace = 1000 * (time.perf_counter() - started) / max(1, count)
-    sys.stderr.write(f"{options.out}: {count} rows, {pace:.1f} ms per question\n")
+
+    milliseconds = 1000 * (time.perf_counter() - started) / max(1, count)
+    say(f"{options.out}: {count} rows, {milliseconds:.1f} ms per question")
 
 
 def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]") -> Iterator[dict[str, Any]]:
+    """The rows with their routes; reads as it writes, because the file may be larger than memory."""
     while batch := list(islice(records, BATCH_SIZE)):
         routes = router.route([_query(record) for record in batch], Deadline(SECONDS_PER_BATCH))
         for record, route in zip(batch, routes, strict=True):
