@@ -12,36 +12,41 @@ from crag.commands.verbs import VERBS, Group, Verb
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the named command with the rest of the arguments; exit code 2: there is no such command."""
+    """Run the named command with the rest of the arguments; exit code 2: there is no such command.
+
+    `crag help VERB ...` is `crag VERB ... --help`.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    verbs: Mapping[str, Verb | Group] = VERBS
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if words[:1] == ["--version"]:
+        from crag.evaluation.signature import package_version
+
+        sys.stdout.write(f"crag {package_version()}\n")
+        return 0
+
     program = "crag"
-
+    verbs: Mapping[str, Verb | Group] = VERBS
     while True:
-        name, *words = words or [""]
-        if name == "help" and program == "crag":
-            words = [*words, "--help"]
-            continue
-        if name in {"", "-h", "--help"}:
-            sys.stdout.write(_usage(program, verbs))
-            return 0
-        if name == "--version" and program == "crag":
-            from crag.evaluation.signature import package_version
-
-            sys.stdout.write(f"crag {package_version()}\n")
+        name = words.pop(0) if words else "--help"
+        if name in {"-h", "--help"}:
+            sys.stdout.write(f"{_usage(program, verbs)}\n")
             return 0
         if name not in verbs:
-            sys.stderr.write(_unknown(program, name, verbs))
+            sys.stderr.write(f"{_unknown(program, name, verbs)}\n")
             return EXIT_UNUSABLE
 
         verb = verbs[name]
         if isinstance(verb, Verb):
-            break
-        verbs, program = verb.verbs, f"{program} {name}"
+            return _run(verb, words)
+        program = f"{program} {name}"
+        verbs = verb.verbs
 
-    sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands
-    run = cast("Callable[[Sequence[str]], int]", import_module(f"crag.commands.{verb.module}").main)
-    return run(words)
+
+def _run(verb: Verb, arguments: Sequence[str]) -> int:
+    sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the current folder
+    command = cast("Callable[[Sequence[str]], int]", import_module(f"crag.commands.{verb.module}").main)
+    return command(arguments)
 
 
 def _usage(program: str, verbs: Mapping[str, Verb | Group]) -> str:
@@ -49,13 +54,15 @@ def _usage(program: str, verbs: Mapping[str, Verb | Group]) -> str:
     lines += [f"  {name:16} {verb.summary}" for name, verb in verbs.items()]
     if program == "crag":
         lines += ["", "In a clone without the command `crag`: python -m crag COMMAND ..."]
-    return "\n".join([*lines, ""])
+    return "\n".join(lines)
 
 
 def _unknown(program: str, name: str, verbs: Mapping[str, Verb | Group]) -> str:
-    close = get_close_matches(name, verbs, n=1)
-    meant = f"did you mean {program} {close[0]}? " if close else ""
-    return f"error: unknown command {name!r}: {meant}commands: {', '.join(verbs)}\n"
+    suggestion = ""
+    matches = get_close_matches(name, verbs, n=1)
+    if matches:
+        suggestion = f"did you mean {program} {matches[0]}? "
+    return f"error: unknown command {name!r}: {suggestion}commands: {', '.join(verbs)}"
 
 
 def entry() -> None:
