@@ -148,7 +148,7 @@ def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -
 
 def warn_of_silent_graph(address: str) -> None:
     """Warn that a graph gives no results, before models are loaded."""
-    reason = silent_graph(address)
+    reason = graph_server_fault(address)
     if reason:
         where = without_credentials(address)
         say(f"warning: the knowledge graph at {where} gives no results ({reason}): answers will be lost or worse")

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     for field in options.by or ():
         if field not in comparison.slices:
-            fields = ", ".join(fields_of(list(first.records.values())))
+            fields = ", ".join(single_value_fields(list(first.records.values())))
             raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {fields}")
     for path in (options.out, options.html):
         if path is not None:
@@ -167,7 +167,7 @@ def _flip(pair: RunPair) -> Iterator[str]:
     row = pair.first
     labels = ", ".join(str(row[field]) for field in ("domain", "question_type") if row.get(field))
     suffix = f"  ({labels})" if labels else ""
-    golds = " | ".join(map(str, golds_of(row)))
+    golds = " | ".join(map(str, gold_answers(row)))
     yield f"  {shorten(row['query'], _WIDTH)}{suffix}"
     yield f"      expected  {shorten(golds, _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"

@@ -83,12 +83,12 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         with ExitStack() as stack:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
                 options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, origin_of(words, "crag evaluate"))
+            results = _results(options, output, describe_origin(words, "crag evaluate"))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
 
-    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
+    sys.stdout.write(f"\n{metrics_table(results)}\n\n{results_footer(results, output)}\n")
     options.split.report()
     try:
         sys.stdout.write(f"report     {write_report(output)}\n")

@@ -109,7 +109,7 @@ def _check(options: argparse.Namespace, records: Sequence[Record], *, has_purpos
         field = options.against or DEFAULT_REFERENCE
         raise DatasetError(f'the rows have no field "{field}" to compare with: give --out')
 
-    fields = fields_of(record.data for record in records)
+    fields = single_value_fields(record.data for record in records)
     if options.by is not None and options.by not in fields:
         listed = ", ".join(fields) or "none"
         raise DatasetError(f"--by {options.by}: no row has that field; fields with one value: {listed}")
@@ -124,8 +124,8 @@ def _effect_of_corrections(
     """How a person's verdicts changed the counts and the score; `corrections` are the indices of their rows."""
     changes = Counter(f"{uncorrected[index]} -> {corrected[index]}" for index in corrections)
     listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
-    before = measure(uncorrected).score
-    after = measure(corrected).score
+    before = compute_metrics(uncorrected).score
+    after = compute_metrics(corrected).score
     return f"a person's verdicts counted in: {listed}; score {before:+.3f} -> {after:+.3f}"
 
 

@@ -9,7 +9,7 @@ from crag.commands.command_line import parser_of
 from crag.commands.ending import EXIT_UNUSABLE
 from crag.submission.preflight import CHALLENGES
 from crag.submission.preflight.checks import CHECKS, CheckReport, run_check
-from crag.submission.preflight.subject import Level, Subject, some
+from crag.submission.preflight.subject import Level, Subject, first_few
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,5 +68,5 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
             for (problem, remedy), found_at in places.items():
                 times = f" ({len(found_at)} times)" if len(found_at) > 1 else ""
                 distinct = list(dict.fromkeys(found_at))
-                yield f"\n{level.upper()} [{report.check}] {some(distinct)}: {problem}{times}"
+                yield f"\n{level.upper()} [{report.check}] {first_few(distinct)}: {problem}{times}"
                 yield f"    -> {remedy}"

@@ -47,7 +47,7 @@ def row_of(folder: Path) -> list[str]:
         row["date"] = str(saved.run.measured.get("date", ""))
         row["signature"] = signature_line(saved.run.signature)
         row["n"] = str(len(saved.records))
-        results = read_run(folder).results
+        results = read_finished_run(folder).results
     except DatasetError as error:
         row["signature"] = row["signature"] or str(error)
         return list(row.values())

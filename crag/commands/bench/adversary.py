@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return exit_code
         runs[family, pages] = [prediction.data for prediction in read_jsonl(folder / PREDICTIONS)]
 
-    summary = report(runs, lies, make_judge("rules"))
+    summary = attack_table(runs, lies, make_judge("rules"))
     print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{summary}")
     return 0
 

@@ -47,15 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [(row["domain"], measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+    measured = [(row["domain"], compare_with_labels(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
 
     lines = []
-    for name, questions in by_label(measured, itemgetter(0)).items():
+    for name, questions in group_by_label(measured, itemgetter(0)).items():
         agreements = [agreement for _, agreement in questions]
         shares = [fmean(agreement[reading] for agreement in agreements) for reading in ("direct", "derived")]
         counts = [sum(agreement[column] for agreement in agreements) for column in _COLUMNS]
         lines.append([name, len(agreements), *shares, *counts])
-    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+    print(markdown_table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = stratified(rows, options.limit)
 
     writer = _load_writer(settings)
-    written: list[Written] = []
+    written: list[WrittenCalls] = []
     started = time.perf_counter()
     for batch in in_batches(rows, settings.batch_size):
         requests = [_request(row, use_domain=options.use_domain) for row in batch]
@@ -78,7 +78,7 @@ def _request(row: Row, *, use_domain: bool) -> CallRequest:
     return CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if use_domain else None)
 
 
-def _judge(rows: Sequence[Row], written: Sequence[Written], options: argparse.Namespace) -> list[Judged]:
+def _judge(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
     """Run what was written and compare it with the labels."""
     tasks = [
         row | {"domain": str(calls.domain), "calls": [render(calls.program or Program())]}
@@ -89,7 +89,7 @@ def _judge(rows: Sequence[Row], written: Sequence[Written], options: argparse.Na
     return [_verdicts(*triple) for triple in zip(rows, written, outcomes, strict=True)]
 
 
-def _verdicts(row: Row, calls: Written, outcome: ProgramResult) -> Judged:
+def _verdicts(row: Row, calls: WrittenCalls, outcome: ProgramResult) -> Judged:
     is_readable = calls.program is not None
     is_none = calls.program is not None and not calls.program.statements
     # An empty program is wrong for an answerable question, even if that has no values.

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = load_settings(options.preset, options.set)
     rows: list[list[object]] = []
     for path in options.dataset:
-        measured = measure(settings, questions(path, options.limit))
+        measured = measure_retrieval(settings, questions(path, options.limit))
         recalls = [question.found for question in measured if question.found is not None]
         if not recalls:
             raise DatasetError(f"{path}: no question has pages and a measurable answer")
@@ -54,4 +54,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kit_seconds = fmean(question.kit_seconds for question in measured)
         title = f"{path.name} ({len(recalls)} of {len(measured)})"
         rows.append([title, *shares, seconds, f"{kit_seconds / seconds:.1f}"])
-    print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))
+    print(markdown_table(["answer found in", *PLACES, "seconds", "times faster"], rows))

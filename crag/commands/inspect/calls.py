@@ -19,7 +19,7 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import DatasetError, Record, read_records
 from crag.graph.language import render
-from crag.graph.writing import CallRequest, CallWriter, Written
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
 from crag.settings import KgWriterSettings, Settings, load_settings
 
 

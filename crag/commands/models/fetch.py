@@ -17,7 +17,7 @@ from pathlib import Path
 from crag.commands.command_line import command, parser_of
 from crag.weights.fetch import downloads_folder, fetch_lock, fetch_model, resolve, verification_problem
 from crag.weights.manifest import Group, cache_folder, find, load_manifest
-from crag.weights.needed import available_presets
+from crag.weights.preset_files import available_presets
 from crag.weights.sources import FetchError
 
 

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)
 
-    runs = [read_run(folder, options.split) for folder in options.runs]
+    runs = [read_finished_questions(folder, options.split) for folder in options.runs]
     questions = [question for run in runs for question in asked_questions(run, judge, set(options.without))]
     try:
         fitted = calibrate(questions, FOLDS, SEED)

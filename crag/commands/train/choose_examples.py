@@ -146,7 +146,7 @@ def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSetti
     """Choose the examples of every domain."""
     grown = {}
     with ExitStack() as stack:
-        graph = stack.enter_context(opened(options.graph))
+        graph = stack.enter_context(open_graph(options.graph))
         executor = stack.enter_context(executor_of(graph))
         labelled = real_pairs(options.questions, company_names(graph), options.split)
         pairs = [pair for pair in labelled if may_train(pair.groups, options.hold_out)]

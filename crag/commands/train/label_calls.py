@@ -251,7 +251,7 @@ def _label(
     missing = [row for key, row in rows.items() if key not in entries]
 
     with ExitStack() as stack:
-        executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
+        executor = stack.enter_context(executor_of(stack.enter_context(open_graph(options.graph))))
         attempts = list(_attempts(options, settings, stack)) if missing else []
         labeller = Labeller(attempts, executor, judge)
 

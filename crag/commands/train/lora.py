@@ -39,9 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check_tunable(configuration, base, options.device)
 
     with lock_folder(options.out):
-        steps, tokens = tune(
-            configuration,
-            examples,
+        run = TuningRun(
             base,
             options.out,
             options.device,
@@ -50,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=options.overwrite,
             show_progress=not options.quiet,
         )
+        steps, tokens = tune(configuration, examples, run)
         final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         metrics = {
             "examples": dict(tokens.sources),

@@ -19,7 +19,7 @@ from crag.engines.llm import Message
 from crag.evaluation.datasets import LABEL_FIELDS, Split
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.text.matching import position_of, tokens
-from crag.training.calibrate import FinishedQuestion, read_run
+from crag.training.calibrate import FinishedQuestion, read_finished_questions
 from crag.training.files import TrainingExample
 
 STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
@@ -76,7 +76,7 @@ def basic_answers(
 
 def _finished_questions(runs: Sequence[Path], split: Split | None) -> Iterator[FinishedQuestion]:
     for folder in runs:
-        yield from read_run(folder, split)
+        yield from read_finished_questions(folder, split)
 
 
 def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAnswer:
