@@ -5,27 +5,13 @@ import re
 import tomllib
 from pathlib import Path
 
+from crag.text.matching.words import words
+
 _FILLER = frozenset(
-    [
-        "best",
-        "the",
-        "an",
-        "a",
-        "for",
-        "in",
-        "of",
-        "oscar",
-        "oscars",
-        "academy",
-        "award",
-        "awards",
-        "achievement",
-        "performance",
-        "by",
-        "outstanding",
-        "category",
-        "prize",
-    ]
+    words(
+        "best the an a for in of oscar oscars academy award awards achievement performance by outstanding category "
+        "prize"
+    )
 )
 _DATA = tomllib.loads(Path(__file__).with_name("oscar_categories.toml").read_text(encoding="utf-8"))
 _GROUPS: tuple[tuple[str, ...], ...] = tuple(tuple(group) for group in _DATA["groups"])
@@ -76,8 +62,8 @@ def _is_division(essence: str, groups: frozenset[tuple[str, ...]]) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _essence(category: str) -> str:
     """The distinguishing words in order: without "best", brackets, hyphens and case."""
-    words = _LATIN_WORD.findall(category.casefold())
-    return " ".join(word for word in words if word not in _FILLER)
+    written = _LATIN_WORD.findall(category.casefold())
+    return " ".join(word for word in written if word not in _FILLER)
 
 
 @functools.lru_cache(maxsize=1024)
