@@ -8,7 +8,7 @@ from crag.text.matching import (
     Number,
     content,
     count_listed,
-    normalise,
+    normalise_text,
     position_of,
     read_numbers,
     recall,
@@ -47,17 +47,17 @@ _ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
 
 def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     """The leading word decides. Without one, a negation in the prediction decides, if it is about the question."""
-    gold = _YES_NO.match(normalise(claim.gold))
-    if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
+    gold = _YES_NO.match(normalise_text(claim.gold))
+    if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise_text(claim.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
-    leading = _YES_NO.match(normalise(claim.prediction))
+    leading = _YES_NO.match(normalise_text(claim.prediction))
     if leading is not None:
         agrees = (leading["word"] in _YES) is wanted
         return agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}"
     if not claim.asks_yes_or_no:
         return None
-    negated = bool(_NEGATION.search(normalise(claim.prediction)))
+    negated = bool(_NEGATION.search(normalise_text(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1
@@ -71,7 +71,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     options = _options(claim.query)
     if options is None:
         return None
-    if all(_SAME.search(normalise(text)) for text in (claim.gold, claim.prediction)):
+    if all(_SAME.search(normalise_text(text)) for text in (claim.gold, claim.prediction)):
         return True, "both say that there is no difference"
     wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
@@ -96,7 +96,7 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     """The options of a question: the words on both sides of its last "or", or of the "and" after "between", without
     shared words.
     """
-    lowered = normalise(query).strip(" ?.")
+    lowered = normalise_text(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
     left, _, right = lowered.rpartition(" or ")
     if between is not None and not left and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
@@ -119,7 +119,7 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
         return named[0]
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+|;", text) if part.strip()]
     for sentence in reversed(sentences):
-        cleaned = normalise(sentence)
+        cleaned = normalise_text(sentence)
         places = _named(options, tokens(sentence))
         if places and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
             return 1 - places[0] if len(places) == 2 and _turned_round(query, cleaned) else places[0]
@@ -128,7 +128,7 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
 
 def _turned_round(query: str, sentence: str) -> bool:
     """Whether the sentence compares by the opposite words of the question."""
-    asked, said = (set(re.findall(r"[a-z]+", normalise(text))) for text in (query, sentence))
+    asked, said = (set(re.findall(r"[a-z]+", normalise_text(text))) for text in (query, sentence))
     sides = [(bool(asked & words), bool(said & words)) for words in _OPPOSITES]
     return sides in ([(True, False), (False, True)], [(False, True), (True, False)])
 
@@ -152,7 +152,7 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
     if len(by_option) < 2 or by_option[0][0].year_like != by_option[1][0].year_like:
         return None
     values = [[number.value for number in by_option[place]] for place in (0, 1)]
-    asked = set(re.findall(r"\w+", normalise(query)))
+    asked = set(re.findall(r"\w+", normalise_text(query)))
     low_wins, high_wins = (_EARLY, _LATE) if by_option[0][0].year_like else (_LITTLE, _MUCH)
     if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None
@@ -206,8 +206,8 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
     """The items of the gold answer as tokens, or None if it is not a set."""
     if not _ASKS_SET.search(claim.asked):
         return None
-    text = re.sub(r"\([^)]*\)", " ", normalise(claim.gold)).strip(" .")
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(claim.query)]
+    text = re.sub(r"\([^)]*\)", " ", normalise_text(claim.gold)).strip(" .")
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise_text(claim.query)]
     if len(quoted) > 1:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
     if not claim.is_sentence:
@@ -232,7 +232,7 @@ def _usable(items: list[list[str]]) -> list[list[str]] | None:
 
 def _bare_items(prediction: str) -> int:
     """The number of short items in a prediction that is only a list: "red, white and blue"; 0 for a sentence."""
-    text = re.sub(r"\([^)]*\)", " ", normalise(prediction)).strip(" .")
+    text = re.sub(r"\([^)]*\)", " ", normalise_text(prediction)).strip(" .")
     parts = [content(tokens(part)) for part in split_list(text)]
     return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0
 

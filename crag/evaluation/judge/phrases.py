@@ -3,7 +3,7 @@
 import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
-from crag.text.matching import content, count_listed, found_in, normalise, position_of, recall, tokens, words
+from crag.text.matching import content, count_listed, found_in, normalise_text, position_of, recall, tokens, words
 
 _HEDGE = re.compile(
     r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
@@ -52,12 +52,12 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
     answer back, unless it is only a note such as "I do not have newer data".
     """
     said = sentences(claim.prediction)
-    hedges = [bool(_HEDGE.search(normalise(sentence))) for sentence in said]
-    if not any(hedges) or _HEDGE.search(normalise(claim.gold)):
+    hedges = [bool(_HEDGE.search(normalise_text(sentence))) for sentence in said]
+    if not any(hedges) or _HEDGE.search(normalise_text(claim.gold)):
         return None
     answers = (sentence for sentence, hedge in zip(said, hedges, strict=True) if not hedge)
     wanted = claim.new_in_gold or claim.gold_tokens
-    last = normalise(said[-1])
+    last = normalise_text(said[-1])
     takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
     if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in answers):
         return False, "the prediction says that it cannot tell"
@@ -165,7 +165,7 @@ def _answer_part(claim: ReadClaim) -> list[str]:
     """
     if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []
-    text = normalise(claim.gold)
+    text = normalise_text(claim.gold)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []

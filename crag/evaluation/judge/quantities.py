@@ -10,7 +10,7 @@ from crag.text.matching import (
     Number,
     content,
     count_listed,
-    normalise,
+    normalise_text,
     read_dates,
     read_numbers,
     same_number,
@@ -59,7 +59,7 @@ _UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer such as "nan": the prediction must also say that there is no value."""
-    if normalise(claim.gold).strip(" .") not in _NO_VALUES:
+    if normalise_text(claim.gold).strip(" .") not in _NO_VALUES:
         return None
     none = _says_none(claim)
     return none, f"the gold answer is that there is none, the prediction {'agrees' if none else 'names one'}"
@@ -67,7 +67,7 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
 
 def _says_none(claim: ReadClaim) -> bool:
     """The prediction says that there is none and gives no number of its own, unlike "12, not 10"."""
-    said = normalise(claim.prediction)
+    said = normalise_text(claim.prediction)
     if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
         return False
     own = not_among(read_numbers(_TIME_GIVEN.sub(" ", said)), read_numbers(claim.query))
@@ -128,7 +128,7 @@ def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
 
 def _without_numbered_names(claim: ReadClaim) -> str:
     """The prediction without the numbers of names in the question, such as "Ligue 1", in any spelling."""
-    named = {(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise(claim.query))}
+    named = {(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise_text(claim.query))}
 
     def repeats(match: re.Match[str]) -> bool:
         return any(
@@ -136,11 +136,13 @@ def _without_numbered_names(claim: ReadClaim) -> str:
             for name, number in named
         )
 
-    return _NUMBERED_NAME.sub(lambda match: match["name"] if repeats(match) else match[0], normalise(claim.prediction))
+    return _NUMBERED_NAME.sub(
+        lambda match: match["name"] if repeats(match) else match[0], normalise_text(claim.prediction)
+    )
 
 
 def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
-    about = _ABOUT.search(normalise(f"{claim.gold} {claim.prediction}"))
+    about = _ABOUT.search(normalise_text(f"{claim.gold} {claim.prediction}"))
     if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
         return f"both say {key.value:g}"
     if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # if the question asks for millions, a bare 3 means 3 million
@@ -190,11 +192,11 @@ def _gold_number(claim: ReadClaim) -> Number | None:
 
 
 def _counted(claim: ReadClaim) -> Number | None:
-    asked = _COUNTED.search(normalise(claim.query))
+    asked = _COUNTED.search(normalise_text(claim.query))
     if asked is None or len(claim.gold_numbers) < 2:
         return None
     units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
-    for match in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
+    for match in _NUMBER_AND_NEXT.finditer(normalise_text(claim.gold)):
         if units.intersection(map(stem, match["next"].split())):
             return next(iter(read_numbers(match["number"])), None)
     return None

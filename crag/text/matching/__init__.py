@@ -36,7 +36,7 @@ from crag.text.matching.words import alike as alike
 from crag.text.matching.words import content as content
 from crag.text.matching.words import count_listed as count_listed
 from crag.text.matching.words import found_in as found_in
-from crag.text.matching.words import normalise as normalise
+from crag.text.matching.words import normalise_text as normalise_text
 from crag.text.matching.words import position_of as position_of
 from crag.text.matching.words import recall as recall
 from crag.text.matching.words import same_answer as same_answer

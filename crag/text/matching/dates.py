@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date
 
 from crag.text.dates import MONTH_NAME, month_number
-from crag.text.matching.words import normalise
+from crag.text.matching.words import normalise_text
 
 MONTH = f"(?P<month>{MONTH_NAME})"
 """The pattern of a month's name, as the group `month`. It has no spaces, so it fits into verbose patterns too."""
@@ -36,7 +36,7 @@ def read_dates(text: str) -> set[date]:
     {datetime.date(1939, 7, 4)}
     """
     days: set[date] = set()
-    for match in _find_dates(normalise(text)):
+    for match in _find_dates(normalise_text(text)):
         with suppress(ValueError):
             days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
     return days
@@ -49,7 +49,7 @@ def _find_dates(text: str) -> Iterator[re.Match[str]]:
 
 def without_dates(text: str) -> str:
     """The normalised text without whole dates."""
-    text = normalise(text)
+    text = normalise_text(text)
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return text

@@ -159,10 +159,10 @@ def without_marks(text: str) -> str:
     return "".join(character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"})
 
 
-def normalise(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits.
 
-    >>> normalise("**Twenty-one** cafés")
+    >>> normalise_text("**Twenty-one** cafés")
     '21 cafes'
     """
     text = text.translate(_PLAIN_MARKS)
@@ -195,7 +195,7 @@ def tokens(text: str) -> tuple[str, ...]:
     >>> tokens("The U.S. Navy's 1,000 ships")
     ('usa', 'navy', '1000', 'ship')
     """
-    cleaned = _THOUSANDS_SEPARATOR.sub("", normalise(text))
+    cleaned = _THOUSANDS_SEPARATOR.sub("", normalise_text(text))
     cleaned = cleaned.replace("&", " and ")
     cleaned = _POSSESSIVE.sub("", cleaned)
     for pattern, name in _SAME_PLACES:
