@@ -10,15 +10,15 @@ from datetime import date, timedelta
 
 from crag.text.dates.calendars import (
     ONE_DAY,
+    CalendarUnit,
     DateRange,
-    Unit,
     is_session,
     period_around,
     period_from,
     session_at,
     shifted,
 )
-from crag.text.dates.vocabulary import ORDINALS, STEPS, UNITS, WEEKDAYS, count_number, month_number
+from crag.text.dates.vocabulary import ORDINALS, STEPS, UNITS, WEEKDAY_ABBREVIATIONS, count_number, month_number
 
 Match = re.Match[str]
 
@@ -57,7 +57,7 @@ def one_day(day: date) -> DateRange:
 
 def month_of_year(year: int, month: int) -> DateRange:
     """A calendar month."""
-    return period_around(date(year, month, 1), Unit.MONTH)
+    return period_around(date(year, month, 1), CalendarUnit.MONTH)
 
 
 # --- days -------------------------------------------------------------------------------------------------------------
@@ -110,11 +110,11 @@ def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
 def read_weekday(match: Match, view: Viewpoint) -> DateRange:
     """A weekday of the last, this or the next calendar week; "recent": before today; alone: up to today."""
     groups = match.groupdict()
-    number = WEEKDAYS.index(match["weekday"][:3])
+    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
     step = groups["week"] or groups.get("step")
 
     if step in STEPS:
-        week = period_around(shifted(view.today, Unit.WEEK, STEPS[step]), Unit.WEEK)
+        week = period_around(shifted(view.today, CalendarUnit.WEEK, STEPS[step]), CalendarUnit.WEEK)
         days_after_sunday = (number + 1) % 7
         return view.day_at_or_after(week.first + timedelta(days=days_after_sunday))
 
@@ -136,12 +136,12 @@ def read_season(match: Match, _view: Viewpoint) -> DateRange | None:
     is_month_or_full_year = end <= 12 or end > year
     if match["mark"] == "-" and not match["word"] and is_month_or_full_year:
         return None
-    return period_around(date(year, 7, 1), Unit.SEASON)
+    return period_around(date(year, 7, 1), CalendarUnit.SEASON)
 
 
 def read_decade(match: Match, _view: Viewpoint) -> DateRange:
     """Ten years, such as "the 1990s"."""
-    return period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10)
+    return period_from(date(int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
 
 
 def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
@@ -151,7 +151,7 @@ def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
 
 def read_year(match: Match, _view: Viewpoint) -> DateRange:
     """A calendar year."""
-    return period_from(date(int(match["year"]), 1, 1), Unit.YEAR)
+    return period_from(date(int(match["year"]), 1, 1), CalendarUnit.YEAR)
 
 
 def read_quarter(match: Match, view: Viewpoint) -> DateRange:
@@ -162,8 +162,8 @@ def read_quarter(match: Match, view: Viewpoint) -> DateRange:
 
     first = date(year, 3 * number - 2, 1)
     if not groups["year"] and first > view.today:
-        first = shifted(first, Unit.YEAR, -1)
-    return period_from(first, Unit.QUARTER)
+        first = shifted(first, CalendarUnit.YEAR, -1)
+    return period_from(first, CalendarUnit.QUARTER)
 
 
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:
@@ -192,7 +192,7 @@ def read_relative_period(match: Match, view: Viewpoint) -> DateRange:
 
 def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:
     """For "year to date" or "mtd": from the start of the period up to today."""
-    abbreviations = {"m": Unit.MONTH, "y": Unit.YEAR}
+    abbreviations = {"m": CalendarUnit.MONTH, "y": CalendarUnit.YEAR}
     written = match["unit"]
     unit = abbreviations[written] if written in abbreviations else UNITS[written]
     return DateRange(period_around(view.today, unit).first, view.today)
@@ -214,7 +214,7 @@ def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     unit = match["unit"]
     is_future = STEPS[match["step"]] > 0
 
-    if unit not in UNITS or (unit == Unit.DAY and view.trading):
+    if unit not in UNITS or (unit == CalendarUnit.DAY and view.trading):
         if is_future:
             return DateRange(session_at(view.today, 1), session_at(view.today, count))
         latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
@@ -232,14 +232,14 @@ def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) 
     `ordinal` is a word of `ORDINALS`, or "last" or "final". None if the period has no such part.
     """
     index = ORDINALS[ordinal] - 1 if ordinal in ORDINALS else -1
-    if unit in UNITS and not (unit == Unit.DAY and view.trading):
+    if unit in UNITS and not (unit == CalendarUnit.DAY and view.trading):
         return _nth_unit(period, index, UNITS[unit])
-    if unit[:3] in WEEKDAYS:
-        return _nth_weekday(period, index, WEEKDAYS.index(unit[:3]), view)
+    if unit[:3] in WEEKDAY_ABBREVIATIONS:
+        return _nth_weekday(period, index, WEEKDAY_ABBREVIATIONS.index(unit[:3]), view)
     return _nth_session(period, index)
 
 
-def _nth_unit(period: DateRange, index: int, unit: Unit) -> DateRange | None:
+def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | None:
     after = period.last + ONE_DAY
     first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
     part = period_from(first, unit)

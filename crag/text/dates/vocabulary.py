@@ -4,7 +4,7 @@ The pieces are for lower-case text with single spaces. A piece without a group a
 list of alternatives: put it into a group.
 """
 
-from crag.text.dates.calendars import Unit
+from crag.text.dates.calendars import CalendarUnit
 
 # --- words and what they mean -----------------------------------------------------------------------------------------
 STEPS = {
@@ -26,11 +26,11 @@ _COUNTING_WORDS = "zero one two three four five six seven eight nine ten eleven 
 NUMBERS = {word: number for number, word in enumerate(_COUNTING_WORDS.split())} | {"a": 1, "an": 1}
 """Words for counts: "two weeks ago", "a year ago"."""
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MONTH_ABBREVIATIONS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The first three letters; they identify every spelling of `MONTH_NAME` and of `WEEKDAY`."""
 
-UNITS = {"qtr": Unit.QUARTER} | {unit.value: unit for unit in Unit}
+UNITS = {"qtr": CalendarUnit.QUARTER} | {unit.value: unit for unit in CalendarUnit}
 """Units of the calendar. Sessions of the exchange ("trading day") are not among them."""
 
 # --- pieces of patterns: numbers --------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def month_number(written: str) -> int:
     """
     if written.isdigit():
         return int(written)
-    return 1 + MONTHS.index(written[:3].casefold())
+    return 1 + MONTH_ABBREVIATIONS.index(written[:3].casefold())
 
 
 def count_number(written: str) -> int:

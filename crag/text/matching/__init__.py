@@ -4,7 +4,7 @@ from crag.text.dates import month_number as month_number
 from crag.text.matching.award_categories import category_title as category_title
 from crag.text.matching.award_categories import other_category_names as other_category_names
 from crag.text.matching.award_categories import same_category as same_category
-from crag.text.matching.dates import MONTH as MONTH
+from crag.text.matching.dates import MONTH_GROUP as MONTH_GROUP
 from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import without_dates as without_dates
 from crag.text.matching.names import MARGIN as MARGIN

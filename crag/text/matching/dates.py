@@ -8,7 +8,7 @@ from datetime import date
 from crag.text.dates import MONTH_NAME, month_number
 from crag.text.matching.words import normalise_text
 
-MONTH = f"(?P<month>{MONTH_NAME})"
+MONTH_GROUP = f"(?P<month>{MONTH_NAME})"
 """The pattern of a month's name, as the group `month`. It has no spaces, so it fits into verbose patterns too."""
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -23,9 +23,9 @@ _DATES = (
     # 4.7.1939: day before month, as in Europe
     re.compile(r"(?<!\d)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?!\d)"),
     # July the 4th, 1939; not "July 1939"
-    re.compile(rf"\b{MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
+    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
     # the 4th of July 1939
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH},?\s+{_YEAR}\b"),
+    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
 )
 
 

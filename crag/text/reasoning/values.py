@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 
-from crag.text.matching import CURRENCIES, MAGNITUDES, MONTH, PERCENT, PLAIN, UNITS, Unit, month_number
+from crag.text.matching import CURRENCIES, MAGNITUDES, MONTH_GROUP, PERCENT, PLAIN, UNITS, Unit, month_number
 
 MAX_DIGITS = 30
 """Longer numbers are not quantities."""
@@ -43,11 +43,13 @@ _DATES = (
     # 2019-03-01; not a part of 2019-03-01-05
     re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?![0-9-])"),
     # March 1st, 2019
-    re.compile(MONTH + r" (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})\b", re.IGNORECASE),
+    re.compile(MONTH_GROUP + r" (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})\b", re.IGNORECASE),
     # 1st of March 2019
-    re.compile(r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?: of)? " + MONTH + r",? (?P<year>[0-9]{4})\b", re.IGNORECASE),
+    re.compile(
+        r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?: of)? " + MONTH_GROUP + r",? (?P<year>[0-9]{4})\b", re.IGNORECASE
+    ),
     # March 2019; not March alone
-    re.compile(MONTH + r",? (?P<year>[0-9]{4})\b", re.IGNORECASE),
+    re.compile(MONTH_GROUP + r",? (?P<year>[0-9]{4})\b", re.IGNORECASE),
 )
 
 
