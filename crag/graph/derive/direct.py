@@ -130,9 +130,7 @@ def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
     is_numeric = column is not None and column.type in NUMERIC_TYPES
     texts: list[str] = []
-    for value in values:
-        if isinstance(value, Row):
-            continue
+    for value in [value for value in values if not isinstance(value, Row)]:
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
         texts.append(readable(rounded, column))
     return ", ".join(dict.fromkeys(texts)) or None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.facts.build import (
+from crag.facts.converters import (
     build_companies,
     build_films,
     build_grammys,

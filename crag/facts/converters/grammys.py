@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from crag.facts.build.folder import full_award_table, write_table
+from crag.facts.converters.folder import full_award_table, write_table
 from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
 
 FIRST_CEREMONY = 1959

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from crag.facts.build.folder import dollars_or_empty, write_table
+from crag.facts.converters.folder import dollars_or_empty, write_table
 from crag.facts.tables import VALUE_SEPARATOR, EntityTable, Row, read_table_rows
 
 LEAD_ACTORS = 4

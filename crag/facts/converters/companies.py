@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from crag.facts.build.folder import dollars_or_empty, number_or_empty, write_table
+from crag.facts.converters.folder import dollars_or_empty, number_or_empty, write_table
 from crag.facts.tables import EntityTable, Row, read_json
 
 _FIGURES = re.compile(

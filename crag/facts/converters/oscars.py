@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.facts.build.folder import full_award_table, write_table
+from crag.facts.converters.folder import full_award_table, write_table
 from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
 from crag.text.matching import category_title, other_category_names
 
