@@ -11,7 +11,7 @@ from crag.text.matching import category_title, other_category_names
 _OSCAR_COLUMNS = ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner")
 
 # --- categories -------------------------------------------------------------------------------------------------------
-_SONG = re.compile(r"MUSIC \(Song(?!.*Score)")
+_SONG = re.compile(r"\AMUSIC \(Song(?!.*Score)")
 _FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]{1,200}) \((?P<kind>[^()]{1,200})\)")
 _FIELD_FIRST = {"DOCUMENTARY": "Documentary {}", "SHORT FILM": "{} Short Film", "SHORT SUBJECT": "{} Short Subject"}
 _FIELDS_WITHOUT_MEANING = frozenset({"WRITING", "MUSIC"})

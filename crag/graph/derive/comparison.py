@@ -84,13 +84,12 @@ _UNTIL = re.compile(
     """,
     re.VERBOSE,
 )
-_HOW_MANY_TIMES = re.compile(r"\bhow many times\b.*\b(?:as|than)\b")
-_BY_HOW_MUCH = re.compile(
+_HOW_MANY_TIMES = re.compile(r"\bhow many times\b")
+_AS_OR_THAN = re.compile(r"\b(?:as|than)\b")
+_DIFFERENCE = re.compile(r"\bdifference\b|\bby (?:what|how)\b")
+_HOW_MUCH = re.compile(r"\bhow (?:much|many)\b")
+_DIFFERS = re.compile(
     r"""
-    \bdifference\b
-  | \bby\ (?:what|how)\b
-  | \bhow\ many\ times\b .* \b(?:as|than)\b
-  | \bhow\ (?:much|many)\b .*?           # "how many awards" alone asks for a count
     \b(?:
         more | less | fewer | higher | lower | longer | shorter | older | younger
       | bigger | larger | smaller | earlier | later
@@ -157,7 +156,7 @@ class _NameOrder:
 def which_is_more(evidence: GraphEvidence) -> Derived | None:
     """The entity with the largest or smallest value; None for a tie."""
     asks_for_one = WHICH.search(evidence.question) or " or " in evidence.question
-    if evidence.is_yes_or_no or not asks_for_one or _BY_HOW_MUCH.search(evidence.question):
+    if evidence.is_yes_or_no or not asks_for_one or _asks_by_how_much(evidence.question):
         return None
     comparison = _read_comparison(evidence)
     if comparison is None:
@@ -334,6 +333,25 @@ def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrde
     return _NameOrder(known.index(start), evidence.question[start : max(known)])
 
 
+# --- what the question asks for ---------------------------------------------------------------------------------------
+def _asks_by_how_much(question: str) -> bool:
+    """Whether it asks for a difference or a ratio. "How many awards" alone asks for a count."""
+    if _DIFFERENCE.search(question):
+        return True
+    return _asks_how_many_times(question) or _is_followed_by(question, _HOW_MUCH, _DIFFERS)
+
+
+def _asks_how_many_times(question: str) -> bool:
+    """Whether it asks for a ratio: "how many times as much as"."""
+    return _is_followed_by(question, _HOW_MANY_TIMES, _AS_OR_THAN)
+
+
+def _is_followed_by(question: str, words: re.Pattern[str], later_words: re.Pattern[str]) -> bool:
+    """Whether the later words are anywhere after the words. One pattern for both would take quadratic time."""
+    match = words.search(question)
+    return match is not None and later_words.search(question, match.end()) is not None
+
+
 # --- how much more ----------------------------------------------------------------------------------------------------
 def _difference_or_ratio(question: str, first: Quantity, second: Quantity, column: Column) -> Derived | None:
     larger = first
@@ -342,10 +360,10 @@ def _difference_or_ratio(question: str, first: Quantity, second: Quantity, colum
         larger = second
         smaller = first
 
-    if _HOW_MANY_TIMES.search(question) and smaller.number:
+    if _asks_how_many_times(question) and smaller.number:
         ratio = Quantity(larger.number / smaller.number)
         return derive_amount(ratio, f"computed {in_words(larger)} / {in_words(smaller)}", "times")
-    if not _BY_HOW_MUCH.search(question):
+    if not _asks_by_how_much(question):
         return None
     difference = Quantity(larger.number - smaller.number, first.unit)
     return derive_amount(difference, f"computed {in_words(larger)} - {in_words(smaller)}", column.unit)
@@ -356,7 +374,7 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
 
     Whole years only if they equal the difference of the calendar years: people may mean either.
     """
-    if not _BY_HOW_MUCH.search(question) and not _HOW_LONG.search(question):
+    if not _asks_by_how_much(question) and not _HOW_LONG.search(question):
         return None
     unit_match = _TIME_UNIT.search(question)
     unit = unit_match["unit"] if unit_match else "years"
