@@ -15,7 +15,7 @@ import pytest
 
 from crag.commands.evaluate import main
 from crag.core.files import write_rows
-from crag.evaluation.graph_server import mock_graph, silent_graph
+from crag.evaluation.graph_server import graph_server_fault, mock_graph
 
 REPOSITORY = Path(__file__).parents[1]
 FAKES = "tests.evaluation.fake_agents"
@@ -188,8 +188,8 @@ def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
     warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
     assert said.index(warning) < said.index("questions:")
     with mock_graph() as alive:
-        assert silent_graph(alive) is None
-        assert silent_graph(f"{alive}/elsewhere") == "status 404 for /open/search_entity_by_name"
+        assert graph_server_fault(alive) is None
+        assert graph_server_fault(f"{alive}/elsewhere") == "status 404 for /open/search_entity_by_name"
 
 
 def test_the_environment_of_the_agent_and_what_it_prints(

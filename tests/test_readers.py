@@ -21,7 +21,7 @@ from crag.engines.llm.openai_engine import read_reply
 from crag.evaluation.datasets import read_records, read_rows
 from crag.evaluation.judge import make_judge
 from crag.evaluation.judge.llm import read_verdict
-from crag.evaluation.report.measured import read_run
+from crag.evaluation.report.measured import read_finished_run
 from crag.evaluation.store import SavedRun
 from crag.mock_api.tables import GraphError, load_tables
 from crag.settings import SettingsError, load_settings
@@ -115,7 +115,7 @@ def test_a_folder_of_a_run(file: str, data: st.DataObject, run: Path, tmp_path: 
 
     def read(folder: Path) -> Any:
         saved = SavedRun.read(folder)
-        return saved.records, read_run(folder)
+        return saved.records, read_finished_run(folder)
 
     with suppress(DatasetError):
         read(tmp_path)

@@ -23,7 +23,7 @@ from crag.core.files import DatasetError
 from crag.core.queries import LIMITS
 from crag.core.text import without_credentials
 from crag.settings import ExtractSettings
-from crag.web import ExtractionPool, bm25_of_texts
+from crag.web import ExtractionPool, bm25_scores
 
 TIMEOUT = (5.0, 10.0)
 """Seconds to connect, seconds between bytes."""
@@ -71,7 +71,7 @@ def read_pages(place: str, settings: ExtractSettings, say: Callable[[str], None]
 def search_results(question: str, pages: Sequence[OwnPage]) -> list[dict[str, str]]:
     """The pages as search results, those with the best piece first, at most as many as the agent takes."""
     pieces = [(page, piece) for page in pages for piece in _PIECE.findall(page.text)]
-    scores = bm25_of_texts(question, [f"{page.title}\n{piece}" for page, piece in pieces])
+    scores = bm25_scores(question, [f"{page.title}\n{piece}" for page, piece in pieces])
     best: dict[str, tuple[OwnPage, str]] = {}
     for number in sorted(range(len(pieces)), key=lambda number: -scores[number]):
         best.setdefault(pieces[number][0].place, pieces[number])

@@ -10,15 +10,22 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table, aligned for terminals. Numbers with a fraction get three digits."""
-    texts = [[f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *texts, strict=True)]
-    lines = [header, ["-" * width for width in widths], *texts]
-    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    rule = ["-" * width for width in widths]
+    lines = [map(str.ljust, row, widths) for row in (header, rule, *cells)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def group_by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
     """The rows of each label, and last all rows under "all"."""
-    labels = sorted({label(row) for row in rows})
-    return {name: [row for row in rows if label(row) == name] for name in labels} | {"all": list(rows)}
+    groups: dict[str, list[T]] = {}
+    for row in rows:
+        groups.setdefault(label(row), []).append(row)
+    return dict(sorted(groups.items())) | {"all": list(rows)}

@@ -22,7 +22,9 @@ from crag.graph.schema import Domain
 from crag.mock_api import serve
 
 GRAPH = Path(__file__).parents[1] / "mock_api/graph"
-BATCH, SECONDS_PER_BATCH = 16, 480.0
+BATCH = 16
+"""Programs that are run at once."""
+SECONDS_PER_BATCH = 480.0
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
 ANSWER_FIELDS = ("answer", "alt_ans")
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
@@ -36,13 +38,32 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
     groups = _groups(outcome.results)
     if not groups:
         return False
-    if row["frame"]["table"] == "open":
-        text = _squeeze(" ".join(str(value) for result in outcome.results for value in result.values))
-        return all(_squeeze(part) in text for value in expected for part in str(value).split("||"))
-    if row.get("hops") or len(groups) == 1 or row["frame"].get("combine"):
-        return _group_agrees(expected, groups[-1], row["frame"], derived=derived)
-    labelled = expected if len(expected) == len(groups) else [[]] * len(groups)
-    return all(_group_agrees(v, g, row["frame"], derived=derived) for v, g in zip(labelled, groups, strict=True))
+
+    frame = row["frame"]
+    if frame["table"] == "open":
+        return _holds_passages(outcome.results, expected)
+    if row.get("hops") or len(groups) == 1 or frame.get("combine"):
+        return _group_agrees(expected, groups[-1], frame, derived=derived)
+
+    if len(expected) != len(groups):
+        expected = [[]] * len(groups)
+    for values, group in zip(expected, groups, strict=True):
+        if not _group_agrees(values, group, frame, derived=derived):
+            return False
+    return True
+
+
+def _holds_passages(results: Sequence[Result], expected: Sequence[object]) -> bool:
+    """Whether the values hold every labelled passage; ``||`` separates the passages of a label."""
+    values: list[str] = []
+    for result in results:
+        values += map(str, result.values)
+    text = _squeeze(" ".join(values))
+
+    passages: list[str] = []
+    for value in expected:
+        passages += str(value).split("||")
+    return all(_squeeze(passage) in text for passage in passages)
 
 
 def _groups(results: Sequence[Result]) -> list[list[Result]]:
@@ -57,10 +78,11 @@ def _groups(results: Sequence[Result]) -> list[list[Result]]:
 
 
 def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
-    wanted = _plain(expected)
-    if _same(wanted, _plain(group[-1].values), ordered=bool(frame["sort"])):
+    """Whether the last statement's values are the labelled ones, perhaps after the frame's last step."""
+    labelled = _plain(expected)
+    if _same(labelled, _plain(group[-1].values), ordered=bool(frame["sort"])):
         return True
-    return derived and _same(wanted, _plain(_last_step(group[-1], frame)), ordered=False)
+    return derived and _same(labelled, _plain(_last_step(group[-1], frame)), ordered=False)
 
 
 def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
@@ -68,11 +90,15 @@ def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
     rows = [row for row in result.rows if all(_passes(row, *condition) for condition in frame["filters"])]
     if frame["aggregate"] == "len":
         return [len(rows)]
+
     column = frame["select"]
-    values = [row.cells.get(column) for row in rows] if rows and column in rows[0].cells else list(result.values)
+    values: list[Any] = list(result.values)
+    if rows and column in rows[0].cells:
+        values = [row.cells.get(column) for row in rows]
     aggregate = _AGGREGATES.get(frame["aggregate"] or "")
     if aggregate is None:
         return values
+
     numbers = [number for number in map(as_number, values) if number is not None]
     return [aggregate(numbers)] if numbers else []
 
@@ -83,22 +109,32 @@ def _passes(row: Row, key: str, operator: str, value: object) -> bool:
 
 
 def _plain(values: object) -> list[str | float]:
-    """Values for comparison: nested lists flattened, numbers as numbers, texts without case."""
+    """Values for comparison: nested lists flattened, numbers as numbers, strings without case."""
     if isinstance(values, list | tuple):
-        return [plain for value in values for plain in _plain(value)]
-    number = as_number(values) if isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit() else None
+        plain: list[str | float] = []
+        for value in values:
+            plain += _plain(value)
+        return plain
+
+    is_numeric = isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit()
+    number = as_number(values) if is_numeric else None
     return [number if number is not None else _squeeze(str(values))]
 
 
-def _same(one: list[str | float], other: list[str | float], *, ordered: bool) -> bool:
-    if len(one) != len(other):
+def _same(labelled: list[str | float], values: list[str | float], *, ordered: bool) -> bool:
+    if len(labelled) != len(values):
         return False
     if not ordered:
-        one, other = sorted(one, key=str), sorted(other, key=str)
-    return all(
-        abs(a - b) <= 1e-6 * max(1.0, abs(a)) if isinstance(a, float) and isinstance(b, float) else a == b
-        for a, b in zip(one, other, strict=True)
-    )
+        labelled = sorted(labelled, key=str)
+        values = sorted(values, key=str)
+    return all(map(_equal, labelled, values))
+
+
+def _equal(labelled: str | float, value: str | float) -> bool:
+    """Numbers may differ by a millionth of the labelled one."""
+    if isinstance(labelled, float) and isinstance(value, float):
+        return abs(labelled - value) <= 1e-6 * max(1.0, abs(labelled))
+    return labelled == value
 
 
 def _squeeze(text: str) -> str:
@@ -118,41 +154,52 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramRes
     with KgClient(address) as client:
         executor = Executor(client)
         for batch in in_batches(rows, BATCH):
-            tasks = [
-                Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
-                for row in batch
-            ]
+            tasks: list[Task] = []
+            for row in batch:
+                asked_at = parse_query_time(row["query_time"])
+                tasks.append(Task(Domain(row["domain"]), "\n".join(row["calls"]), asked_at))
             outcomes += executor.run_batch(tasks, Deadline(SECONDS_PER_BATCH))
     return outcomes
 
 
 def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
+
     Raises DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(path))
     for record in records:
-        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in record.data]:
-            raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
+        for name in (*LABEL_FIELDS, *also):
+            if name not in record.data:
+                raise DatasetError(f'{record.place}: field "{name}" is missing')
     return [record.data for record in records if record.data["verified"]]
 
 
-def measure(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
+def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:
     """Whether the values are the labelled ones, and whether there is an answer without a model, and a right one."""
-    domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
+    query = row["query"]
+    domain = Domain(row["domain"])
     program = parse("\n".join(row["calls"]), domain)
-    said, computed = direct_answer(row["query"], domain, program, outcome.results), None
-    if said is None:
+
+    direct = direct_answer(query, domain, program, outcome.results)
+    computed = None
+    if direct is None:
+        asked_at = parse_query_time(row["query_time"])
         today = asked_at.date() if asked_at else None
-        computed = derived_answer(row["query"], domain, program, outcome.results, today)
-    answer = computed.text if computed else said
-    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), answer or "")
-    right = answer is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT
+        computed = derived_answer(query, domain, program, outcome.results, today)
+
+    answer = computed.text if computed else direct
+    right = False
+    if answer is not None:
+        claim = Claim(query, (row["answer"], *map(str, row["alt_ans"])), answer)
+        (judgement,) = judge_claims(RulesJudge(), [claim], str)
+        right = judgement.verdict is Verdict.CORRECT
+
     return {
         "direct": values_agree(row, outcome, derived=False),
         "derived": values_agree(row, outcome),
-        "said": said is not None,
-        "said right": said is not None and right,
+        "said": direct is not None,
+        "said right": direct is not None and right,
         "computed": computed is not None,
         "computed right": computed is not None and right,
     }

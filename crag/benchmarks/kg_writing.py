@@ -4,9 +4,9 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from crag.benchmarks.common import Row, by_label, table
+from crag.benchmarks.common import Row, group_by_label, markdown_table
 from crag.evaluation.metrics import wilson_interval
-from crag.web.ranking import in_turns
+from crag.web.ranking import round_robin
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
 
@@ -22,21 +22,25 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
         groups[row["domain"]].append(row)
     for group in groups.values():
         chance.shuffle(group)
-    return [row for _, row in in_turns([groups[name][::-1] for name in sorted(groups)])][:limit]
+
+    in_order = [groups[name][::-1] for name in sorted(groups)]
+    return [row for _, row in round_robin(in_order)][:limit]
 
 
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
+    rows: list[list[object]] = []
+    groups = group_by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
+    for name, pairs in groups.items():
+        verdicts = [judged_question for _, judged_question in pairs]
+        rows.append([name, len(pairs), *(_share(verdicts, column) for column in COLUMNS)])
+    return markdown_table(["domain", "n", *COLUMNS], rows)
 
-    def cell(some: Sequence[Judged], name: str) -> str:
-        right = [verdicts[name] for verdicts in some if name in verdicts]
-        if not right:
-            return "-"
-        low, high = wilson_interval(sum(right), len(right))
-        return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
 
-    groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
-    rows = [
-        [name, len(some), *(cell([own for _, own in some], key) for key in COLUMNS)] for name, some in groups.items()
-    ]
-    return table(["domain", "n", *COLUMNS], rows)
+def _share(judged: Sequence[Judged], column: str) -> str:
+    """``0.750 (60-86)``; a dash if the column applies to no question."""
+    verdicts = [verdict[column] for verdict in judged if column in verdict]
+    if not verdicts:
+        return "-"
+    low, high = wilson_interval(sum(verdicts), len(verdicts))
+    return f"{sum(verdicts) / len(verdicts):.3f} ({100 * low:.0f}-{100 * high:.0f})"

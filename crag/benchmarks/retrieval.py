@@ -1,34 +1,40 @@
 """Seconds and recall of a preset's web path, beside the starter kit's method."""
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from crag.core.contracts import Query
+from crag.core.contracts import Page, Query
 from crag.core.deadline import BatchClock
 from crag.core.progress import in_batches
 from crag.core.queries import BATCH_KEYS, parse_row
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import load_language_model
+from crag.engines.llm.base import TokenCounter
 from crag.evaluation.datasets import read_rows
-from crag.settings import DenseEncoderSettings, Settings
-from crag.web import WebPath
+from crag.settings import DenseEncoderSettings, Settings, WebSettings
+from crag.web import WebEvidence, WebPath
 from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
-from crag.web.ranking import STOPWORDS, terms
+from crag.web.ranking import STOPWORDS, extract_terms
 
 BUDGETS = (400, 600, 1000, 2000)
 """Tokens of context."""
 EVERYTHING = 30_000
 """Tokens that hold all candidates."""
-KIT_SENTENCES, KIT_SENTENCE_CHARACTERS, KIT_CHARACTERS = 20, 1000, 4000
+KIT_SENTENCES = 20
+"""Sentences in the starter kit's context."""
+KIT_SENTENCE_CHARACTERS = 1000
+KIT_CHARACTERS = 4000
+"""Of its whole context."""
 SHORT_ANSWER_WORDS = 4
+"""Most words of an answer that counts only if its words are together."""
 FOUND = 0.8
 """The least recall of an answer that counts as found."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
@@ -37,7 +43,7 @@ _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid que
 """Answers that no page spells out."""
 
 
-# --- whether an answer is in a context: a measure of retrieval that needs no judge and no model -----------------------
+# --- whether an answer is in a context: a measure of retrieval without judge and model -------------------------
 
 
 def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:
@@ -46,16 +52,19 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
     A short answer counts as found (1) if its words are together, else as not found (0); for a longer one, the share of
     its content words that occur, without those of the question.
     """
-    present, recalls = terms(context), []
+    context_words = extract_terms(context)
+    question_words = set(extract_terms(question))
+
+    recalls: list[float] = []
     for answer in gold:
-        said = terms(answer)
-        wanted = set(said) - set(terms(question)) - STOPWORDS
-        if not wanted or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
+        answer_words = extract_terms(answer)
+        new_words = set(answer_words) - question_words - STOPWORDS
+        if not new_words or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
             continue
-        if len(said) <= SHORT_ANSWER_WORDS:
-            recalls.append(float(f" {' '.join(said)} " in f" {' '.join(present)} "))
+        if len(answer_words) <= SHORT_ANSWER_WORDS:
+            recalls.append(float(f" {' '.join(answer_words)} " in f" {' '.join(context_words)} "))
         else:
-            recalls.append(len(wanted.intersection(present)) / len(wanted))
+            recalls.append(len(new_words.intersection(context_words)) / len(new_words))
     return max(recalls, default=None)
 
 
@@ -64,24 +73,32 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
 
 def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
     """Questions with pages, and the gold answers that a page can hold; at most `limit`, spread over the file."""
-    found = []
+    pairs: list[tuple[Query, list[str]]] = []
     for row in read_rows(path):
         query = parse_row(*(row.get(key) for key in BATCH_KEYS))
-        if query.fault is None and query.pages:
-            refused = row.get("question_type") == "false_premise"  # no page holds the refusal of a premise
-            found.append((query, [] if refused else [row.get("answer") or "", *(row.get("alt_ans") or [])]))
-    step = max(1, len(found) // limit) if limit else 1
-    return found[::step][:limit]
+        if query.fault is not None or not query.pages:
+            continue
+        gold = [row.get("answer") or "", *(row.get("alt_ans") or [])]
+        if row.get("question_type") == "false_premise":
+            gold = []  # no page holds the refusal of a premise
+        pairs.append((query, gold))
+
+    step = max(1, len(pairs) // limit) if limit else 1
+    return pairs[::step][:limit]
 
 
 def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]:
-    """The same questions with as many search results each: their own first, then those of the others in turn."""
-    pool = [page for query in queries for page in query.pages]
-    grown = []
+    """The same questions with as many search results each: first those of the question, then those of the others."""
+    pool: list[Page] = []
     for query in queries:
-        own = {page.url for page in query.pages}
-        pages = [*query.pages, *(page for page in pool if page.url not in own)][:pages_per_question]
-        grown.append(replace(query, pages=tuple(replace(page, rank=rank) for rank, page in enumerate(pages))))
+        pool += query.pages
+
+    grown: list[Query] = []
+    for query in queries:
+        urls = {page.url for page in query.pages}
+        pages = [*query.pages, *(page for page in pool if page.url not in urls)][:pages_per_question]
+        ranked = tuple(replace(page, rank=rank) for rank, page in enumerate(pages))
+        grown.append(replace(query, pages=ranked))
     return grown
 
 
@@ -103,55 +120,69 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
         sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in _SENTENCE_END.split(text) if sentence]
     if not sentences:
         return ""
+
     vectors, _ = encoder.encode_passages(sentences)
-    nearest = np.argsort(-(vectors @ encoder.encode_queries([query.text])[0]), kind="stable")[:KIT_SENTENCES]
-    return "\n".join(sentences[place] for place in nearest)[:KIT_CHARACTERS]
+    (query_vector,) = encoder.encode_queries([query.text])
+    nearest = np.argsort(-(vectors @ query_vector), kind="stable")[:KIT_SENTENCES]
+    return "\n".join(sentences[index] for index in nearest)[:KIT_CHARACTERS]
 
 
 class Measured(NamedTuple):
-    """A question: whether each place holds its answer (None: not measurable), and the seconds of both methods."""
+    """A question: whether each of `PLACES` holds its answer (None: not measurable), and the seconds of both methods."""
 
     found: dict[str, bool] | None
     seconds: float
     kit_seconds: float
 
 
-def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
+def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
     """Make both contexts of each question."""
     dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
-    tokens = load_language_model(settings.language_model)
-    own = settings.web
-    ours = WebPath(
-        own.model_copy(
-            update={
-                "extract": own.extract.model_copy(update={"workers": 0}),
-                "rerank": own.rerank and own.rerank.model_copy(update={"top_k": 1_000}),
-                "context": own.context.model_copy(update={"max_tokens": EVERYTHING}),
-            }
-        ),
-        dense,
-        cross,
-        tokens,
-    )
-    ours.warm_up()
-    measured = []
+    model = load_language_model(settings.language_model)
+    web_path = WebPath(_with_all_candidates(settings.web), dense, cross, model)
+    web_path.warm_up()
+
+    measured: list[Measured] = []
     for ((query, gold),) in in_batches(asked, 1):
-        began = time.perf_counter()
-        (evidence,) = ours.prepare([query], unhurried(settings))
-        ended = time.perf_counter()
+        began = perf_counter()
+        (evidence,) = web_path.prepare([query], unhurried(settings))
+        prepared = perf_counter()
         kit = kit_context(query, dense)
-        seconds, kit_seconds = ended - began, time.perf_counter() - ended
+        seconds = prepared - began
+        kit_seconds = perf_counter() - prepared
+
         found = None
         if answer_recall(query.text, gold, "") is not None:
-            kept = evidence.passages[: own.rerank.top_k] if own.rerank else evidence.passages
-            contexts = [build_context(kept, own.context, tokens, max_tokens=budget)[0] for budget in BUDGETS]
-            pages = "\n".join(page_text(page.html, own.extract) for page in query.pages)
-            texts = zip(PLACES, [pages, evidence.context, *contexts, kit], strict=True)
-            found = {place: (answer_recall(query.text, gold, text) or 0.0) >= FOUND for place, text in texts}
+            texts = _texts_by_place(settings.web, query, evidence, model)
+            texts["starter kit"] = kit
+            found = {place: (answer_recall(query.text, gold, texts[place]) or 0.0) >= FOUND for place in PLACES}
         measured.append(Measured(found, seconds, kit_seconds))
-    ours.close()
+
+    web_path.close()
     return measured
 
 
-# --- the command line -------------------------------------------------------------------------------------------------
+def _with_all_candidates(web: WebSettings) -> WebSettings:
+    """The settings of a path that ranks as the preset does, and whose context holds all candidates."""
+    rerank = web.rerank and web.rerank.model_copy(update={"top_k": 1_000})
+    return web.model_copy(
+        update={
+            "extract": web.extract.model_copy(update={"workers": 0}),
+            "rerank": rerank,
+            "context": web.context.model_copy(update={"max_tokens": EVERYTHING}),
+        }
+    )
+
+
+def _texts_by_place(web: WebSettings, query: Query, evidence: WebEvidence, tokens: TokenCounter) -> dict[str, str]:
+    """The text in each of `PLACES`, without the starter kit's."""
+    texts = {
+        "text": "\n".join(page_text(page.html, web.extract) for page in query.pages),
+        "candidates": evidence.context,
+    }
+    passages = evidence.passages[: web.rerank.top_k] if web.rerank else evidence.passages
+    for budget in BUDGETS:
+        context, *_ = build_context(passages, web.context, tokens, max_tokens=budget)
+        texts[f"{budget} tokens"] = context
+    return texts

@@ -36,7 +36,8 @@ EXTRACT = (
     'original_language, original_title, rating, release_date, revenue, cast or crew), "person", "person_aspect" '
     '(acted_movies, directed_movies, oscar_awards or birthday), "year". Leave out what the question does not name.'
 )
-ENTITY_TOKENS, ANSWER_TOKENS = 128, 50
+ENTITY_TOKENS = 128
+ANSWER_TOKENS = 50
 
 
 class StarterKit:
@@ -44,48 +45,69 @@ class StarterKit:
 
     def __init__(self) -> None:
         settings = load_settings(usual_preset(), os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
-        self._size, self._graph = settings.batch_size, os.environ.get(KG_VARIABLE, "").rstrip("/")
+        self._batch_size = settings.batch_size
+        self._graph = os.environ.get(KG_VARIABLE, "").rstrip("/")
         self._model = load_language_model(settings.language_model)
         self._encoder = load_dense_encoder(DenseEncoderSettings(model="all-minilm-l6-v2", batch_size=128))
         self._model.warm_up()
         self._encoder.warm_up()
 
     def get_batch_size(self) -> int:
-        """That of the preset."""
-        return self._size
+        """The preset's batch size."""
+        return self._batch_size
 
     def batch_generate_answer(self, batch: Mapping[str, Sequence[Any]]) -> list[str]:
         """One answer for each question."""
         queries = parse_batch(batch)
-        asked = [f"Time: {query.query_time}\nQuestion: {query.text}" for query in queries]
+        questions = [f"Time: {query.query_time}\nQuestion: {query.text}" for query in queries]
         contexts = [kit_context(query, self._encoder) for query in queries]
         if self._graph:
-            facts, half = map(self._facts, self._said(EXTRACT, asked, ENTITY_TOKENS)), KIT_CHARACTERS // 2
-            contexts = [f"{known[:half]}\n{text[:half]}" for known, text in zip(facts, contexts, strict=True)]
-        turns = [f"References:\n{context}\n\n{own}" for context, own in zip(contexts, asked, strict=True)]
-        return [normalise(text, "web").text for text in self._said(ANSWER, turns, ANSWER_TOKENS)]
+            contexts = self._with_graph_facts(questions, contexts)
 
-    def _said(self, system: str, turns: Sequence[str], most: int) -> list[str]:
-        chats = [(Message("system", system), Message("user", turn)) for turn in turns]
-        prompts = [GenerationRequest(chat, max_tokens=most) for chat in chats]
-        return [reply.text for reply in self._model.generate(prompts, Deadline(UNHURRIED_SECONDS))]
+        turns: list[str] = []
+        for context, question in zip(contexts, questions, strict=True):
+            turns.append(f"References:\n{context}\n\n{question}")
+        return [normalise(text, "web").text for text in self._generate(ANSWER, turns, ANSWER_TOKENS)]
 
-    def _facts(self, said: str) -> str:
-        """What the graph says about the entities in the model's JSON; empty if it is none."""
-        found = re.search(r"\{.*\}", said, re.DOTALL)
+    def _with_graph_facts(self, questions: Sequence[str], contexts: Sequence[str]) -> list[str]:
+        """Half of each context is facts of the graph, the other half is the beginning of the web context."""
+        half = KIT_CHARACTERS // 2
+        combined: list[str] = []
+        for entities, context in zip(self._generate(EXTRACT, questions, ENTITY_TOKENS), contexts, strict=True):
+            combined.append(f"{self._facts(entities)[:half]}\n{context[:half]}")
+        return combined
+
+    def _generate(self, system: str, turns: Sequence[str], max_tokens: int) -> list[str]:
+        requests: list[GenerationRequest] = []
+        for turn in turns:
+            messages = (Message("system", system), Message("user", turn))
+            requests.append(GenerationRequest(messages, max_tokens=max_tokens))
+        return [reply.text for reply in self._model.generate(requests, Deadline(UNHURRIED_SECONDS))]
+
+    def _facts(self, entities: str) -> str:
+        """The graph's facts about the entities in the model's JSON; empty if it is not JSON."""
+        match = re.search(r"\{.*\}", entities, re.DOTALL)
         try:
-            wanted = json.loads(found.group()) if found else {}
+            fields = json.loads(match.group()) if match else {}
         except (json.JSONDecodeError, RecursionError):
             return ""
-        if wanted.get("domain") == "encyclopedia":
-            names = self._ask("/open/search_entity_by_name", wanted.get("main_entity"))
+
+        if fields.get("domain") == "encyclopedia":
+            names = self._ask("/open/search_entity_by_name", fields.get("main_entity"))
             return str(self._ask("/open/get_entity", names[0])) if names else ""
-        facts = []
-        for kind in ("movie", "person") if wanted.get("domain") == "movie" else ():
-            records, aspect = self._ask(f"/movie/get_{kind}_info", wanted.get(kind)) or [], wanted.get(f"{kind}_aspect")
-            facts += [f"{aspect} of {wanted[kind]}: {record.get(aspect)}" for record in records[:1]]
-        of_year = self._ask("/movie/get_year_info", wanted.get("year")) if wanted.get("domain") == "movie" else None
-        return "\n".join([*facts, str(of_year or "")])
+        if fields.get("domain") == "movie":
+            return self._movie_facts(fields)
+        return ""
+
+    def _movie_facts(self, fields: Mapping[str, Any]) -> str:
+        """One aspect of the best film, one of the best person, and the films of the year."""
+        facts: list[str] = []
+        for kind in ("movie", "person"):
+            aspect = fields.get(f"{kind}_aspect")
+            records = self._ask(f"/movie/get_{kind}_info", fields.get(kind)) or []
+            facts += [f"{aspect} of {fields[kind]}: {record.get(aspect)}" for record in records[:1]]
+        year = self._ask("/movie/get_year_info", fields.get("year"))
+        return "\n".join([*facts, str(year or "")])
 
     def _ask(self, endpoint: str, query: object) -> Any:  # noqa: ANN401 - any JSON
         reply = requests.post(f"{self._graph}{endpoint}", json={"query": str(query)}, timeout=UNHURRIED_SECONDS)

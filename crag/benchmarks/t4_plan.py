@@ -1,6 +1,7 @@
 """Time and memory of the GPU presets on four T4, planned and measured."""
 
 import argparse
+import math
 import os
 import re
 import time
@@ -8,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 
 from crag.answering import shown
-from crag.benchmarks.common import UNHURRIED_SECONDS, table
+from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.retrieval import questions, with_pages
-from crag.core.contracts import I_DONT_KNOW, Page, Query
+from crag.core.contracts import I_DONT_KNOW, Page, Query, Trace
 from crag.core.deadline import Deadline
 from crag.core.files import UserError
 from crag.core.progress import in_batches
@@ -34,7 +35,7 @@ from crag.mock_api import serve
 from crag.pipeline.agent import CragAgent
 from crag.router import QuestionRouter, open_router
 from crag.settings import KG_VARIABLE, Settings, VllmEngine, load_settings
-from crag.submission.gpu_plan import Generations, GpuPlan, Workload, plan, time_rows, writer_of
+from crag.submission.gpu_plan import Generations, GpuPlan, Workload, build_writer, plan_gpus, time_rows
 from crag.submission.stand_in import make_stand_ins, write_random_adapter, write_real_sizes
 from crag.training.lora import LoraTraining
 from crag.training.lora.memory import tuning_memory
@@ -69,37 +70,43 @@ class CountingEncoders:
     """
 
     def __init__(self, inner: BatchedDenseEncoder, settings: Settings, load: Workload) -> None:
-        self.warm_up, self.token_offsets = inner.warm_up, inner.token_offsets
-        self._load, self._chance = load, np.random.default_rng(0)
-        self._most = settings.dense_encoder.max_tokens if settings.dense_encoder else LONGEST
-        self._cross = settings.cross_encoder
+        self.warm_up = inner.warm_up
+        self.token_offsets = inner.token_offsets
+        self._load = load
+        self._chance = np.random.default_rng(0)
+        self._max_tokens = settings.dense_encoder.max_tokens if settings.dense_encoder else LONGEST
+        self._cross_encoder = settings.cross_encoder
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Count."""
-        return self.encode_passages(texts)[0]
+        """Count, and return random vectors."""
+        vectors, _ = self.encode_passages(texts)
+        return vectors
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Count."""
+        """Count, and return random vectors."""
         self._load.encoder_texts += len(texts)
         self._load.encoder_tokens += sum(map(self._count, texts))
         return self._chance.normal(size=(len(texts), 8)).astype(np.float32), len(texts)
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-        """Descending scores."""
+        """Count, and return descending scores."""
         self._load.reranker_pairs += len(pairs)
         self._load.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
-        return [-float(place) for place in range(len(pairs))]
+        return [-float(rank) for rank in range(len(pairs))]
 
     def _count(self, text: str) -> int:
         """Tokens of a text as the model reads it, including its two special tokens."""
-        return min(self._most, len(self.token_offsets(text)) + 2)
+        return min(self._max_tokens, len(self.token_offsets(text)) + 2)
 
     def _count_pair(self, query: str, passage: str) -> int:
-        asked, text = len(self.token_offsets(query)) + SPECIAL_TOKENS, len(self.token_offsets(passage))
-        most = self._cross.max_tokens if self._cross else LONGEST
-        if self._cross and self._cross.in_parts:
-            return text + -(-text // max(1, most - asked)) * asked
-        return min(most, asked + text)
+        """Tokens of a query and a passage; the query is read again with each part of a passage that is too long."""
+        query_tokens = len(self.token_offsets(query)) + SPECIAL_TOKENS
+        passage_tokens = len(self.token_offsets(passage))
+        max_tokens = self._cross_encoder.max_tokens if self._cross_encoder else LONGEST
+        if self._cross_encoder and self._cross_encoder.in_parts:
+            parts = math.ceil(passage_tokens / max(1, max_tokens - query_tokens))
+            return passage_tokens + parts * query_tokens
+        return min(max_tokens, query_tokens + passage_tokens)
 
 
 class RandomModel(VllmLanguageModel):
@@ -114,15 +121,21 @@ class RandomModel(VllmLanguageModel):
         engine = settings.language_model
         if not isinstance(engine, VllmEngine):
             raise UserError(f"the preset {settings.name} does not run vLLM, as {settings.name}_vllm or submission do")
+
         make_stand_ins({"language_model": {"engine": "vllm", "model": engine.model}}, folder)
         self.folder = folder / engine.model
-        if full_size and (shape := load_manifest().models[engine.model].shape):
+        shape = load_manifest().models[engine.model].shape
+        if full_size and shape:
             write_real_sizes(shape, self.folder)
+
+        adapters: dict[str, str] = {}
         for name in engine.adapters:
             write_random_adapter(self.folder, engine.max_adapter_rank, folder / name)
-        changes: dict[str, object] = {"model": str(self.folder)}
-        changes["adapters"] = {name: str(folder / name) for name in engine.adapters}
-        if (cards := cuda.device_count()) < engine.tensor_parallel_size:
+            adapters[name] = str(folder / name)
+
+        changes: dict[str, object] = {"model": str(self.folder), "adapters": adapters}
+        cards = cuda.device_count()
+        if cards < engine.tensor_parallel_size:
             changes |= {"tensor_parallel_size": max(1, cards), "distributed_executor": None}
         if not full_size:
             changes["gpu_memory_utilization"] = 0.1
@@ -134,33 +147,44 @@ class RandomModel(VllmLanguageModel):
     def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
         self.warm_up()
-        whole = [replace(request, stop=(), grammar=None) for request in requests]
-        self.generate([replace(request, max_tokens=2) for request in whole], Deadline(UNHURRIED_SECONDS))  # kernels
+        unstopped = [replace(request, stop=(), grammar=None) for request in requests]
+        # The first call of a size compiles kernels.
+        self.generate([replace(request, max_tokens=2) for request in unstopped], Deadline(UNHURRIED_SECONDS))
         self._llm.reset_prefix_cache()
+
         began = time.perf_counter()
-        self.generate([replace(request, max_tokens=1) for request in whole], Deadline(UNHURRIED_SECONDS))
+        self.generate([replace(request, max_tokens=1) for request in unstopped], Deadline(UNHURRIED_SECONDS))
         read = time.perf_counter()
-        texts = self.generate(whole, Deadline(UNHURRIED_SECONDS))
-        counts.read_seconds, counts.write_seconds = read - began, time.perf_counter() - read
-        counts.written = sum(text.completion_tokens for text in texts)
-        if errors := [text.error for text in texts if text.error]:
-            raise UserError(f"{len(errors)} of {len(texts)} texts failed: {errors[0]}")
+        generations = self.generate(unstopped, Deadline(UNHURRIED_SECONDS))
+        written = time.perf_counter()
+
+        counts.read_seconds = read - began
+        counts.write_seconds = written - read
+        counts.written = sum(generation.completion_tokens for generation in generations)
+        errors = [generation.error for generation in generations if generation.error]
+        if errors:
+            raise UserError(f"{len(errors)} of {len(generations)} texts failed: {errors[0]}")
 
     def memory(self) -> str:
-        """What each card holds, and the room for keys and values in it."""
+        """The memory in use on each card, and the room for keys and values, as a sentence."""
         from torch import cuda
 
+        used: list[str] = []
+        for card in range(cuda.device_count()):
+            free, total = cuda.mem_get_info(card)
+            used.append(f"{(total - free) / 2**30:.1f}")
+
         cache = self._llm.llm_engine.vllm_config.cache_config
-        held = [f"{(all_ - free) / 2**30:.1f}" for free, all_ in map(cuda.mem_get_info, range(cuda.device_count()))]
         tokens = cache.num_gpu_blocks * cache.block_size
-        return f"GiB in use on each card: {', '.join(held) or 'none'}; keys and values of {tokens:,} tokens at once"
+        return f"GiB in use on each card: {', '.join(used) or 'none'}; keys and values of {tokens:,} tokens at once"
 
 
 class CountingModel:
     """A language model that counts what it reads. It writes the calls of an example, or "i don't know"."""
 
     def __init__(self, tokenizer: ChatTokenizer) -> None:
-        self.count_tokens, self.truncate = tokenizer.count, tokenizer.truncate
+        self.count_tokens = tokenizer.count
+        self.truncate = tokenizer.truncate
         self._tokenizer = tokenizer
         self.calls: list[tuple[list[GenerationRequest], Generations]] = []
 
@@ -171,125 +195,191 @@ class CountingModel:
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Count and reply."""
-        counts, known = Generations(prompts=len(requests)), set[tuple[int, ...]]()
+        counts = Generations(prompts=len(requests))
+        cached: set[tuple[int, ...]] = set()
         for request in requests:
             tokens = self._tokenizer.prompt_tokens(request)
-            blocks = [tuple(tokens[:end]) for end in range(CACHE_BLOCK, len(tokens), CACHE_BLOCK)]
+            # vLLM knows a block by all tokens up to its end.
+            beginnings = [tuple(tokens[:end]) for end in range(CACHE_BLOCK, len(tokens), CACHE_BLOCK)]
+            shared_blocks = sum(beginning in cached for beginning in beginnings)
+            cached.update(beginnings)
+
             counts.tokens += len(tokens)
-            counts.unshared += len(tokens) - CACHE_BLOCK * sum(block in known for block in blocks)
+            counts.unshared += len(tokens) - CACHE_BLOCK * shared_blocks
             counts.longest = max(counts.longest, request.max_tokens)
-            known.update(blocks)
         self.calls.append((list(requests), counts))
         return [Generation(_reply(request), None, 0, 0, "stop") for request in requests]
 
 
 def _reply(request: GenerationRequest) -> str:
     text = request.prompt if request.prompt is not None else request.messages[-1].content
-    calls = _CALLS.findall(text)
-    return calls[-1] if calls and text.rstrip().endswith("Calls:") else I_DONT_KNOW
+    example_calls = _CALLS.findall(text)
+    if example_calls and text.rstrip().endswith("Calls:"):
+        return str(example_calls[-1])
+    return I_DONT_KNOW
 
 
-def measure(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
+def measure_workload(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
     """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
-    place = worker.folder if worker else model_folder(str(getattr(small.language_model, "model", "")))
-    model = CountingModel(ChatTokenizer(place))
-    dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
-    asks = settings.router is not None and settings.router.engine == "prompt"
-    public = settings.public_data
+    tokenizer_folder = worker.folder if worker else model_folder(str(getattr(small.language_model, "model", "")))
+    model = CountingModel(ChatTokenizer(tokenizer_folder))
+
     with serve() as graph, patch.dict(os.environ, {KG_VARIABLE: graph}):
-        agent = CragAgent(
-            settings,
-            model,
-            WebPath(settings.web, dense, cross, model),
-            open_router(settings.router, model) if asks else QuestionRouter(),
-            open_knowledge_graph(settings.knowledge_graph, model, dense),
-            ShippedPublicData(public, model, dense) if public else None,
-        )
+        agent = _build_agent(settings, model, encoders)
         agent.warm_up()
-        load.encoder_texts = load.encoder_tokens = 0
-        for some in in_batches(queries, settings.batch_size):
-            _, traces = agent.answer_batch(_batch(some))
+        load.encoder_texts = 0
+        load.encoder_tokens = 0
+
+        for batch in in_batches(queries, settings.batch_size):
+            _, traces = agent.answer_batch(_batch(batch))
             load.pages_read += sum(trace.pages_read for trace in traces)
             load.front_half_seconds_on_cpu += traces[0].seconds["extract"]
-            steps = {str(prompt): step for trace in traces for step, prompt in trace.prompts.items()}
-            for requests, counts in model.calls:
-                if worker and requests:
-                    worker.measure(requests, counts)
-                step = steps.get(str(shown(requests[0])), "route") if requests else "route"
-                texts = load.generations.setdefault(step, Generations())
-                texts.prompts, texts.tokens = texts.prompts + counts.prompts, texts.tokens + counts.tokens
-                texts.unshared, texts.longest = texts.unshared + counts.unshared, max(texts.longest, counts.longest)
-                texts.written += counts.written
-                texts.read_seconds += counts.read_seconds
-                texts.write_seconds += counts.write_seconds
+            _add_generations(load, model, traces, worker)
             model.calls.clear()
         agent.close()
     return load
 
 
+def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEncoders) -> CragAgent:
+    """The preset's agent, whose models only count."""
+    dense = encoders if settings.dense_encoder else None
+    cross = encoders if settings.cross_encoder else None
+    asks_model_for_route = settings.router is not None and settings.router.engine == "prompt"
+    public = settings.public_data
+    return CragAgent(
+        settings,
+        model,
+        WebPath(settings.web, dense, cross, model),
+        open_router(settings.router, model) if asks_model_for_route else QuestionRouter(),
+        open_knowledge_graph(settings.knowledge_graph, model, dense),
+        ShippedPublicData(public, model, dense) if public else None,
+    )
+
+
+def _add_generations(load: Workload, model: CountingModel, traces: Sequence[Trace], worker: RandomModel | None) -> None:
+    """Add the counts of a batch to those of its steps."""
+    step_by_prompt: dict[str, str] = {}
+    for trace in traces:
+        for step, prompt in trace.prompts.items():
+            step_by_prompt[str(prompt)] = step
+
+    for requests, counts in model.calls:
+        step = "route"
+        if requests:
+            step = step_by_prompt.get(str(shown(requests[0])), "route")
+            if worker:
+                worker.measure(requests, counts)
+
+        total = load.generations.setdefault(step, Generations())
+        total.prompts += counts.prompts
+        total.tokens += counts.tokens
+        total.unshared += counts.unshared
+        total.longest = max(total.longest, counts.longest)
+        total.written += counts.written
+        total.read_seconds += counts.read_seconds
+        total.write_seconds += counts.write_seconds
+
+
 def _batch(queries: Sequence[Query]) -> dict[str, list[object]]:
-    """The queries as the evaluator hands them over."""
-    rows = [
-        (query.interaction_id, query.text, [_result(page) for page in query.pages], query.query_time)
-        for query in queries
-    ]
-    return dict(zip(BATCH_KEYS, map(list, zip(*rows, strict=True)), strict=True))
+    """The queries as the evaluator passes them: a column per field."""
+    rows: list[tuple[object, ...]] = []
+    for query in queries:
+        results = [_search_result(page) for page in query.pages]
+        rows.append((query.interaction_id, query.text, results, query.query_time))
+    columns = map(list, zip(*rows, strict=True))
+    return dict(zip(BATCH_KEYS, columns, strict=True))
 
 
-def _result(page: Page) -> dict[str, str]:
-    texts = {"page_name": page.name, "page_url": page.url, "page_snippet": page.snippet, "page_result": page.html}
-    return texts | {"page_last_modified": ""}
+def _search_result(page: Page) -> dict[str, str]:
+    return {
+        "page_name": page.name,
+        "page_url": page.url,
+        "page_snippet": page.snippet,
+        "page_result": page.html,
+        "page_last_modified": "",
+    }
 
 
-def print_memory(made: GpuPlan) -> None:
+def print_memory(gpu_plan: GpuPlan) -> None:
     """Print the memory of each card."""
     rows: list[tuple[int, str, str]] = []
-    for card in range(made.cards):
-        rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in made.on(card)]
-        rows.append((card, "**all**", f"{made.total(card):.1f}"))
-    print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
-    if made.cached_tokens is not None:
-        print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
-    for name in made.unknown:
+    for card in range(gpu_plan.cards):
+        rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in gpu_plan.on(card)]
+        rows.append((card, "**all**", f"{gpu_plan.total(card):.1f}"))
+
+    print(f"\n### memory\n\n{markdown_table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
+    if gpu_plan.cached_tokens is not None:
+        print(f"\nKeys and values of {gpu_plan.cached_tokens:,} tokens at once.")
+    for name in gpu_plan.unknown:
         print(f"\nNot included: {name}, whose shape is not in crag/weights/manifest.toml.")
-    for key, problem, remedy in made.problems:
+    for key, problem, remedy in gpu_plan.problems:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
 
 def report(settings: Settings, options: argparse.Namespace) -> int:
     """Measure questions with few and with many pages and print the tables; 0: the preset fits, 1: it does not."""
-    made = plan(settings)
-    writer_of(settings, made, 0)  # fails before the minutes of work
-    limit = options.limit or (settings.batch_size if options.run else None)
-    queries = [query for query, _ in questions(options.dataset, limit)]
+    gpu_plan = plan_gpus(settings)
+    build_writer(settings, gpu_plan, 0)  # fails before the minutes of work
+    few_pages, many_pages = _measure_both(settings, options)
+
     budget = settings.batch_size * SECONDS_PER_QUERY
-    with TemporaryDirectory() as folder:
-        worker = RandomModel(settings, Path(folder), full_size=options.run == "full") if options.run else None
-        few, many = measure(settings, queries, worker), measure(settings, with_pages(queries, MANY_PAGES), worker)
-        if worker:
-            print(f"Run in {options.run} size: {worker.memory()}.")
-            worker.close()
-    totals = []
-    for task, load, graph in (("task 1", few, False), ("task 2", few, True), ("task 3", many, True)):
-        count = load.questions
-        times = time_rows(settings, made, load, graph=graph, peak=options.peak)
-        totals.append(sum(seconds for _, seconds in times))
-        print(
-            f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
-            f"Measured per question on {options.dataset.name}: {load.pages_read / count:.1f} pages read, "
-            f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
-            f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked."
-        )
-        steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", totals[-1])]]
-        print(f"\n{table(['step', f'seconds of {budget:.0f}'], steps)}")
-        if totals[-1] > budget:
+    totals: list[float] = []
+    for task, load, graph in (
+        ("task 1", few_pages, False),
+        ("task 2", few_pages, True),
+        ("task 3", many_pages, True),
+    ):
+        times = time_rows(settings, gpu_plan, load, graph=graph, peak=options.peak)
+        total = sum(seconds for _, seconds in times)
+        totals.append(total)
+        print(f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n")
+        _print_load(load, options.dataset.name)
+
+        steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", total)]]
+        print(f"\n{markdown_table(['step', f'seconds of {budget:.0f}'], steps)}")
+        if total > budget:
             print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
-    print_memory(made)
-    return int(bool(made.problems) or max(totals) > budget)
+
+    print_memory(gpu_plan)
+    return int(bool(gpu_plan.problems) or max(totals) > budget)
+
+
+def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Workload, Workload]:
+    """The workload of questions with their pages, and with fifty; with --run also the speed of the language model."""
+    limit = options.limit or (settings.batch_size if options.run else None)
+    few_pages = [query for query, _ in questions(options.dataset, limit)]
+    many_pages = with_pages(few_pages, MANY_PAGES)
+    if not options.run:
+        return measure_workload(settings, few_pages), measure_workload(settings, many_pages)
+
+    with TemporaryDirectory() as folder:
+        worker = RandomModel(settings, Path(folder), full_size=options.run == "full")
+        loads = measure_workload(settings, few_pages, worker), measure_workload(settings, many_pages, worker)
+        print(f"Run in {options.run} size: {worker.memory()}.")
+        worker.close()
+    return loads
+
+
+def _print_load(load: Workload, dataset: str) -> None:
+    count = load.questions
+    print(
+        f"Measured per question on {dataset}: {load.pages_read / count:.1f} pages read, "
+        f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
+        f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked."
+    )
+
+
+class TrainingStep(NamedTuple):
+    """A step of training on a kind of machine, and the memory that it needs of the fullest card."""
+
+    machine: str
+    step: str
+    needed_gib: float
+    card_gib: float
 
 
 def report_training(changes: Sequence[str]) -> int:
@@ -298,20 +388,26 @@ def report_training(changes: Sequence[str]) -> int:
     shape = load_manifest().models[configuration.base].shape
     assert shape is not None
     tuning = tuning_memory(configuration, shape)
-    rows: list[tuple[str, str, float, float]] = []
-    alone = ["device='cuda:0'", "language_model.batch_size=1"]
-    for place, cards, gib, sets in (("four T4", 4, GPU_MEMORY_GIB, []), ("one of 24 GB", 1, 22.0, alone)):
+
+    steps: list[TrainingStep] = []
+    on_one_card = ["device='cuda:0'", "language_model.batch_size=1"]
+    for machine, cards, card_gib, machine_changes in (
+        ("four T4", 4, GPU_MEMORY_GIB, []),
+        ("one of 24 GB", 1, 22.0, on_one_card),
+    ):
         for preset in ("db3_task23", "db3_task1"):
-            made = plan(load_settings(preset, [*sets, *changes]), cards=cards)
-            rows.append((place, f"{preset}: label, answer, judge", max(map(made.total, range(cards))), gib))
-        rows.append((place, "tune one adapter in 4 bits, on the first card", sum(tuning.values()), gib))
-    print(
-        table(
-            ["cards", "step", "GiB on the fullest", "of"], [(*row[:2], f"{row[2]:.1f}", f"{row[3]:g}") for row in rows]
-        )
-    )
+            gpu_plan = plan_gpus(load_settings(preset, [*machine_changes, *changes]), cards=cards)
+            fullest = max(gpu_plan.total(card) for card in range(cards))
+            steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
+        tuning_step = "tune one adapter in 4 bits, on the first card"
+        steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
+
+    rows = [(step.machine, step.step, f"{step.needed_gib:.1f}", f"{step.card_gib:g}") for step in steps]
+    print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))
     print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning.items()))
-    for place, step, needed, gib in rows:
-        if needed > gib:
-            print(f"\n**Does not fit: {step}, {place}: {needed:.1f} of {gib:g} GiB; lower language_model.batch_size.**")
-    return int(any(needed > gib for *_, needed, gib in rows))
+
+    too_large = [step for step in steps if step.needed_gib > step.card_gib]
+    for step in too_large:
+        gib = f"{step.needed_gib:.1f} of {step.card_gib:g} GiB"
+        print(f"\n**Does not fit: {step.step}, {step.machine}: {gib}; lower language_model.batch_size.**")
+    return int(bool(too_large))

@@ -18,7 +18,7 @@ from crag.core.places import PACKAGE
 from crag.core.queries import parse_query_time
 from crag.core.text import without_credentials
 from crag.evaluation.datasets import Split
-from crag.evaluation.graph_server import silent_graph
+from crag.evaluation.graph_server import graph_server_fault
 from crag.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
@@ -153,7 +153,7 @@ def moment(text: str) -> str:
 
 def warn_of_silent_graph(address: str) -> None:
     """Warn that a graph gives no results, before models are loaded."""
-    if why := silent_graph(address):
+    if why := graph_server_fault(address):
         where = without_credentials(address)
         say(f"warning: the knowledge graph at {where} gives no results ({why}): answers will be lost or worse")
 

@@ -6,9 +6,9 @@ from textwrap import shorten
 
 from crag.commands.command_line import command, parser_of
 from crag.core.files import DatasetError, check_target, write_json
-from crag.evaluation.batches import SLICE_FIELDS, golds_of
+from crag.evaluation.batches import SLICE_FIELDS, gold_answers
 from crag.evaluation.compare import Comparison, Difference, RunPair, compare_runs, verdicts_title
-from crag.evaluation.metrics import FEWEST, Metrics, fields_of
+from crag.evaluation.metrics import FEWEST, Metrics, single_value_fields
 from crag.evaluation.report.page import write_comparison
 from crag.evaluation.results import interval_text
 from crag.evaluation.store import SavedRun
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
     for field in options.by or ():
         if field not in comparison.slices:
-            known = ", ".join(fields_of(list(first.records.values())))
+            known = ", ".join(single_value_fields(list(first.records.values())))
             raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {known}")
     for path in filter(None, (options.out, options.html)):
         check_target(path)
@@ -118,6 +118,6 @@ def _line(name: str, difference: Difference | None, n: int) -> str:
 def _flip(pair: RunPair) -> Iterator[str]:
     labels = ", ".join(str(pair.first[field]) for field in ("domain", "question_type") if pair.first.get(field))
     yield f"  {shorten(pair.first['query'], _WIDTH)}" + (f"  ({labels})" if labels else "")
-    yield f"      expected  {shorten(' | '.join(map(str, golds_of(pair.first))), _WIDTH)}"
+    yield f"      expected  {shorten(' | '.join(map(str, gold_answers(pair.first))), _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"
     yield f"      B         {shorten(pair.second['prediction'], _WIDTH) or '(empty)'}"

@@ -35,14 +35,17 @@ from crag.core.text import without_credentials
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
+from crag.evaluation.origin import describe_origin
+from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
 from crag.evaluation.report.page import write_report
-from crag.evaluation.results import footer, table
-from crag.evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
+from crag.evaluation.results import metrics_table, results_footer
+from crag.evaluation.runner import Evaluation, Terminated, stopped_in_order
 from crag.evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
+from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 
 EXIT_FAILED_BATCHES, EXIT_TERMINATED = 1, 143
@@ -77,11 +80,11 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
                 options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, origin_of(words, "crag evaluate"))
+            results = _results(options, output, describe_origin(words, "crag evaluate"))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
-    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
+    sys.stdout.write(f"\n{metrics_table(results)}\n\n{results_footer(results, output)}\n")
     options.split.report()
     try:
         sys.stdout.write(f"report     {write_report(output)}\n")

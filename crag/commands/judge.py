@@ -10,7 +10,7 @@ from crag.commands.command_line import command, parser_of
 from crag.core.files import DatasetError, Record, check_target, write_rows
 from crag.evaluation.datasets import alternative_answers, read_records
 from crag.evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
-from crag.evaluation.metrics import agreement, cohens_kappa, fields_of, measure
+from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise DatasetError(
             f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out'
         )
-    known = fields_of(record.data for record in records)
+    known = single_value_fields(record.data for record in records)
     if options.by is not None and options.by not in known:
         raise DatasetError(
             f"--by {options.by}: no row has that field; fields with one value: {', '.join(known) or 'none'}"
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if corrections:
         changes = Counter(f"{before[place]} -> {rows[place]['verdict']}" for place in corrections)
         listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
-        scores = [measure(verdicts).score for verdicts in (before, [Verdict(row["verdict"]) for row in rows])]
+        scores = [compute_metrics(verdicts).score for verdicts in (before, [Verdict(row["verdict"]) for row in rows])]
         print(f"a person's verdicts counted in: {listed}; score {scores[0]:+.3f} -> {scores[1]:+.3f}")
     if cost := cost_line(judge):
         print(cost)

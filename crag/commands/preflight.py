@@ -10,7 +10,7 @@ from pathlib import Path
 from crag.commands.command_line import parser_of
 from crag.commands.ending import EXIT_UNUSABLE
 from crag.submission.preflight import CHALLENGES, agent, description, repository
-from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line, some
+from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject, first_few, one_line
 
 Check = Callable[[Subject], Iterable[Finding]]
 """Its docstring states the requirement."""
@@ -104,5 +104,5 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
                 places.setdefault((finding.problem, finding.remedy), []).append(finding.place)
             for (problem, remedy), found in places.items():
                 times = f" ({len(found)} times)" if len(found) > 1 else ""
-                yield f"\n{level.upper()} [{report.check}] {some(list(dict.fromkeys(found)))}: {problem}{times}"
+                yield f"\n{level.upper()} [{report.check}] {first_few(list(dict.fromkeys(found)))}: {problem}{times}"
                 yield f"    -> {remedy}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
 from crag.core.files import DatasetError
-from crag.evaluation.report.measured import read_run
+from crag.evaluation.report.measured import read_finished_run
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import RUN, SavedRun
 
@@ -39,7 +39,7 @@ def row_of(folder: Path) -> list[str]:
         saved = SavedRun.read(folder)
         date, end = str(saved.run.measured.get("date", "")), signature_line(saved.run.signature)
         figures[0] = str(len(saved.records))
-        results = read_run(folder).results
+        results = read_finished_run(folder).results
     except DatasetError as error:
         return [str(folder), date, *figures, end or str(error)]
     shares = [results["score"], *results["ci"], *(results[name] for name in COLUMNS[6:9])]

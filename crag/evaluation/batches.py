@@ -30,10 +30,12 @@ class RowKey(NamedTuple):
     occurrence: int
 
 
-def golds_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+def gold_answers(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The official answer of a row and its alternatives; empty without an answer."""
     answer = row.get("answer")
-    return () if answer is None else (answer, *row.get("alt_ans", ()))
+    if answer is None:
+        return ()
+    return (answer, *row.get("alt_ans", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +54,18 @@ class Question:
 
 def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
     """The rows in order, `size` at a time; the last batch may be shorter."""
-    seen: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     batch: list[Question] = []
-    for number, row in enumerate(rows):
-        name = row["interaction_id"]
-        batch.append(Question(RowKey(name, seen[name]), number // size, row))
-        seen[name] += 1
+    for row_number, row in enumerate(rows):
+        interaction_id = row["interaction_id"]
+        key = RowKey(interaction_id, occurrences[interaction_id])
+        occurrences[interaction_id] += 1
+
+        batch.append(Question(key, row_number // size, row))
         if len(batch) == size:
             yield batch
             batch = []
+
     if batch:
         yield batch
 
@@ -68,15 +73,18 @@ def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Qu
 def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
     """The evaluator's argument of `batch_generate_answer`: four lists of equal length, without answers and labels.
 
-    Search results have only the five official fields. A row without a time is asked now.
+    A row without a time is asked now.
     """
-    rows = [question.row for question in questions]
-    return {
-        "interaction_id": [row["interaction_id"] for row in rows],
-        "query": [row["query"] for row in rows],
-        "search_results": [
-            [{name: result.get(name, "") for name in PAGE_FIELDS} for result in row.get("search_results", ())]
-            for row in rows
-        ],
-        "query_time": [row.get("query_time") or query_time_of() for row in rows],
-    }
+    batch: dict[str, list[Any]] = {"interaction_id": [], "query": [], "search_results": [], "query_time": []}
+    for question in questions:
+        row = question.row
+        batch["interaction_id"].append(row["interaction_id"])
+        batch["query"].append(row["query"])
+        batch["search_results"].append([_official_fields(result) for result in row.get("search_results", ())])
+        batch["query_time"].append(row.get("query_time") or query_time_of())
+    return batch
+
+
+def _official_fields(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A search result with only the five fields of the real evaluator."""
+    return {name: result.get(name, "") for name in PAGE_FIELDS}

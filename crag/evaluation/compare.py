@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import chain, product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -12,8 +12,16 @@ import numpy as np
 from crag.core.files import DatasetError
 from crag.evaluation.batches import SLICE_FIELDS, RowKey
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import VALUE, Interval, Metrics, by_label, measure, percentile_interval, resampled_counts
-from crag.evaluation.store import SavedRun, differing
+from crag.evaluation.metrics import (
+    VALUE,
+    Interval,
+    Metrics,
+    compute_metrics,
+    group_by_label,
+    percentile_interval,
+    resampled_counts,
+)
+from crag.evaluation.store import SavedRun, differing_names
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {
     "score": {verdict: round(value) for verdict, value in VALUE.items()},
@@ -31,7 +39,7 @@ class VerdictPair(NamedTuple):
 
 
 def verdicts_title(kind: VerdictPair, between: str) -> str:
-    """``right to wrong``."""
+    """``right to wrong`` for `between` " to "."""
     words = {Verdict.CORRECT: "right", Verdict.INCORRECT: "wrong"}
     return between.join(words.get(verdict, verdict.value) for verdict in kind)
 
@@ -46,7 +54,7 @@ class RunPair:
 
     @property
     def verdicts(self) -> VerdictPair:
-        """The verdicts of the two."""
+        """Both verdicts."""
         return VerdictPair(Verdict(self.first["verdict"]), Verdict(self.second["verdict"]))
 
 
@@ -100,55 +108,84 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready data: the fields by name; a flip has the rows of both runs."""
+        # JSON has no keys like those of `flips`; each pair has its verdicts in its rows.
         plain = asdict(replace(self, flips={}))
-        return {**plain, "flips": [asdict(pair) for pairs in self.flips.values() for pair in pairs]}
+        plain["flips"] = [asdict(pair) for pair in chain.from_iterable(self.flips.values())]
+        return plain
 
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
     Raises DatasetError: there are no common questions, or one of the `fields` has several values in a row.
     """
-    pairs = [
-        RunPair(key, record, second.records[key])
-        for key, record in first.records.items()
-        if key in second.records and second.records[key]["query"] == record["query"]
-    ]
+    pairs = _find_common_questions(first, second)
+    _check_slice_fields(pairs, fields)
+
+    overall = _measure_differences(pairs)
+    first_signature = first.run.signature
+    second_signature = second.run.signature
+    return Comparison(
+        signature_changes=[
+            (name, first_signature.get(name), second_signature.get(name))
+            for name in differing_names(first_signature, second_signature)
+        ],
+        only_first=len(first.records) - len(pairs),
+        only_second=len(second.records) - len(pairs),
+        finished=(first.run.questions is not None, second.run.questions is not None),
+        common=len(pairs),
+        scored=overall.n,
+        first=compute_metrics([pair.verdicts.first for pair in pairs]),
+        second=compute_metrics([pair.verdicts.second for pair in pairs]),
+        differences=overall.differences,
+        flips=_find_flips(pairs),
+        slices=_slice_differences(pairs, fields),
+    )
+
+
+def _find_common_questions(first: SavedRun, second: SavedRun) -> list[RunPair]:
+    pairs: list[RunPair] = []
+    for key, record in first.records.items():
+        partner = second.records.get(key)
+        if partner is not None and partner["query"] == record["query"]:
+            pairs.append(RunPair(key, record, partner))
+
     if not pairs:
         raise DatasetError(
             f"{first.folder} ({len(first.records)} questions) and {second.folder} ({len(second.records)} questions) "
             "have no question in common: 0 of equal id and text"
         )
+    return pairs
+
+
+def _check_slice_fields(pairs: Sequence[RunPair], fields: Sequence[str]) -> None:
     for field, pair in product(fields, pairs):
         if isinstance(pair.first.get(field), list | dict):
             raise DatasetError(
                 f"--by {field}: expected a field with one value, but {pair.key.interaction_id} has several"
             )
+
+
+def _find_flips(pairs: Sequence[RunPair]) -> dict[VerdictPair, list[RunPair]]:
+    """The pairs with different verdicts, by verdicts, in the order of `Verdict`."""
     flips: dict[VerdictPair, list[RunPair]] = {}
     for pair in pairs:
-        if pair.verdicts.first is not pair.verdicts.second:
-            flips.setdefault(pair.verdicts, []).append(pair)
-    order = list(Verdict)
-    whole, ours, theirs = _part(pairs), first.run.signature, second.run.signature
-    return Comparison(
-        signature_changes=[(name, ours.get(name), theirs.get(name)) for name in differing(ours, theirs)],
-        only_first=len(first.records) - len(pairs),
-        only_second=len(second.records) - len(pairs),
-        finished=(first.run.questions is not None, second.run.questions is not None),
-        common=len(pairs),
-        scored=whole.n,
-        first=measure([pair.verdicts.first for pair in pairs]),
-        second=measure([pair.verdicts.second for pair in pairs]),
-        differences=whole.differences,
-        flips=dict(sorted(flips.items(), key=lambda item: [order.index(verdict) for verdict in item[0]])),
-        slices={
-            field: {label: _part(some) for label, some in groups.items()}
-            for field in fields
-            if (groups := by_label(pairs, field, lambda pair: pair.first))
-        },
-    )
+        verdicts = pair.verdicts
+        if verdicts.first is not verdicts.second:
+            flips.setdefault(verdicts, []).append(pair)
+
+    kinds = [VerdictPair(first, second) for first, second in product(Verdict, repeat=2)]
+    return {kind: flips[kind] for kind in kinds if kind in flips}
 
 
-def _part(pairs: Sequence[RunPair]) -> SliceDifferences:
+def _slice_differences(pairs: Sequence[RunPair], fields: Sequence[str]) -> dict[str, dict[str, SliceDifferences]]:
+    slices: dict[str, dict[str, SliceDifferences]] = {}
+    for field in fields:
+        for label, group in group_by_label(pairs, field, lambda pair: pair.first).items():
+            slices.setdefault(field, {})[label] = _measure_differences(group)
+    return slices
+
+
+def _measure_differences(pairs: Sequence[RunPair]) -> SliceDifferences:
     scored = [pair.verdicts for pair in pairs if Verdict.UNSCORED not in pair.verdicts]
     return SliceDifferences(len(scored), paired_differences(scored))
 
@@ -160,20 +197,28 @@ def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
     """The difference in each of `MEASURES`, over pairs of scored verdicts; empty without pairs."""
     if not pairs:
         return {}
-    cells, found = [VerdictPair(*cell) for cell in product(VALUE, repeat=2)], Counter(pairs)
-    counts, n = np.array([found[cell] for cell in cells]), len(pairs)
+
+    # Each of the nine kinds of pairs is resampled as a whole, so that a question keeps both its verdicts.
+    kinds = [VerdictPair(*verdicts) for verdicts in product(VALUE, repeat=2)]
+    numbers = Counter(pairs)
+    counts = np.array([numbers[kind] for kind in kinds])
     samples = resampled_counts(counts.tolist())
-    differences = {}
+
+    differences: dict[str, Difference] = {}
     for name, worth in MEASURES.items():
-        first, second = (np.array([worth[cell[run]] for cell in cells]) for run in (0, 1))
+        first = np.array([worth[kind.first] for kind in kinds])
+        second = np.array([worth[kind.second] for kind in kinds])
         change = second - first
-        ones, twos = (int(counts[abs(change) == size].sum()) for size in (1, 2))
         differences[name] = Difference(
-            float(counts @ first / n),
-            float(counts @ second / n),
-            float(counts @ change / n),
-            percentile_interval(samples @ change / n),
-            randomisation_p_value(int(counts @ change), ones=ones, twos=twos),
+            first=float(counts @ first / len(pairs)),
+            second=float(counts @ second / len(pairs)),
+            change=float(counts @ change / len(pairs)),
+            ci=percentile_interval(samples @ change / len(pairs)),
+            p_value=randomisation_p_value(
+                int(counts @ change),
+                ones=int(counts[abs(change) == 1].sum()),
+                twos=int(counts[abs(change) == 2].sum()),
+            ),
         )
     return differences
 
@@ -181,14 +226,16 @@ def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
 def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
     """P(|S| >= |total|) for the sum S of `ones` random signs and `twos` random signs times 2.
 
-    The distribution of paired verdict differences: a sum of two binomials, computed exactly.
+    This is the distribution of paired verdict differences. It is a sum of two binomials, computed exactly.
     """
-    spread = np.zeros(2 * twos + 1)
-    spread[::2] = _fair_coin(twos)
-    heads = np.convolve(_fair_coin(ones), spread)
-    # heads[k] is the chance of S = 2k - ones - 2 * twos
-    sums = 2 * np.arange(heads.size) - ones - 2 * twos
-    return float(min(1.0, heads[np.abs(sums) >= abs(total)].sum()))
+    # The sign of a two counts like two equal signs: its heads come in pairs.
+    heads_of_twos = np.zeros(2 * twos + 1)
+    heads_of_twos[::2] = _fair_coin(twos)
+
+    # chances[k] is the chance of S = 2k - ones - 2 * twos.
+    chances = np.convolve(_fair_coin(ones), heads_of_twos)
+    sums = 2 * np.arange(chances.size) - ones - 2 * twos
+    return float(min(1.0, chances[np.abs(sums) >= abs(total)].sum()))
 
 
 def _fair_coin(tosses: int) -> list[float]:

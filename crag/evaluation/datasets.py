@@ -44,8 +44,8 @@ PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_las
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 """Labels of public rows, which agents never see."""
 
-_TEXT_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
-_Kind = TypeVar("_Kind")
+_STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
+_Type = TypeVar("_Type")
 _PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
 
 
@@ -75,15 +75,19 @@ class Split:
 
     def holds(self, record: Record) -> bool:
         """Whether to read the row; other rows are counted; raises DatasetError: the row does not name its split."""
-        found = record.data.get(self.FIELD, "")
-        if self.wanted is None or found is None:
+        if self.wanted is None:
             return True
-        if not isinstance(found, int):
-            what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
-            raise DatasetError(f'{record.place}, field "{self.FIELD}": {what}; --split {self.ANY} reads all rows')
-        if found != self.wanted:
-            self.left_out[found] += 1
-        return found == self.wanted
+
+        split = record.data.get(self.FIELD, "")  # "" for no field, as null marks an artificial row
+        if split is None:
+            return True
+        if not isinstance(split, int):
+            fault = "missing" if split == "" else f"expected a whole number, found {shown(split)}"
+            raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
+
+        if split != self.wanted:
+            self.left_out[split] += 1
+        return split == self.wanted
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""
@@ -92,7 +96,7 @@ class Split:
             sys.stdout.write(f"left out, because only split {self} is read: {', '.join(parts)}\n")
 
     def to_card(self) -> dict[str, Any]:
-        """The same for a run card."""
+        """The split and the number of rows left out, for a run card."""
         return {
             "split": str(self),
             "rows_of_other_splits": {str(key): count for key, count in (+self.left_out).items()},
@@ -103,11 +107,10 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """The questions of a file, validated and in one form for all releases.
 
     A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
-    number as one. Texts are cleaned
-    (`crag.core.text`). The alternative answers (``alt_ans`` or ``alternative_answers``, a list or its JSON text
-    ``"[]"``) become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`; null becomes "".
-    A ``page_result_file`` in a search result is a path inside the question file's folder; the file's text becomes
-    ``page_result``.
+    number as one. Texts are cleaned (`crag.core.text`). The alternative answers (``alt_ans`` or
+    ``alternative_answers``, a list or its JSON text ``"[]"``) become ``alt_ans: list[str]``. Every search result has
+    the five fields of `PAGE_FIELDS`; null becomes "". A ``page_result_file`` in a search result is a path inside the
+    question file's folder; the file's text becomes ``page_result``.
 
     Args:
         path: The file, the first part of a cut file, or the common name of its parts.
@@ -117,7 +120,7 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """
     folder = Path(path).parent
     records = read_records(path, limit, split)
-    return (_normalised(record, folder) for record in records)
+    return (_normalise_row(record, folder) for record in records)
 
 
 def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
@@ -125,44 +128,61 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
     Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
     `split`.
     """
-    return islice(_records_of(Path(path), dataset_files(path), split or Split(None)), limit)
+    files = dataset_files(path)  # now, not with the first row
+    return islice(_read_split(Path(path), files, split or Split(None)), limit)
 
 
-def _records_of(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
-    chosen = others = 0
-    for place, line in _lines(source, files):
+def _read_split(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
+    is_empty = True
+    left_out = 0
+    for place, line in _read_lines(source, files):
         record = Record(place, parse_object(place, line))
         if split.holds(record):
-            chosen += 1
+            is_empty = False
             yield record
         else:
-            others += 1
-    if others and not chosen:
-        raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
+            left_out += 1
+
+    if left_out and is_empty:
+        raise DatasetError(
+            f"{source}: none of its {left_out:,} rows is of split {split} (--split {Split.ANY} reads all)"
+        )
 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
     """The number of rows of `read_rows`, without parsing them."""
-    return sum(1 for _ in islice(_lines(Path(path), dataset_files(path)), limit))
+    return sum(1 for _ in islice(_read_lines(Path(path), dataset_files(path)), limit))
 
 
 def dataset_files(path: str | Path) -> list[Path]:
     """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
     path = Path(path)
-    match = _PART.fullmatch(path.name)
-    stem = match["stem"] if match else path.name
+    part = _PART.fullmatch(path.name)
+    stem = part["stem"] if part else path.name
     if stem.lower().endswith((".tar", ".tar.bz2", ".tbz2", ".tar.gz", ".zip")):
         raise DatasetError(f"{path}: an archive is not read; `crag data fetch` unpacks those of CRAG")
-    if match is None and path.is_file():
+    if part is None and path.is_file():
         return [path]
-    siblings = [_PART.fullmatch(sibling.name) for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
-    parts = {int(part["number"]): path.with_name(part[0]) for part in siblings if part and part["stem"] == stem}
-    if not parts or (match and not path.is_file()):
+
+    parts = _find_parts(path.parent, stem)
+    if not parts or (part and not path.is_file()):
         raise DatasetError(f"{path}: {'is a folder, not a file' if path.is_dir() else 'there is no such file'}")
-    found = [parts[number] for number in sorted(parts)]
+
+    files = [parts[number] for number in sorted(parts)]
     if min(parts) > 1 or max(parts) - min(parts) >= len(parts):
-        raise DatasetError(f"{path}: parts are missing; found {', '.join(part.name for part in found)}")
-    return found
+        raise DatasetError(f"{path}: parts are missing; found {', '.join(file.name for file in files)}")
+    return files
+
+
+def _find_parts(folder: Path, stem: str) -> dict[int, Path]:
+    """The parts of a cut file by number; the first has the number 0 or 1."""
+    parts: dict[int, Path] = {}
+    if folder.is_dir():
+        for file in folder.iterdir():
+            part = _PART.fullmatch(file.name)
+            if part and part["stem"] == stem:
+                parts[int(part["number"])] = file
+    return parts
 
 
 class _JoinedFiles(io.RawIOBase):
@@ -176,7 +196,11 @@ class _JoinedFiles(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Fill the buffer from the first file that has something left; 0 at the end."""
-        return next((count for file in self._files if (count := file.readinto(buffer))), 0)
+        for file in self._files:
+            count = file.readinto(buffer)
+            if count:
+                return count
+        return 0
 
     def close(self) -> None:
         for file in self._files:
@@ -195,27 +219,33 @@ def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
         raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
-def _lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
     name = _PART.sub(r"\g<stem>", source.name).lower()
-    packed = name.endswith(".bz2")
     with joined_files(source, parts) as stream, ExitStack() as stack:
-        unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream))) if packed else stream
+        unpacked = stream
+        if name.endswith(".bz2"):
+            unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream)))
+
         if name.removesuffix(".bz2").endswith(".csv"):
-            yield from _csv_lines(source, unpacked)
+            yield from _read_csv(source, unpacked)
             return
         for number, line in lines_of(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
 
-def _csv_lines(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Empty cells are left out. Raises DatasetError: no column `query`, or no CSV in UTF-8."""
+def _read_csv(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    """The rows as lines of JSON with their places. Empty cells are left out.
+    Raises DatasetError: no column `query`, or no CSV in UTF-8.
+    """
     rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
     try:
-        if "query" not in (rows.fieldnames or ()):
-            there = ", ".join(rows.fieldnames or ["nothing"])
-            raise DatasetError(f'{source}, line 1: the header has no column "query", only {there}')
+        columns = rows.fieldnames or ()
+        if "query" not in columns:
+            raise DatasetError(
+                f'{source}, line 1: the header has no column "query", only {", ".join(columns) or "nothing"}'
+            )
         for row in rows:
             cells = {name: cell for name, cell in row.items() if name and cell}
             yield f"{source}, line {rows.line_num}", json.dumps(cells).encode()
@@ -226,68 +256,82 @@ def _csv_lines(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
 # --- fields -----------------------------------------------------------------------------------------------------------
 
 
-def _normalised(record: Record, folder: Path) -> dict[str, Any]:
-    place, row = record.place, dict(record.data)
-    for name in _TEXT_FIELDS:
+def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
+    place = record.place
+    row = dict(record.data)
+    for name in _STRING_FIELDS:
         if row.get(name) is None and name != "query":
             row.pop(name, None)
         else:
-            row[name] = clean(_checked(place, name, row.get(name), str, "text"))
+            row[name] = clean(_expect(place, name, row.get(name), str, "a string"))
+
     row.setdefault("interaction_id", place.rpartition(", ")[2])
     row["alt_ans"] = alternative_answers(record)
     row.pop("alternative_answers", None)
+
     if "search_results" in row:
-        results = _checked(place, "search_results", row["search_results"], list, "a list")
+        results = _expect(place, "search_results", row["search_results"], list, "a list")
         row["search_results"] = [
-            _search_result(place, f"search_results[{index}]", item, folder) for index, item in enumerate(results)
+            _normalise_result(place, f"search_results[{index}]", result, folder) for index, result in enumerate(results)
         ]
     return row
 
 
-def _checked(place: str, field: str, value: object, kind: type[_Kind], what: str) -> _Kind:
-    if not isinstance(value, kind):
-        found = f"expected {what}, found {shown(value)}"
-        raise DatasetError(f'{place}, field "{field}": {"missing or null" if value is None else found}')
+def _expect(place: str, field: str, value: object, expected_type: type[_Type], description: str) -> _Type:
+    """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
+    if not isinstance(value, expected_type):
+        fault = "missing or null" if value is None else f"expected {description}, found {shown(value)}"
+        raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
 
 
 def alternative_answers(record: Record) -> list[str]:
     """Alternative answers from either field, given as a list, as its JSON text, or as null.
 
-    Some public rows have a number instead of a text; it becomes text.
+    Some public rows have a number instead of a string; it becomes a string.
     Raises DatasetError: the field has another type.
     """
     name = "alt_ans" if "alt_ans" in record.data else "alternative_answers"
-    found = value = record.data.get(name) or []
+    value = record.data.get(name) or []
+    answers = value
     if isinstance(value, str):
         with suppress(json.JSONDecodeError):
-            value = json.loads(value.strip() or "[]")
-    if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
-        raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {shown(found)}')
-    return [clean(str(answer)) for answer in value]
+            answers = json.loads(value.strip() or "[]")
+
+    if not isinstance(answers, list) or not all(isinstance(answer, str | int | float) for answer in answers):
+        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shown(value)}')
+    return [clean(str(answer)) for answer in answers]
 
 
-def _search_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
-    result = dict(_checked(place, field, value, dict, "a JSON object"))
+def _normalise_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
+    result = dict(_expect(place, field, value, dict, "a JSON object"))
     if "page_result_file" in result:
         name = f"{field}.page_result_file"
-        result["page_result"] = _page_text(place, name, result.pop("page_result_file"), folder)
+        result["page_result"] = _read_page(place, name, result.pop("page_result_file"), folder)
+
     for name in PAGE_FIELDS:
-        text = _checked(place, f"{field}.{name}", "" if result.get(name) is None else result[name], str, "text")
+        value = "" if result.get(name) is None else result[name]
+        text = _expect(place, f"{field}.{name}", value, str, "a string")
+        # Cleaning 50 pages of markup takes seconds; the processes that read pages do it.
         result[name] = encodable(text) if name == "page_result" else clean(text)
     return result
 
 
-def _page_text(place: str, field: str, value: object, folder: Path) -> str:
-    name, root = _checked(place, field, value, str, "a relative path"), folder.resolve()
+def _read_page(place: str, field: str, value: object, folder: Path) -> str:
+    """The page in a file inside the question file's folder; raises DatasetError."""
+    name = _expect(place, field, value, str, "a relative path")
+    root = folder.resolve()
+
     try:
         page = (root / name).resolve()
         if not page.is_relative_to(root):
             fault = "leaves the folder of the question file"
-        elif page.exists() and not page.is_file():  # a pipe would wait for ever
-            fault = "cannot be read: it is no file"
+        elif page.exists() and not page.is_file():  # reading a pipe would never end
+            fault = "cannot be read: it is not a file"
         else:
             return page.read_text(encoding="utf-8")
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
-        fault = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+    except (ValueError, RuntimeError) as error:  # no UTF-8, or a null byte in the name; a loop of links
+        fault = f"cannot be read: {error}"
     raise DatasetError(f'{place}, field "{field}": {name!r} {fault}')

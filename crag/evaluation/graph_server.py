@@ -15,17 +15,24 @@ import requests
 
 from crag.core.files import UserError
 
-PROBE = "/open/search_entity_by_name"
+PROBE_PATH = "/open/search_entity_by_name"
 PROBE_SECONDS = 5.0
+STOP_SECONDS = 10.0
 
 
 @contextmanager
 def mock_graph(data: str | Path = "") -> Iterator[str]:
-    """The address of `crag graph serve` with the graph of a folder; without one: the shipped graph.
+    """The address of `crag graph serve` with the graph of the folder `data`, by default the shipped graph.
     Raises UserError: it exited at once; the message ends with its output.
+
+    Example:
+        with mock_graph() as address:
+            ...  # http://127.0.0.1:PORT
     """
-    folder = ["--data", str(data)] if data else []
-    command = [sys.executable, "-m", "crag", "graph", "serve", "--port", "0", "--stop-with-stdin", *folder]
+    command = [sys.executable, "-m", "crag", "graph", "serve", "--port", "0", "--stop-with-stdin"]
+    if data:
+        command += ["--data", str(data)]
+
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
@@ -33,33 +40,34 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
         ) as process,
     ):
         try:
-            # Its first line has the address, once it is ready: the official graph takes minutes.
-            line = process.stdout.readline() if process.stdout else ""
-            if not (address := re.search(r"https?://\S+", line)):
+            # The first line has the address. It comes when the server is ready: the official graph takes minutes.
+            first_line = process.stdout.readline() if process.stdout else ""
+            address = re.search(r"https?://\S+", first_line)
+            if address is None:
                 errors.seek(0)
-                last = " ".join(errors.read().split("\n")[-4:]).strip()
-                raise UserError(f"the mock knowledge graph did not start: {last}")
+                last_lines = " ".join(errors.read().split("\n")[-4:]).strip()
+                raise UserError(f"the mock knowledge graph did not start: {last_lines}")
             yield address.group()
         finally:
             process.terminate()
             try:
-                process.wait(10)
+                process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
-def silent_graph(address: str) -> str | None:
+def graph_server_fault(address: str) -> str | None:
     """Why a graph server gives no results, None if it does; takes at most a few seconds."""
     try:
         with requests.Session() as session:
             session.trust_env = False  # an internet proxy would hide a server in the local network
-            reply = session.post(f"{address.rstrip('/')}{PROBE}", json={"query": "x"}, timeout=PROBE_SECONDS)
-        if reply.ok and "result" in reply.json():
-            return None
+            reply = session.post(f"{address.rstrip('/')}{PROBE_PATH}", json={"query": "x"}, timeout=PROBE_SECONDS)
+        if not reply.ok:
+            return f"status {reply.status_code} for {PROBE_PATH}"
+        return None if "result" in reply.json() else 'its reply has no "result"'
     except requests.Timeout:
         return f"no reply in {PROBE_SECONDS:g} s"
     except requests.JSONDecodeError:
-        return "its reply is no JSON"
+        return "its reply is not JSON"
     except requests.RequestException as error:
         return "connection refused" if "refused" in str(error) else type(error).__name__
-    return f"status {reply.status_code} for {PROBE}" if not reply.ok else 'its reply has no "result"'

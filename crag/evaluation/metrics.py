@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from crag.evaluation.batches import SLICE_FIELDS
 from crag.evaluation.judge import Verdict
 
-T = TypeVar("T")
+Item = TypeVar("Item")
+
 RESAMPLES = 2000
 SEED = 20240605
 UNLABELLED = "(none)"
@@ -50,24 +51,38 @@ class Metrics:
     intervals: Mapping[str, Interval]
 
 
-def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
-    """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions."""
-    counts = {
-        "accuracy": verdicts.count(Verdict.CORRECT),
-        "hallucination": verdicts.count(Verdict.INCORRECT),
-        "missing": verdicts.count(Verdict.MISSING),
-    }
-    n = sum(counts.values())
+def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
+    """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions.
+
+    Example:
+        >>> compute_metrics([Verdict.CORRECT, Verdict.CORRECT, Verdict.MISSING, Verdict.INCORRECT]).score
+        0.25
+    """
+    correct = verdicts.count(Verdict.CORRECT)
+    incorrect = verdicts.count(Verdict.INCORRECT)
+    missing = verdicts.count(Verdict.MISSING)
+    n = correct + incorrect + missing
     divisor = max(n, 1)
-    samples = resampled_counts(list(counts.values()), resamples, seed) / divisor
+
+    samples = resampled_counts([correct, incorrect, missing], resamples, seed) / divisor
+    accuracies, hallucinations, missing_shares = samples.T
     return Metrics(
-        score=(2 * counts["accuracy"] + counts["missing"]) / divisor - 1 if n else 0.0,
-        **{name: count / divisor for name, count in counts.items()},
+        score=(2 * correct + missing) / divisor - 1 if n else 0.0,
+        accuracy=correct / divisor,
+        hallucination=incorrect / divisor,
+        missing=missing / divisor,
         n=n,
         unscored=len(verdicts) - n,
-        ci=percentile_interval(samples[:, 0] - samples[:, 1]),
-        intervals={name: percentile_interval(samples[:, column]) for column, name in enumerate(counts)},
+        ci=percentile_interval(accuracies - hallucinations),
+        intervals={
+            "accuracy": percentile_interval(accuracies),
+            "hallucination": percentile_interval(hallucinations),
+            "missing": percentile_interval(missing_shares),
+        },
     )
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
 
 
 def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
@@ -92,32 +107,46 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
 def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     kinds, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
-    return percentile_interval(resampled_counts(counts.tolist(), resamples, seed) @ kinds / max(len(values), 1))
+    samples = resampled_counts(counts.tolist(), resamples, seed)
+    return percentile_interval(samples @ kinds / max(len(values), 1))
 
 
 def wilson_interval(right: int, count: int) -> Interval:
     """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
-    z, share = NormalDist().inv_cdf(0.975), right / count
-    middle, scale = share + z**2 / (2 * count), 1 + z**2 / count
-    half = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return Interval((middle - half) / scale, (middle + half) / scale)
+    z = NormalDist().inv_cdf(0.975)
+    share = right / count
+    centre = share + z**2 / (2 * count)
+    half_width = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    scale = 1 + z**2 / count
+    return Interval((centre - half_width) / scale, (centre + half_width) / scale)
 
 
-def by_label(items: Iterable[T], field: str, row_of: Callable[[T], Mapping[str, Any]]) -> dict[str, list[T]]:
+# --- slices -----------------------------------------------------------------------------------------------------------
+
+
+def group_by_label(
+    items: Iterable[Item], field: str, get_row: Callable[[Item], Mapping[str, Any]]
+) -> dict[str, list[Item]]:
     """The items by their rows' labels in a field, in alphabetical order, `UNLABELLED` too; empty if no row has one."""
-    groups: dict[str, list[T]] = {}
+    groups: dict[str, list[Item]] = {}
     for item in items:
-        groups.setdefault(label_of(row_of(item), field), []).append(item)
-    return dict(sorted(groups.items())) if set(groups) - {UNLABELLED} else {}
+        groups.setdefault(read_label(get_row(item), field), []).append(item)
+
+    if not groups.keys() - {UNLABELLED}:
+        return {}
+    return dict(sorted(groups.items()))
 
 
-def slices(rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
-    """Metrics per label: ``slices(rows)["domain"]["movie"]``, without the fields that have no labels."""
-    return {
-        field: {label: measure([Verdict(row["verdict"]) for row in some]) for label, some in groups.items()}
-        for field in fields
-        if (groups := by_label(rows, field, lambda row: row))
-    }
+def metrics_by_slice(
+    rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS
+) -> dict[str, dict[str, Metrics]]:
+    """Metrics per label: ``metrics_by_slice(rows)["domain"]["movie"]``, without the fields that have no labels."""
+    slices: dict[str, dict[str, Metrics]] = {}
+    for field in fields:
+        for label, group in group_by_label(rows, field, lambda row: row).items():
+            verdicts = [Verdict(row["verdict"]) for row in group]
+            slices.setdefault(field, {})[label] = compute_metrics(verdicts)
+    return slices
 
 
 def field_title(field: str) -> str:
@@ -125,26 +154,35 @@ def field_title(field: str) -> str:
     return "dynamism" if field == "static_or_dynamic" else field.replace("_", " ")
 
 
-def label_of(row: Mapping[str, Any], field: str) -> str:
+def read_label(row: Mapping[str, Any], field: str) -> str:
     """The row's label, or `UNLABELLED`."""
     value = row.get(field)
     return UNLABELLED if value in (None, "") else str(value)
 
 
-def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def single_value_fields(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The fields that can define slices: those with a single value in some row, in alphabetical order."""
-    return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
+    names: set[str] = set()
+    for row in rows:
+        names.update(name for name, value in row.items() if not isinstance(value, list | dict | None))
+    return sorted(names)
+
+
+# --- agreement --------------------------------------------------------------------------------------------------------
 
 
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:
     """The share of positions with the same verdict; 0 for none."""
-    return sum(one == other for one, other in zip(first, second, strict=True)) / max(len(first), 1)
+    matches = sum(verdict == other for verdict, other in zip(first, second, strict=True))
+    return matches / max(len(first), 1)
 
 
 def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
     """Agreement beyond chance (Cohen 1960): 1 is perfect, also if both always give the same single verdict."""
     if not first:
         return 0.0
-    shares, others = Counter(first), Counter(second)
-    chance = sum(shares[verdict] * others[verdict] for verdict in shares) / len(first) ** 2
+
+    first_counts = Counter(first)
+    second_counts = Counter(second)
+    chance = sum(first_counts[verdict] * second_counts[verdict] for verdict in first_counts) / len(first) ** 2
     return 1.0 if chance == 1 else (agreement(first, second) - chance) / (1 - chance)

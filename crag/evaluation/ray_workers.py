@@ -19,13 +19,14 @@ from typing import Any
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.process import ProcessWorker
 from crag.evaluation.signature import versions
-from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, ProcessWorker, Worker
+from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, Worker
 
 LOCAL = "local"
-"""The address that stands for a Ray of our own, started and stopped with the run."""
+"""The address for a Ray that is started and stopped with the run."""
 LOSSES = 10
-"""So many lost workers in a row, with no answer between them, end the run."""
+"""The run ends after more lost workers in a row, with no answer between them."""
 CONNECT_SECONDS = 10.0
 OBJECT_STORE_BYTES = 100_000_000
 
@@ -34,7 +35,7 @@ OBJECT_STORE_BYTES = 100_000_000
 class RayWorkers(Worker):
     """Agents on the cluster at `address` (``HOST:PORT``, ``auto`` or `LOCAL`).
 
-    There are `workers` of them (None: one for each machine that fits), each with so many processors and cards to
+    There are `workers` of them (None: one for each machine that fits), each with `cpus` processors and `gpus` cards to
     itself. Each serves the graph of the folder `mock_kg` for its agent (empty: the shipped graph; None: none).
     """
 
@@ -45,8 +46,9 @@ class RayWorkers(Worker):
     gpus: float = 0.0
     mock_kg: str | None = None
     _ray: Any = field(default=None, init=False)
+    """The module `ray`, once it is connected."""
     _running: dict[Any, tuple[Any, Sequence[Question]]] = field(default_factory=dict, init=False)
-    """What runs -> its worker and the questions; without questions the worker starts."""
+    """A reply to come -> its worker and the questions; without questions the worker starts."""
     _idle: list[Any] = field(default_factory=list, init=False)
     _batch_size: int = field(default=0, init=False)
     _losses: int = field(default=0, init=False)
@@ -55,69 +57,91 @@ class RayWorkers(Worker):
         """Connect to the cluster and begin to build the agents.
         Raises UserError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
-        self._ray, needs = _connected(self.address), {"CPU": self.cpus, "GPU": self.gpus}
-        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        fitting = sum(all(has.get(name, 0) >= number for name, number in needs.items()) for has in machines)
+        self._ray = _connect(self.address)
+        fitting = self._count_fitting_machines()
         if not fitting:
-            listed = " and ".join(f"{number:g} {name}" for name, number in needs.items())
-            raise UserError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
+            needs = f"{self.cpus:g} CPU and {self.gpus:g} GPU"
+            raise UserError(f"no machine of the cluster has {needs}: see --worker-cpus, --worker-gpus")
         for _ in range(self.workers or fitting):
             self._add_worker()
 
+    def _count_fitting_machines(self) -> int:
+        fitting = 0
+        for node in self._ray.nodes():
+            resources = node["Resources"]
+            has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
+            fitting += bool(node["Alive"] and has_room)
+        return fitting
+
     def _add_worker(self) -> None:
-        remote = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)(_Worker)
-        ours = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
-        worker = remote.remote(self.spec, self.mock_kg, Path.cwd(), ours)
-        self._running[worker.build.remote()] = worker, ()
+        actor = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)(_Worker)
+        environment = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
+        worker = actor.remote(self.spec, self.mock_kg, Path.cwd(), environment)
+        self._running[worker.build.remote()] = (worker, ())
 
     def wait_until_ready(self) -> int:
         """Wait until the first agent is built; returns its batch size."""
         if self._ray is None:
             self.start()
         while not self._idle:
-            self._next()
+            self._next_reply()
         return self._batch_size
 
     def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
         """The results as they come in. A batch is given only to a worker that is built, so others may wait for room."""
         unasked = iter(batches)
-        again: list[Sequence[Question]] = []
+        lost_batches: list[Sequence[Question]] = []
         while True:
-            while self._idle and (questions := again.pop() if again else next(unasked, ())):
-                worker = self._idle.pop()
-                reply = worker.answer.remote(evaluator_batch(questions), seconds_per_query * len(questions))
-                self._running[reply] = worker, questions
-            if not again and not any(questions for _, questions in self._running.values()):
+            while self._idle:
+                # The batch of a lost worker goes first.
+                questions = lost_batches.pop() if lost_batches else next(unasked, None)
+                if questions is None:
+                    break
+                self._ask(questions, seconds_per_query)
+
+            is_asking = any(questions for _, questions in self._running.values())
+            if not is_asking and not lost_batches:
                 return
-            questions, result = self._next()
+
+            questions, result = self._next_reply()
             if questions and result:
                 self._losses = 0
                 yield questions, result
             elif questions:
-                again.append(questions)
+                lost_batches.append(questions)
 
-    def _next(self) -> tuple[Sequence[Question], BatchResult | None]:
+    def _ask(self, questions: Sequence[Question], seconds_per_query: float) -> None:
+        worker = self._idle.pop()
+        reply = worker.answer.remote(evaluator_batch(questions), seconds_per_query * len(questions))
+        self._running[reply] = (worker, questions)
+
+    def _next_reply(self) -> tuple[Sequence[Question], BatchResult | None]:
         """Wait for whatever is done next: the questions, if any, and the result; None if their worker was lost."""
         (done,), _ = self._ray.wait(list(self._running), num_returns=1)
         worker, questions = self._running.pop(done)
         try:
             reply = self._ray.get(done)
-        except self._ray.exceptions.RayTaskError as error:
+        except self._ray.exceptions.RayTaskError as error:  # raised by the code of the worker
             raise error.cause from None
-        except self._ray.exceptions.RayError as error:
-            self._losses += 1
-            if self._losses > LOSSES:
-                reason = " ".join(str(error).split())
-                raise UserError(f"{self._losses} workers were lost in a row: {reason}") from None
-            self._add_worker()
+        except self._ray.exceptions.RayError as error:  # the worker or its machine is gone
+            self._replace_lost_worker(error)
             return questions, None
+
         self._idle.append(worker)
         if questions:
             return questions, reply
-        self._batch_size, theirs, machine = reply
-        if theirs != versions():
-            sys.stderr.write(f"note: {machine} has other versions than this one: {theirs}\n")
+
+        self._batch_size, worker_versions, machine = reply
+        if worker_versions != versions():
+            sys.stderr.write(f"note: {machine} has other versions than this one: {worker_versions}\n")
         return questions, None
+
+    def _replace_lost_worker(self, error: Exception) -> None:
+        self._losses += 1
+        if self._losses > LOSSES:
+            reason = " ".join(str(error).split())
+            raise UserError(f"{self._losses} workers were lost in a row: {reason}") from None
+        self._add_worker()
 
     def stop(self, *, in_order: bool = False) -> None:
         """End all workers and leave the cluster."""
@@ -126,47 +150,60 @@ class RayWorkers(Worker):
         if in_order:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.get([worker.close.remote() for worker in self._idle], timeout=2 * CLOSE_SECONDS)
-        ray, self._ray, self._running, self._idle = self._ray, None, {}, []
+
+        ray = self._ray
+        self._ray = None
+        self._running = {}
+        self._idle = []
         ray.shutdown()  # kills what still runs
 
 
-def _connected(address: str) -> Any:  # noqa: ANN401 - Ray has no types
-    """The module `ray`, connected."""
+def _connect(address: str) -> Any:  # noqa: ANN401 - Ray has no types
+    """The module `ray`, connected to the cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # otherwise Ray reports to its makers
     try:
         import ray
     except ImportError:
         raise UserError("--ray needs Ray: pip install -r requirements/ray.txt") from None
-    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES} if address == LOCAL else {}
-    terminated = signal.getsignal(signal.SIGTERM)
+
+    options: dict[str, Any] = {}
+    if address == LOCAL:
+        options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    terminate_handler = signal.getsignal(signal.SIGTERM)
     try:
-        if ":" in address:  # Ray itself would try for minutes
+        if ":" in address:
+            # Ray itself would try for minutes.
             host, _, port = address.rpartition(":")
             socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
         with warnings.catch_warnings(action="ignore"):  # about a default of its next version
-            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **own)
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"--ray {address}: no cluster to connect to: {' '.join(str(error).split())}") from None
+
     with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, terminated)  # Ray takes it for itself
+        signal.signal(signal.SIGTERM, terminate_handler)  # Ray takes it for itself
     return ray
 
 
 class _Worker(ProcessWorker):
-    """An agent beside a process of Ray's, as it would run where the driver is: same folder, same variables."""
+    """An actor of Ray that runs the agent beside it, as it would run where the driver is: same folder, same variables.
+
+    Its class name is the name of its process.
+    """
 
     def __init__(self, spec: AgentSpec, mock_kg: str | None, cwd: Path, environment: Mapping[str, str]) -> None:
         super().__init__(spec)
         os.chdir(cwd)
         sys.path.append(str(cwd))  # as local_evaluation.py does
         os.environ.update(environment)
-        self._mock_kg, self._beside = mock_kg, ExitStack()
+        self._mock_kg = mock_kg
+        self._graph = ExitStack()
 
     def build(self) -> tuple[int, dict[str, str], str]:
-        """Its batch size, versions and machine."""
+        """Build the agent; returns its batch size, versions and machine."""
         try:
             if self._mock_kg is not None:
-                address = self._beside.enter_context(mock_graph(self._mock_kg))
+                address = self._graph.enter_context(mock_graph(self._mock_kg))
                 self._spec = replace(self._spec, environment={**self._spec.environment, GRAPH_VARIABLE: address})
             return self.wait_until_ready(), versions(), socket.gethostname()
         except UserError as error:
@@ -174,5 +211,6 @@ class _Worker(ProcessWorker):
             raise
 
     def close(self) -> None:
+        """End the agent and its graph."""
         self.stop(in_order=True)
-        self._beside.close()
+        self._graph.close()

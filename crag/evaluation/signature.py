@@ -22,7 +22,9 @@ WHOLE_FILE_LIMIT = 1 << 30
 VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 """Installed packages that can change an answer."""
 
-_HEAD = 64 << 20
+HEAD_BYTES = 64 << 20
+"""What is hashed of a larger file."""
+
 PACKAGE = "crag-submission"
 _PROMPT_SOURCES = {
     "calls": ("crag/graph/writing/prompt.py", "crag/graph/writing/examples/*", "crag/graph/writing/fixed/*.toml"),
@@ -52,27 +54,44 @@ def settings_hash(settings: Settings) -> str:
 
 def prompts_signature(settings: Settings) -> str:
     """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
-    answering, graph = settings.answering, settings.knowledge_graph
-    prompts = {**PROMPTS, "own": answer_prompt(answering)}
-    named = [
-        "own" if answering.own_prompt else answering.prompt,
-        graph.answer_prompt if graph else None,
-        answering.refine.prompt if answering.refine else None,
-    ]
-    built = {
-        "calls": graph is not None,
-        "entities": settings.public_data is not None and settings.public_data.method == "prompt",
-        "route": settings.router is not None and settings.router.engine == "prompt",
-    }
     digest = hashlib.sha256()
-    texts = [name for name in dict.fromkeys(named) if name]
-    for name in texts:
-        digest.update(f"{name}\0{prompts[name].system}\0{prompts[name].user}\0".encode())
-    sources = [name for name, used in built.items() if used]
-    for pattern in (pattern for name in sources for pattern in _PROMPT_SOURCES[name]):
-        for file in sorted(path for path in REPOSITORY.glob(pattern) if path.is_file()):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return f"{'+'.join([*texts, *sources])}@{digest.hexdigest()[:12]}"
+
+    prompts = {**PROMPTS, "own": answer_prompt(settings.answering)}
+    written = _written_prompts(settings)
+    for name in written:
+        prompt = prompts[name]
+        digest.update(f"{name}\0{prompt.system}\0{prompt.user}\0".encode())
+
+    built = _built_prompts(settings)
+    for name in built:
+        for pattern in _PROMPT_SOURCES[name]:
+            for file in sorted(path for path in REPOSITORY.glob(pattern) if path.is_file()):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+
+    return f"{'+'.join([*written, *built])}@{digest.hexdigest()[:12]}"
+
+
+def _written_prompts(settings: Settings) -> list[str]:
+    """The names of the preset's prompts that are plain texts; ``own`` is the one in the settings themselves."""
+    answering = settings.answering
+    names: list[str | None] = ["own" if answering.own_prompt else answering.prompt]
+    if settings.knowledge_graph:
+        names.append(settings.knowledge_graph.answer_prompt)
+    if answering.refine:
+        names.append(answering.refine.prompt)
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _built_prompts(settings: Settings) -> list[str]:
+    """The names in `_PROMPT_SOURCES` of the prompts that the preset uses."""
+    names: list[str] = []
+    if settings.knowledge_graph is not None:
+        names.append("calls")
+    if settings.public_data is not None and settings.public_data.method == "prompt":
+        names.append("entities")
+    if settings.router is not None and settings.router.engine == "prompt":
+        names.append("route")
+    return names
 
 
 def adapters_signature(settings: Settings) -> str | None:
@@ -83,7 +102,7 @@ def adapters_signature(settings: Settings) -> str | None:
     """
     model = settings.language_model
     if model.engine in {"openai", "scripted"}:
-        return _joined(model.adapters)
+        return _join_marks(model.adapters)
     return trained_signature(settings, {"adapter"})
 
 
@@ -91,19 +110,24 @@ def trained_signature(settings: Settings, kinds: Set[str] = frozenset({"classifi
     """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
     without any. ``?`` for missing files, which the agent reports at its start.
     """
-    folders = [folder for folder in needed_weights(settings).folders if folder.kind in kinds]
-    names = [folder.path.name if folder.kind == "calibration" else folder.name for folder in folders]
-    hashes = [_hash_of([folder.path / name for name in folder.files or ("",)]) for folder in folders]
-    return _joined(dict(zip(names, hashes, strict=True)))
+    marks: dict[str, str] = {}
+    for folder in needed_weights(settings).folders:
+        if folder.kind in kinds:
+            name = folder.path.name if folder.kind == "calibration" else folder.name
+            # Without names of files the path is itself the file.
+            marks[name] = _hash_files([folder.path / file for file in folder.files or ("",)])
+    return _join_marks(marks)
 
 
-def _joined(marks: Mapping[str, str]) -> str | None:
+def _join_marks(marks: Mapping[str, str]) -> str | None:
     return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
 
 
-def _hash_of(files: Sequence[Path]) -> str:
+def _hash_files(files: Sequence[Path]) -> str:
+    """12 digits that change with the files; ``?`` if one is missing."""
     if not all(file.is_file() for file in files):
         return "?"
+
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:
@@ -121,7 +145,7 @@ def dataset_hash(path: Path) -> str:
     with joined_files(path, files) as stream:
         if size <= WHOLE_FILE_LIMIT:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:16]  # type: ignore[arg-type]
-        return f"head-{hashlib.sha256(stream.read(_HEAD)).hexdigest()[:16]}-{size}"
+        return f"head-{hashlib.sha256(stream.read(HEAD_BYTES)).hexdigest()[:16]}-{size}"
 
 
 def package_version() -> str:
@@ -135,7 +159,7 @@ def package_version() -> str:
 
 
 def trim_name() -> str:
-    """How the evaluator's cut of answers is known: by Llama-2's tokenizer, else by a safe bound, which keeps less."""
+    """How answers are cut as by the evaluator: with Llama-2's tokenizer, else at a safe bound, which keeps less."""
     return f"llama2-{MAX_TOKENS}" if find(TRIM_TOKENIZER).problem is None else f"bound{MAX_TOKENS}"
 
 
@@ -148,8 +172,8 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **installed}
 
 
-def identity_of(signature: Mapping[str, Any]) -> dict[str, Any]:
-    """What stays when a run is resumed: the signature without the versions."""
+def run_identity(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be equal when a run is resumed: the signature without the versions."""
     return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, PositiveInt, ValidationError
 from crag.core.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
 from crag.evaluation.batches import RowKey
 from crag.evaluation.judge import Verdict
-from crag.evaluation.signature import identity_of
+from crag.evaluation.signature import run_identity
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
@@ -73,32 +73,35 @@ def row_key(record: Mapping[str, Any]) -> RowKey:
     return RowKey(record["interaction_id"], record["occurrence"])
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def differing_names(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """The names with different values in two identities or signatures."""
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return [name for name in {**first, **second} if first.get(name) != second.get(name)]
 
 
-def _rows(path: Path, kind: type[_TraceRow]) -> Iterator[dict[str, Any]]:
-    """The rows of a file; raises DatasetError for one that is not of this kind."""
-    try:
-        for row in read_growing(path):
-            kind.model_validate(row.data)
-            yield row.data
-    except ValidationError as error:
-        fault = error.errors()[0]
-        raise DatasetError(f'{row.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
+def _read_valid_rows(path: Path, model: type[_TraceRow]) -> Iterator[dict[str, Any]]:
+    """The rows of a file; raises DatasetError for one that lacks a field of the model."""
+    for record in read_growing(path):
+        try:
+            model.model_validate(record.data)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise DatasetError(f'{record.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
+        yield record.data
 
 
-def _whole_batches(path: Path) -> list[dict[str, Any]]:
+def _read_whole_batches(path: Path) -> list[dict[str, Any]]:
     """The rows of all complete batches in a file of predictions.
 
     A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.
     """
-    rows = list(_rows(path, _PredictionRow))
-    whole = 0
-    while whole < len(rows) and whole + rows[whole]["batch_size"] <= len(rows):
-        whole += rows[whole]["batch_size"]
-    return rows[:whole]
+    rows = list(_read_valid_rows(path, _PredictionRow))
+    end = 0
+    while end < len(rows):
+        batch_end = end + rows[end]["batch_size"]
+        if batch_end > len(rows):
+            break
+        end = batch_end
+    return rows[:end]
 
 
 class RunStore:
@@ -114,16 +117,18 @@ class RunStore:
         self, folder: Path, signature: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False
     ) -> None:
         self.folder = folder
-        self._is_new = not folder.exists()
         self.records: dict[RowKey, dict[str, Any]] = {}
+        self._is_new = not folder.exists()
+
         self._lock = ExitStack()
         try:
             self._lock.enter_context(lock_folder(folder))
         except OSError as error:
             raise DatasetError(f"{folder}: cannot be written: {error.strerror}") from None
+
         try:
-            fresh = RunFile(identity=identity_of(signature), signature=dict(signature))
-            self.run = self._take_over(fresh, resume=resume, overwrite=overwrite)
+            new_run = RunFile(identity=run_identity(signature), signature=dict(signature))
+            self.run = self._prepare(new_run, resume=resume, overwrite=overwrite)
             self.update()
         except BaseException:
             self.close()
@@ -141,9 +146,13 @@ class RunStore:
         self.records.update((row_key(record), record) for record in records)
 
     def finish(self, questions: int) -> None:
-        """Put the predictions into the order of the question file, which has so many: several workers mix it up."""
+        """Mark the run as finished, with the number of `questions` of its file, and sort the predictions as there.
+
+        Several workers finish batches in any order.
+        """
         rows = list(self.records.values())
-        if (ordered := sorted(rows, key=itemgetter("batch"))) != rows:
+        ordered = sorted(rows, key=itemgetter("batch"))
+        if ordered != rows:
             write_rows(self.folder / PREDICTIONS, ordered)
             self.records = {row_key(row): row for row in ordered}
         self.update(questions=questions)
@@ -159,27 +168,43 @@ class RunStore:
         """Release the folder for other evaluators."""
         self._lock.close()
 
-    def _take_over(self, fresh: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
-        predictions, traces = self.folder / PREDICTIONS, self.folder / TRACES
-        if overwrite or not predictions.is_file() or not predictions.stat().st_size:
+    def _prepare(self, new_run: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
+        """Empty the folder or take over its answers; returns the contents of run.json to begin with."""
+        if overwrite or not self._has_answers():
             delete_run(self.folder)
-            return fresh
+            return new_run
         if not resume:
             raise DatasetError(
                 f"{self.folder} already holds answers: --resume continues the run, --overwrite deletes them, "
                 "--output names another folder"
             )
+        return self._resume(new_run)
+
+    def _has_answers(self) -> bool:
+        predictions = self.folder / PREDICTIONS
+        return predictions.is_file() and predictions.stat().st_size > 0
+
+    def _resume(self, new_run: RunFile) -> RunFile:
+        """Take over the finished batches of the folder; raises DatasetError: they are of another run."""
         saved = SavedRun.read(self.folder)
-        was, now = saved.run.identity, fresh.identity
-        if names := differing(was, now):
-            listed = "; ".join(f"{name} was {was.get(name)}, now {now.get(name)}" for name in names)
-            raise DatasetError(f"{self.folder} holds another run and cannot be resumed with this one: {listed}")
+        changes = [
+            f"{name} was {saved.run.identity.get(name)}, now {new_run.identity.get(name)}"
+            for name in differing_names(saved.run.identity, new_run.identity)
+        ]
+        if changes:
+            raise DatasetError(
+                f"{self.folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}"
+            )
+
+        # Both files lose what a torn batch left there.
+        traces = self.folder / TRACES
         if traces.is_file():
             write_rows(traces, saved.traces.values())
-        write_rows(predictions, saved.records.values())
+        write_rows(self.folder / PREDICTIONS, saved.records.values())
         self.records = dict(saved.records)
+
         delete_run(self.folder, (REPORT, RESULTS))
-        return saved.run.model_copy(update={"signature": fresh.signature, "questions": None})
+        return saved.run.model_copy(update={"signature": new_run.signature, "questions": None})
 
 
 def delete_run(folder: Path, names: Sequence[str] = (REPORT, RESULTS, PREDICTIONS, TRACES, RUN)) -> None:
@@ -204,13 +229,13 @@ class SavedRun:
         """Read a folder; raises DatasetError: the folder is not of a run, or one of its files is unusable."""
         if not folder.is_dir():
             raise DatasetError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
-        records = {row_key(row): row for row in _whole_batches(folder / PREDICTIONS)}
+        records = {row_key(row): row for row in _read_whole_batches(folder / PREDICTIONS)}
         return cls(folder, RunFile.read(folder), records)
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
-        """The trace of each question, if any; of two the last, as the first was cut off from its prediction.
+        """The trace of each question, if any; of two the later, as the earlier was cut off from its prediction.
         Raises DatasetError: a line of traces.jsonl is not a trace.
         """
-        rows = {row_key(row): row for row in _rows(self.folder / TRACES, _TraceRow)}
-        return {key: row for key, row in rows.items() if key in self.records}
+        traces = {row_key(row): row for row in _read_valid_rows(self.folder / TRACES, _TraceRow)}
+        return {key: trace for key, trace in traces.items() if key in self.records}

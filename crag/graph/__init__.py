@@ -1,8 +1,17 @@
 """The knowledge-graph path: question -> calls of the call language -> facts (db3 section 3).
 
-The package's interface. The steps in order: `writing` (question -> program), `language` (text <-> program), `executor`
-with `tables` (program -> rows, through `client`), `verbalise` (rows -> sentences). `path` runs them for a batch.
-`schema` defines tables and keys.
+The package's interface is `open_knowledge_graph`. A question passes through these modules in order; `path` runs them
+for a batch:
+
+1. Calls are written in `writing`: it chooses examples, prompts a language model and repairs unreadable calls.
+2. Calls are parsed in `language`: `parse` makes a `Program` of the text, `render` writes it in canonical form.
+3. Calls are run in `executor` (a batch) and `program_run` (one program). The functions in `tables` fill the rows of
+   each table through `client`; `conditions` filters and sorts them.
+4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`.
+5. A direct answer is looked for in `derive`, by rules over the question with masked names (`masked_question`).
+
+`schema` defines tables and keys, `results` what statements give, `endpoints` the server's calls, `entities` the names
+of teams and companies, `context` the state that one question's calls share.
 """
 
 import os
@@ -49,5 +58,5 @@ def open_knowledge_graph(
     try:
         return KnowledgeGraphPath(settings, address, model, dense)
     except ValueError as error:
-        named = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
-        raise SettingsError(f"{named}: {error}; without it there is no knowledge graph") from None
+        source = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
+        raise SettingsError(f"{source}: {error}; without it there is no knowledge graph") from None

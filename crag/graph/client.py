@@ -1,8 +1,10 @@
 """Client of the mock knowledge graph: limits time, bytes, calls and concurrency, with one cache per batch.
 
-`KgClient` lives as long as the agent and keeps the connections; they belong to an event loop in a thread of its own.
-`KgBatch` lives as long as a batch: questions about the same entity share a call, even at the same moment. `KgSession`
-serves one question, from the question's thread.
+Three objects, from long-lived to short-lived:
+
+* `KgClient` lives as long as the agent. It keeps the connections, which belong to an event loop in a separate thread.
+* `KgBatch` lives as long as a batch. Questions about the same entity share a call, even at the same moment.
+* `KgSession` serves one question, from the question's thread.
 """
 
 import asyncio
@@ -23,16 +25,21 @@ from crag.graph.endpoints import ENDPOINTS, Json, Request, check_shape
 from crag.graph.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 
 _CallResult: TypeAlias = Json | KgError
+
 FAILURES_THAT_BREAK = 3
 """After this many failed calls in a row the server counts as dead for the rest of the batch."""
+
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
 """No compression: the server is near, and a small body cannot expand into a large one."""
-_PAUSE_SECONDS = 0.05
+_RETRY_PAUSE_SECONDS = 0.05
 """Before a call is sent once more: after a lost connection or a 502, 503, 504, since calls only read."""
+
 _GRACE_SECONDS = 0.1
 """After the deadline, for calls to end by themselves: those that have results keep them."""
+
 _ERROR_BODY_BYTES = 16_384
 _STATUS_ERRORS = dict.fromkeys((404, 405, 422), KgRequestError) | dict.fromkeys((502, 503, 504), KgBusyError)
+"""The errors of HTTP status codes; other codes than these and 200 are a `KgReplyError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +62,26 @@ class KgClient:
 
     def __init__(self, base_url: str, limits: CallLimits | None = None) -> None:
         self.limits = limits or CallLimits()
-        try:
-            address = httpx2.URL(base_url.rstrip("/"))
-        except httpx2.InvalidURL:
-            address = httpx2.URL()
-        if address.scheme not in {"http", "https"} or not address.host:
-            raise ValueError(f"{without_credentials(base_url)!r} is no address such as http://127.0.0.1:8000")
+        address = _parse_address(base_url)
         self._urls = {path: httpx2.URL(f"{address}{path}") for path in ENDPOINTS}
+
+        # The limit on requests in flight is `request_slots`: the pool itself never makes a request wait.
         connections = httpx2.Limits(max_connections=None, max_keepalive_connections=self.limits.concurrency)
         self._http = httpx2.AsyncHTTPTransport(limits=connections, trust_env=False)
-        self.free = asyncio.Semaphore(self.limits.concurrency)
-        self._last_batch: KgBatch | None = None
+        self.request_slots = asyncio.Semaphore(self.limits.concurrency)
+
+        self._previous_batch: KgBatch | None = None
         self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="knowledge-graph", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="knowledge-graph", daemon=True)
         """Started by the first batch."""
 
-    def _serve(self) -> None:
+    def _run_loop(self) -> None:
         self.loop.run_forever()
         self.loop.run_until_complete(self._end())
         self.loop.close()  # waits for no thread, so that a hanging name lookup does not matter
 
     async def _end(self) -> None:
+        """Cancel all calls and close the connections."""
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -85,17 +91,18 @@ class KgClient:
     def batch(self, deadline: Deadline) -> "KgBatch":
         """The calls of one batch; after `deadline` no call is sent or waited for.
 
-        If the last batch ended with a dead server, one failure marks it dead again.
+        If the previous batch ended with a dead server, one failure marks it dead again.
         """
         with suppress(RuntimeError):  # the client is closed
             # Threads that hang in a name lookup, which nothing can stop, are left to the batch that started them.
-            names = ThreadPoolExecutor(self.limits.concurrency, "knowledge-graph-names")
-            self.loop.call_soon_threadsafe(self.loop.set_default_executor, names)
+            name_lookups = ThreadPoolExecutor(self.limits.concurrency, "knowledge-graph-names")
+            self.loop.call_soon_threadsafe(self.loop.set_default_executor, name_lookups)
             if self._thread.ident is None:
                 self._thread.start()
-        doubtful = self._last_batch is not None and self._last_batch.broken
-        self._last_batch = KgBatch(self, deadline, doubtful=doubtful)
-        return self._last_batch
+
+        was_broken = self._previous_batch is not None and self._previous_batch.broken
+        self._previous_batch = KgBatch(self, deadline, doubtful=was_broken)
+        return self._previous_batch
 
     def close(self) -> None:
         """Close the connections; calls that wait or are in flight fail."""
@@ -115,53 +122,77 @@ class KgClient:
         """POST a call and read its result, or raise `KgError`; once more if no reply came (except for a timeout)."""
         try:
             return await self._exchange(call, deadline)
-        except (KgUnreachableError, KgBusyError) as error:
-            if isinstance(error, KgTimeoutError) or deadline.remaining <= _PAUSE_SECONDS:
+        except KgTimeoutError:
+            raise
+        except (KgUnreachableError, KgBusyError):
+            if deadline.remaining <= _RETRY_PAUSE_SECONDS:
                 raise
-        await asyncio.sleep(_PAUSE_SECONDS)
+
+        await asyncio.sleep(_RETRY_PAUSE_SECONDS)
         return await self._exchange(call, deadline)
 
     async def _exchange(self, call: Request, deadline: Deadline) -> Json:
-        path, whole = call.endpoint, deadline.within(self.limits.seconds)
+        """Send a call once."""
+        path = call.endpoint
         content = json.dumps(dict(call.payload)).encode() if call.payload else b""
         request = httpx2.Request("POST", self._urls[path], headers=_HEADERS, content=content)
+
+        call_deadline = deadline.within(self.limits.seconds)
         try:
-            async with asyncio.timeout(whole.remaining):
+            async with asyncio.timeout(call_deadline.remaining):
                 response = await self._http.handle_async_request(request)
                 async with aclosing(response):
-                    status, body = response.status_code, await self._body(path, response)
+                    body = await self._read_body(path, response)
         except TimeoutError:
-            raise KgTimeoutError(f"{path}: no whole reply after {whole.elapsed:.2f} s") from None
+            raise KgTimeoutError(f"{path}: no whole reply after {call_deadline.elapsed:.2f} s") from None
         except (httpx2.TransportError, OSError) as error:
             raise KgUnreachableError(f"{path}: the connection failed: {error or type(error).__name__}") from error
+
+        status = response.status_code
         if status == httpx2.codes.OK:
             return read_result(path, body)
-        kind = _STATUS_ERRORS.get(status, KgReplyError)
-        raise kind(f"{path}: status {status}: {clean(body[:120].decode('utf-8', 'replace'))!r}")
+        error_type = _STATUS_ERRORS.get(status, KgReplyError)
+        raise error_type(f"{path}: status {status}: {clean(body[:120].decode('utf-8', 'replace'))!r}")
 
-    async def _body(self, path: str, response: httpx2.Response) -> bytes:
+    async def _read_body(self, path: str, response: httpx2.Response) -> bytes:
         """The body; of an error only the beginning, so that an endless one does no harm."""
-        body, good = bytearray(), response.status_code == httpx2.codes.OK
+        is_error = response.status_code != httpx2.codes.OK
+        body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > self.limits.reply_bytes:
                 raise KgReplyError(f"{path}: the reply has more than {self.limits.reply_bytes} bytes")
-            if not good and len(body) > _ERROR_BODY_BYTES:
+            if is_error and len(body) > _ERROR_BODY_BYTES:
                 break
         return bytes(body)
 
 
+def _parse_address(base_url: str) -> httpx2.URL:
+    """The server's address without a slash at the end; ValueError: it is none."""
+    try:
+        address = httpx2.URL(base_url.rstrip("/"))
+    except httpx2.InvalidURL:
+        address = httpx2.URL()
+
+    if address.scheme not in {"http", "https"} or not address.host:
+        raise ValueError(f"{without_credentials(base_url)!r} is no address such as http://127.0.0.1:8000")
+    return address
+
+
 def read_result(path: str, body: bytes) -> Json:
     """The value of `result` in the endpoint's shape, or `KgReplyError`; NaN and Infinity become null."""
-    begins = f"its {len(body)} bytes begin {body[:80]!r}"
+    beginning = f"its {len(body)} bytes begin {body[:80]!r}"
     try:
-        whole = encodable_json(json.loads(body.decode()))
-    except (ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, or a number of 5,000 digits
-        what = "is nested too deep" if isinstance(error, RecursionError) else f"is not JSON ({error})"
-        raise KgReplyError(f"{path}: the reply {what[:120]}; {begins}") from error
-    if not isinstance(whole, dict) or "result" not in whole:
-        raise KgReplyError(f"{path}: the reply has no 'result'; {begins}")
-    result: Json = whole["result"]
+        reply = encodable_json(json.loads(body.decode()))
+    except RecursionError as error:
+        raise KgReplyError(f"{path}: the reply is nested too deep; {beginning}") from error
+    except ValueError as error:  # no JSON, no UTF-8, or a number of 5,000 digits
+        problem = f"is not JSON ({error})"[:120]
+        raise KgReplyError(f"{path}: the reply {problem}; {beginning}") from error
+
+    if not isinstance(reply, dict) or "result" not in reply:
+        raise KgReplyError(f"{path}: the reply has no 'result'; {beginning}")
+    result: Json = reply["result"]
     check_shape(path, result)
     return result
 
@@ -178,7 +209,7 @@ class KgBatch:
         self.deadline = deadline
         self._calls: dict[Request, asyncio.Task[_CallResult]] = {}
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
-        self._last_reply = float("-inf")
+        self._time_of_last_reply = float("-inf")
 
     @property
     def broken(self) -> bool:
@@ -191,44 +222,56 @@ class KgBatch:
         No more calls wait than the client may send at once, so a long list does not block other questions.
         """
         window = asyncio.Semaphore(self.client.limits.concurrency)
+        return await asyncio.gather(*(self._result(session, call, window) for call in calls))
 
-        async def result(call: Request) -> _CallResult:
-            async with window:
-                known = self._calls.get(call)
-                if known is None:
-                    if session.calls >= session.max_calls:
-                        return KgError(f"{call.endpoint}: the question has used up its calls")
-                    if over := self._over(call):
-                        return over
-                    session.calls += 1
-                    known = self._calls[call] = asyncio.create_task(self._send(call))
-                return await known
+    async def _result(self, session: "KgSession", call: Request, window: asyncio.Semaphore) -> _CallResult:
+        """The result of one call: from the cache, from a call in flight, or from a new call."""
+        async with window:
+            task = self._calls.get(call)
+            if task is None:
+                if session.calls >= session.max_calls:
+                    return KgError(f"{call.endpoint}: the question has used up its calls")
+                refusal = self._refusal(call)
+                if refusal is not None:
+                    return refusal
 
-        return await asyncio.gather(*map(result, calls))
+                session.calls += 1
+                task = asyncio.create_task(self._send(call))
+                self._calls[call] = task
+            return await task
 
-    def _over(self, call: Request) -> KgUnreachableError | None:
+    def _refusal(self, call: Request) -> KgUnreachableError | None:
+        """Why a call is not sent, or None if it may be."""
         if self.deadline.expired:
             return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
-        dead = KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
-        return dead if self.broken else None
+        if self.broken:
+            return KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
+        return None
 
     async def _send(self, call: Request) -> _CallResult:
+        """Send a call when a slot is free, and judge from its result whether the server is alive."""
         result: _CallResult
-        async with self.client.free:
-            if over := self._over(call):
+        async with self.client.request_slots:
+            refusal = self._refusal(call)
+            if refusal is not None:
                 del self._calls[call]
-                return over
+                return refusal
+
             started = time.monotonic()
             try:
                 result = await self.client.ask(call, self.deadline)
             except KgError as error:
                 result = error
+
         # A failure counts only if the server has sent nothing since that call began: behind one slow worker, many
         # concurrent calls time out together.
         if not isinstance(result, KgUnreachableError):
-            self._last_reply, self._failures_in_a_row = time.monotonic(), 0
-        elif started >= self._last_reply and not self.deadline.expired:
+            self._time_of_last_reply = time.monotonic()
+            self._failures_in_a_row = 0
+        elif started >= self._time_of_last_reply and not self.deadline.expired:
             self._failures_in_a_row += 1
+
+        # An error that a retry may avoid is not cached.
         if isinstance(result, KgUnreachableError | KgBusyError):
             del self._calls[call]
         return result
@@ -239,6 +282,11 @@ class KgSession:
     """The calls of one question: it may send `max_calls`, `calls` were sent for it; cached calls are free.
 
     Questions of a batch share results without copies: **callers must not change them**.
+
+    Example::
+
+        session = KgSession(client.batch(Deadline(5.0)), max_calls=10)
+        films = session.get(build_request("/movie/get_movie_info", query="jaws"))
     """
 
     batch: KgBatch
@@ -248,19 +296,20 @@ class KgSession:
     def get(self, call: Request) -> Json:
         """The value of `result`; `KgError`: no usable reply in time, or no calls left for the question."""
         (result,) = self.get_all([call])
-        if isinstance(result, KgError):  # a new one each time: an exception collects the frames of each raise
+        if isinstance(result, KgError):
+            # A new one each time: an exception collects the frames of each raise.
             raise type(result)(*result.args) from result
         return result
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
         """The result of each call, in order, asked concurrently; of a failed call its error."""
-        work = self.batch.results(self, calls)
+        coroutine = self.batch.results(self, calls)
         try:
-            future = asyncio.run_coroutine_threadsafe(work, self.batch.client.loop)
+            future = asyncio.run_coroutine_threadsafe(coroutine, self.batch.client.loop)
             return future.result(self.batch.deadline.remaining + _GRACE_SECONDS)
         except TimeoutError:
             reason = "no reply before the time for the knowledge graph was over"
         except (CancelledError, RuntimeError):
-            work.close()
+            coroutine.close()
             reason = "the client is closed"
         return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]

@@ -1,6 +1,6 @@
 """Filters and sorts rows."""
 
-import operator
+import operator as comparisons
 import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence
@@ -18,12 +18,24 @@ from crag.text.matching import contains_words, normalise_name, same_category, sa
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
-_COMPARE = {Operator.EQ: operator.eq, Operator.NEQ: operator.ne, Operator.GE: operator.ge, Operator.LE: operator.le}
+_NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
+_COMPARE = {
+    Operator.EQ: comparisons.eq,
+    Operator.NEQ: comparisons.ne,
+    Operator.GE: comparisons.ge,
+    Operator.LE: comparisons.le,
+}
+
+_RowTest = Callable[[Row], bool]
+_ValueTest = Callable[[Value], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Filters and sorts the rows of one table; dates are relative to the time of asking."""
+    """Filters and sorts the rows of one table; dates are relative to the time of asking.
+
+    `previous` are the values of the previous statement, for conditions with `*`.
+    """
 
     table: Table
     context: LookupContext
@@ -32,94 +44,188 @@ class Comparer:
 
     def matching(self, rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
         """The rows that meet every condition. A row without the key meets none."""
-        tests = [self._test(condition) for condition in conditions]
+        tests = [self._row_test(condition) for condition in conditions]
         return [row for row in rows if all(test(row) for test in tests)]
 
     def ordered(self, rows: Sequence[Row], key: str, *, descending: bool) -> list[Row]:
         """The rows sorted by a key; ties by release date, rows without the key last."""
         column = self.table.column(key)
-        name, kind = (column.name, column.type) if column else (key, Type.TEXT)
+        name = column.name if column else key
+        kind = column.type if column else Type.TEXT
+
+        with_key: list[Row] = []
+        without_key: list[Row] = []
+        for row in rows:
+            is_missing = row.cells.get(name) in (None, "", ())
+            (without_key if is_missing else with_key).append(row)
 
         def order(row: Row) -> tuple[float | str, str]:
             return _sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
 
-        have = [row for row in rows if row.cells.get(name) not in (None, "", ())]
-        lack = [row for row in rows if row.cells.get(name) in (None, "", ())]
-        return [*sorted(have, key=order, reverse=descending), *lack]
+        return [*sorted(with_key, key=order, reverse=descending), *without_key]
 
-    def _test(self, condition: Condition) -> Callable[[Row], bool]:
+    # A test is built once per condition, so that names and dates are normalised once, not for each row.
+
+    def _row_test(self, condition: Condition) -> _RowTest:
         column = self.table.column(condition.key)
         name = column.name if column else condition.key
-        operator, value = condition.operator, condition.value
+        operator = condition.operator
+        value = condition.value
         if isinstance(value, Key):
-            return lambda row: _between_keys(row.cells.get(name), operator, row.cells.get(value.name))
+            return lambda row: _compare_cells(row.cells.get(name), operator, row.cells.get(value.name))
         if isinstance(value, Previous):
-            tests = [self._value_test(column, name, Operator.EQ, str(one)) for one in self.previous]
-            return lambda row: any(test(row) for test in tests) is not (operator is Operator.NEQ)
-        return self._value_test(column, name, operator, value)
+            return self._previous_test(column, name, operator)
+        return self._cell_test(column, name, operator, value)
 
-    def _value_test(self, column: Column | None, name: str, operator: Operator, wanted: str) -> Callable[[Row], bool]:
-        compare = self._comparison(column, operator, wanted)
+    def _previous_test(self, column: Column | None, name: str, operator: Operator) -> _RowTest:
+        """`eq(key,*)`: any of the previous values; `neq(key,*)`: none of them."""
+        tests = [self._cell_test(column, name, Operator.EQ, str(value)) for value in self.previous]
+
+        def test(row: Row) -> bool:
+            equals_any = any(test(row) for test in tests)
+            return not equals_any if operator is Operator.NEQ else equals_any
+
+        return test
+
+    def _cell_test(self, column: Column | None, name: str, operator: Operator, expected: str) -> _RowTest:
+        """The test of a cell. A list meets a condition if one entry does, `neq` if all entries do."""
+        test_value = self._value_test(column, operator, expected)
 
         def test(row: Row) -> bool:
             cell = row.cells.get(name)
             if cell is None:
                 return False
-            if isinstance(cell, tuple):
-                hits = [compare(one) for one in cell if not isinstance(one, Row)]
-                return all(hits) if operator is Operator.NEQ else any(hits)
-            return compare(cell)
+            if not isinstance(cell, tuple):
+                return test_value(cell)
+
+            hits = [test_value(entry) for entry in cell if not isinstance(entry, Row)]
+            return all(hits) if operator is Operator.NEQ else any(hits)
 
         return test
 
-    def _comparison(self, column: Column | None, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+    def _value_test(self, column: Column | None, operator: Operator, expected: str) -> _ValueTest:
         kind = column.type if column else Type.TEXT
         if kind is Type.DATE:
-            return self._dates(operator, wanted)
-        if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
-            number = as_number(wanted)
-            if number is not None:
-                return lambda cell: _by_operator(as_number(cell), operator, number)
+            return self._date_test(operator, expected)
         if kind is Type.FLAG:
-            flag = wanted.strip().lower() in _TRUE
-            return lambda cell: (bool(cell) is flag) is (operator is not Operator.NEQ)
-        equal = _text_equality(column, wanted)
-        if operator is Operator.EQ:
-            return equal
-        if operator is Operator.NEQ:
-            return lambda cell: not equal(cell)
-        return lambda cell: _by_operator(normalise_name(str(cell)), operator, normalise_name(wanted))
+            flag = expected.strip().lower() in _TRUE
+            is_equal = operator is not Operator.NEQ
+            return lambda cell: (bool(cell) is flag) is is_equal
 
-    def _dates(self, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+        number = as_number(expected) if kind in _NUMERIC else None
+        if number is not None:
+            return lambda cell: _compare(as_number(cell), operator, number)
+        return _text_test(column, operator, expected)
+
+    def _date_test(self, operator: Operator, expected: str) -> _ValueTest:
         """A month or year in a cell meets a condition only if each of its days does."""
-        span = self.context.resolve(wanted, self.calendar).range
-        first, last = (span.first, span.last) if span else (date.min, date.max)
+        span = self.context.resolve(expected, self.calendar).range
+        first = span.first if span else date.min
+        last = span.last if span else date.max
 
-        def compare(cell: Value) -> bool:
+        def test(cell: Value) -> bool:
             days = day_span(str(cell))
             if days is None:
                 return False
+            first_of_cell, last_of_cell = days
             if operator is Operator.GE:
-                return days[0] >= first
+                return first_of_cell >= first
             if operator is Operator.LE:
-                return days[1] <= last
-            within = first <= days[0] and days[1] <= last
-            return within is (operator is Operator.EQ)
+                return last_of_cell <= last
 
-        return compare
+            is_within = first <= first_of_cell and last_of_cell <= last
+            return is_within if operator is Operator.EQ else not is_within
+
+        return test
 
 
-def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
-    """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
-    bounds = [
-        (condition.operator, int(number))
-        for condition in conditions
-        if condition.key == key and isinstance(condition.value, str) and condition.operator is not Operator.NEQ
-        if (number := as_number(condition.value)) is not None
-    ]
-    first = max((year for operator, year in bounds if operator is not Operator.LE), default=0)
-    last = min((year for operator, year in bounds if operator is not Operator.GE), default=9999)
-    return range(first, last + 1) if bounds else None
+# ---- comparisons
+
+
+def _text_test(column: Column | None, operator: Operator, expected: str) -> _ValueTest:
+    """Text is equal as its column says; `ge` and `le` compare by the alphabet."""
+    if operator in {Operator.GE, Operator.LE}:
+        expected_name = normalise_name(expected)
+        return lambda cell: _compare(normalise_name(str(cell)), operator, expected_name)
+
+    is_equal = _text_equality(column, expected)
+    if operator is Operator.EQ:
+        return is_equal
+    return lambda cell: not is_equal(cell)
+
+
+def _text_equality(column: Column | None, expected: str) -> _ValueTest:
+    how = column.match if column else Match.EXACT
+    meant = column.synonyms.get(expected.strip().casefold(), expected) if column else expected
+    if how is Match.CATEGORY:
+        return lambda cell: same_category(meant, str(cell))
+    if how is Match.CONTAINS:
+        return lambda cell: contains_words(str(cell), meant)
+    if how is Match.NAME:
+        return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
+
+    meant_name = normalise_name(meant)
+    return lambda cell: normalise_name(str(cell)) == meant_name
+
+
+def _compare(left: float | str | None, operator: Operator, right: float | str) -> bool:
+    return left is not None and bool(_COMPARE[operator](left, right))
+
+
+def _compare_cells(left: Cell, operator: Operator, right: Cell) -> bool:
+    """Compare two cells of a row, as numbers if both are. `ge` and `le` are strict here (see `Operator`)."""
+    if left is None or right is None:
+        return False
+
+    left_value: float | str | None = exact_number(left)
+    right_value: float | str | None = exact_number(right)
+    if left_value is None or right_value is None:
+        left_value = normalise_name(str(left))
+        right_value = normalise_name(str(right))
+
+    is_strict = operator in {Operator.GE, Operator.LE}
+    if is_strict and left_value == right_value:
+        return False
+    return _compare(left_value, operator, right_value)
+
+
+def _sort_value(cell: Cell, kind: Type) -> float | str:
+    """The sort key of a cell: numbers as numbers, dates and text as text, the first item of a list."""
+    if isinstance(cell, tuple):
+        first = cell[0] if cell else None
+        cell = None if isinstance(first, Row) else first
+
+    if kind in _NUMERIC:
+        number = as_number(cell)
+        return number if number is not None else float("-inf")
+    if kind is Type.DATE:
+        return str(cell)
+    return normalise_name(str(cell))
+
+
+# ---- numbers, days and years
+
+
+def as_number(value: object) -> float | None:
+    """The number in a cell or a string such as "1,200", "$3.5" or "2 million", or None."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+
+    match = _NUMBER.search(str(value).replace(",", ""))
+    if match is None:
+        return None
+    scale = (match.group(2) or "").lower()
+    return float(match.group(1)) * _SCALE.get(scale, 1)
+
+
+def exact_number(value: object) -> float | None:
+    """The number that a cell is, also as a string; None for a string that only contains a number."""
+    if not isinstance(value, str):
+        return as_number(value)
+    is_number = _NUMBER.fullmatch(value.replace(",", "").strip())
+    return as_number(value) if is_number else None
 
 
 def day_span(text: str) -> tuple[date, date] | None:
@@ -127,106 +233,99 @@ def day_span(text: str) -> tuple[date, date] | None:
     try:
         year, *rest = map(int, text[:10].split("-")[:3])
         if len(rest) == 2:
-            return date(year, *rest), date(year, *rest)
-        first, last = (rest[0], rest[0]) if rest else (1, 12)
-        return date(year, first, 1), date(year, last, monthrange(year, last)[1])
+            month, day = rest
+            return date(year, month, day), date(year, month, day)
+
+        first_month = rest[0] if rest else 1
+        last_month = rest[0] if rest else 12
+        last_day = monthrange(year, last_month)[1]
+        return date(year, first_month, 1), date(year, last_month, last_day)
     except ValueError:
         return None
 
 
-def as_number(value: object) -> float | None:
-    """The number in a cell or a text such as "1,200", "$3.5" or "2 million", or None."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int | float):
-        return float(value)
-    found = _NUMBER.search(str(value).replace(",", ""))
-    return float(found.group(1)) * _SCALE.get((found.group(2) or "").lower(), 1) if found else None
+def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
+    """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
+    first = 0
+    last = 9999
+    is_limited = False
+    for condition in conditions:
+        if condition.key != key or condition.operator is Operator.NEQ or not isinstance(condition.value, str):
+            continue
+        number = as_number(condition.value)
+        if number is None:
+            continue
+
+        is_limited = True
+        if condition.operator is not Operator.LE:
+            first = max(first, int(number))
+        if condition.operator is not Operator.GE:
+            last = min(last, int(number))
+    return range(first, last + 1) if is_limited else None
 
 
-def exact_number(value: object) -> float | None:
-    """The number that a cell is, also as text; None for a text that only contains a number."""
-    text = str(value).replace(",", "").strip()
-    return as_number(value) if not isinstance(value, str) or _NUMBER.fullmatch(text) else None
-
-
-def _sort_value(cell: Cell, kind: Type) -> float | str:
-    """The sort key of a cell: numbers as numbers, dates and texts as texts, the first item of a list."""
-    if isinstance(cell, tuple):
-        first = cell[0] if cell else None
-        cell = None if isinstance(first, Row) else first
-    if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
-        number = as_number(cell)
-        return number if number is not None else float("-inf")
-    return str(cell) if kind is Type.DATE else normalise_name(str(cell))
-
-
-def _text_equality(column: Column | None, wanted: str) -> Callable[[Value], bool]:
-    how = column.match if column else Match.EXACT
-    meant = column.synonyms.get(wanted.strip().casefold(), wanted) if column else wanted
-    if how is Match.CATEGORY:
-        return lambda cell: same_category(meant, str(cell))
-    if how is Match.CONTAINS:
-        return lambda cell: contains_words(str(cell), meant)
-    if how is Match.NAME:
-        return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
-    return lambda cell: normalise_name(str(cell)) == normalise_name(meant)
-
-
-def _by_operator(left: float | str | None, how: Operator, right: float | str) -> bool:
-    return left is not None and bool(_COMPARE[how](left, right))
-
-
-def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
-    """Compare two cells of a row, as numbers if both are. `ge` and `le` are strict here (see `Operator`)."""
-    if left is None or right is None:
-        return False
-    one: float | str | None = exact_number(left)
-    other: float | str | None = exact_number(right)
-    if one is None or other is None:
-        one, other = normalise_name(str(left)), normalise_name(str(right))
-    is_strict = operator in {Operator.GE, Operator.LE}
-    return _by_operator(one, operator, other) and not (is_strict and one == other)
-
+# ---- what several names share
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
 """What films share, and what people share."""
 
 
-def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
+def shared_rows(table: Table, parameter_index: int, groups: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
     """The rows that several names share, as one group; else one group of rows per name.
 
-    `found` has the rows of each name, `place` is the parameter that was a list, `select` the requested key. Films share
-    people and people share films; games are those between the teams, from the first team's side; of a list-valued key,
-    such as the members of two bands, one row has the shared entries.
+    `groups` has the rows of each name, `parameter_index` is that of the parameter that was a list, `select` the
+    requested key. Films share people and people share films; games are those between the teams, from the first team's
+    side; of a list-valued key, such as the members of two bands, one row has the shared entries.
     """
-    kind, several = table.parameters[place].kind, len(found) > 1
+    if len(groups) < 2:
+        return list(groups)
+
+    kind = table.parameters[parameter_index].kind
     counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
+    if counterpart is not None:
+        return [_rows_with_shared_cell(groups, counterpart)]
+    if kind is ParameterKind.TEAM:
+        return [_games_between(groups)]
+
     column = table.column(select) if select is not None else None
-    if several and counterpart is not None:
-        return [_shared(found, counterpart)]
-    if several and kind is ParameterKind.TEAM:
-        others = [{row.cells.get("team") for row in rows} for rows in found[1:]]
-        return [[row for row in found[0] if all(row.cells.get("opponent") in teams for teams in others)]]
-    if several and column is not None and column.type in {Type.TEXTS, Type.YEARS}:
-        return [_shared_entries(found, column.name)]
-    return list(found)
+    if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
+        return [_row_of_shared_entries(groups, column.name)]
+    return list(groups)
 
 
-def _shared(found: Sequence[list[Row]], key: str) -> list[Row]:
-    common: set[Cell] = set.intersection(*({row.cells.get(key) for row in rows} for rows in found)) - {None}
-    names = " and ".join(rows[0].entity for rows in found if rows)
-    unique: dict[Cell, Row] = {}
-    for row in found[0]:
-        if row.cells.get(key) in common:
-            unique.setdefault(row.cells.get(key), replace(row, entity=names))
-    return list(unique.values())
+def _rows_with_shared_cell(groups: Sequence[list[Row]], key: str) -> list[Row]:
+    """A row for each value of the key that all groups have."""
+    first_group, *other_groups = groups
+    common = {row.cells.get(key) for row in first_group} - {None}
+    for group in other_groups:
+        common &= {row.cells.get(key) for row in group}
+
+    names = " and ".join(group[0].entity for group in groups if group)
+    row_of_value: dict[Cell, Row] = {}
+    for row in first_group:
+        value = row.cells.get(key)
+        if value in common:
+            row_of_value.setdefault(value, replace(row, entity=names))
+    return list(row_of_value.values())
 
 
-def _shared_entries(found: Sequence[list[Row]], key: str) -> list[Row]:
-    rows = [row for group in found for row in group[:1]]
+def _games_between(groups: Sequence[list[Row]]) -> list[Row]:
+    """The first team's games whose opponent is each of the other teams."""
+    first_group, *other_groups = groups
+    other_teams = [{row.cells.get("team") for row in group} for group in other_groups]
+    return [row for row in first_group if all(row.cells.get("opponent") in teams for teams in other_teams)]
+
+
+def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
+    """One row with the entries that the first rows of all groups share."""
+    rows = [group[0] for group in groups if group]
     if not rows:
         return []
-    lists = [cell if isinstance(cell := row.cells.get(key), tuple) else () for row in rows]
-    common = tuple(entry for entry in lists[0] if all(entry in other for other in lists[1:]))
+
+    lists: list[tuple[object, ...]] = []
+    for row in rows:
+        cell = row.cells.get(key)
+        lists.append(cell if isinstance(cell, tuple) else ())
+    first, *others = lists
+    common = tuple(entry for entry in first if all(entry in entries for entries in others))
     return [Row(" and ".join(row.entity for row in rows), {key: cast("Cell", common)})]

@@ -1,23 +1,26 @@
 """The context of one question's calls: the server, the time of asking, and remarks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
 from crag.graph.client import KgSession
-from crag.graph.endpoints import Argument, Request, request
+from crag.graph.endpoints import FieldValue, Request, build_request
 from crag.graph.language import Condition
 from crag.graph.results import KgError, MeaninglessCallError
 from crag.text.dates import Calendar, ResolvedDate, resolve_date
 
-MOST_ROWS = 2_000
+MAX_ROWS = 2_000
 """Rows that a statement may hold, more than any real table of one entity has."""
 
 
 @dataclass(slots=True)
 class LookupContext:
-    """One question's calls and remarks on how names and dates were understood."""
+    """One question's calls and remarks on how names and dates were understood.
+
+    Replies are decoded JSON in the endpoint's shape (`crag.graph.endpoints`), which the client has checked.
+    """
 
     session: KgSession
     asked_at: datetime
@@ -30,28 +33,32 @@ class LookupContext:
         resolved = resolve_date(expression, self.asked_at, calendar)
         if resolved is None:
             raise MeaninglessCallError(f'"{expression}" is no date')
-        if resolved.explanation and resolved.range is not None and not expression[:4].isdigit():
+
+        # "2024-02" needs no explanation; "last friday" does.
+        is_relative = not expression[:4].isdigit()
+        if resolved.explanation and resolved.range is not None and is_relative:
             self.remark(resolved.explanation)
         return resolved
 
-    def ask(self, endpoint: str, **payload: Argument) -> Any:  # noqa: ANN401 - the client has checked the endpoint's shape
-        """The result, as decoded JSON in the endpoint's shape (`crag.graph.endpoints`); raises `KgError`."""
-        return self.session.get(request(endpoint, **payload))
+    def ask(self, endpoint: str, **payload: FieldValue) -> Any:  # noqa: ANN401 - its type depends on the endpoint
+        """The result of one call; raises `KgError`."""
+        return self.session.get(build_request(endpoint, **payload))
 
     def ask_all(self, endpoint: str, queries: Sequence[str | int]) -> list[Any]:
-        """The results for many queries, in order."""
-        return self.ask_each([request(endpoint, query=query) for query in queries])
+        """The results of one endpoint for many queries, in order; see `ask_each`."""
+        return self.ask_each([build_request(endpoint, query=query) for query in queries])
 
     def ask_each(self, calls: Sequence[Request]) -> list[Any]:
         """The results of concurrent calls, in order; None for an unreadable one, `KgError` if all are."""
-        found: list[Any] = list(self.session.get_all(calls))
-        faults = [each for each in found if isinstance(each, KgError)]
-        if faults and len(faults) == len(found):
+        replies: list[Any] = list(self.session.get_all(calls))
+        faults = [reply for reply in replies if isinstance(reply, KgError)]
+        if faults and len(faults) == len(replies):
             raise faults[0]
+
         if faults:
             self.unread += len(faults)
-            self.remark(f"{len(faults)} of {len(found)} records could not be read ({faults[0]})")
-        return [None if isinstance(each, KgError) else each for each in found]
+            self.remark(f"{len(faults)} of {len(replies)} records could not be read ({faults[0]})")
+        return [None if isinstance(reply, KgError) else reply for reply in replies]
 
     def remark(self, text: str) -> None:
         """Add a remark, unless it is there already."""
@@ -63,7 +70,7 @@ class LookupContext:
 class TableQuery:
     """One statement's request to a table, and the `keys` that will be read, to avoid needless HTTP calls.
 
-    `names` has a name for each parameter, None: any. `conditions` are a hint: the executor applies them to all rows.
+    `names` has a name for each parameter, None: any. `conditions` are a hint: they are applied to all rows afterwards.
     """
 
     names: tuple[str | None, ...]
@@ -75,18 +82,22 @@ class TableQuery:
         """Whether a key is read, by name or as part of the record."""
         return self.whole or key in self.keys
 
-    def name(self, what: str) -> str:
+    def require_name(self, what: str) -> str:
         """The first name. Raises `MeaninglessCallError` if there is none."""
         if self.names[0] is None:
             raise MeaninglessCallError(f"the call needs {what}")
         return self.names[0]
 
+    def with_name(self, index: int, name: str) -> "TableQuery":
+        """The same query with a name for the parameter at `index`."""
+        return replace(self, names=(*self.names[:index], name, *self.names[index + 1 :]))
 
-def days_text(first: date, last: date) -> str:
-    """A span of days as text."""
+
+def format_days(first: date, last: date) -> str:
+    """A span of days: "2024-02-28", "2024-02-01 to 2024-02-28"."""
     return first.isoformat() if first == last else f"{first.isoformat()} to {last.isoformat()}"
 
 
-def name_list(names: Sequence[str], most: int = 4) -> str:
-    """Some names as text."""
-    return ", ".join(f'"{name}"' for name in names[:most]) or "nothing"
+def quote_names(names: Sequence[str], limit: int = 4) -> str:
+    """The first few names in quotes, or "nothing"."""
+    return ", ".join(f'"{name}"' for name in names[:limit]) or "nothing"

@@ -13,20 +13,28 @@ from pydantic import Field, TypeAdapter, ValidationError
 from crag.graph.results import KgReplyError
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
-Argument: TypeAlias = str | int | None
-"""The value of a request's field."""
+FieldValue: TypeAlias = str | int | None
+"""The value of a field in the body of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: the endpoint's path and the fields of its body. Equal calls share one reply per batch."""
+    """One call: the endpoint's path and the fields of its body, sorted by name.
+
+    It is hashable: equal calls share one reply per batch. Make it with `build_request`.
+    """
 
     endpoint: str
-    payload: tuple[tuple[str, Argument], ...] = ()
+    payload: tuple[tuple[str, FieldValue], ...] = ()
 
 
-def request(endpoint: str, **payload: Argument) -> Request:
-    """The call of `endpoint` with these fields, in any order."""
+def build_request(endpoint: str, **payload: FieldValue) -> Request:
+    """The call of `endpoint` with these fields, in any order.
+
+    Example::
+
+        build_request("/movie/get_movie_info", query="jaws")
+    """
     return Request(endpoint, tuple(sorted(payload.items())))
 
 

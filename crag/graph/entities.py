@@ -2,16 +2,19 @@
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from crag.graph.context import LookupContext, name_list
+from crag.graph.context import LookupContext, quote_names
 from crag.graph.results import NotFoundError
 from crag.text.matching import MARGIN, best_match, normalise_name, similarity
 
 League = Literal["soccer", "nba"]
 _CLUB_WORDS = frozenset({"fc", "cf", "afc", "ac", "as", "sc", "rc", "ud", "sv", "vfl", "vfb", "tsg", "ssc", "1"})
+_TEAM_FLOOR = 0.86
+"""Teams whose names are less similar are different teams."""
 
 _TICKER = re.compile(r"[A-Za-z]{1,5}(?:[.\-/][A-Za-z]{1,2})?")
 _LEGAL_FORM = re.compile(
@@ -19,11 +22,27 @@ _LEGAL_FORM = re.compile(
     r"|common|ordinary|class [a-c]|stock|shares?|american depositary|depositary|receipts?|units?|warrants?|adr|ads"
     r"|each representing.*|beneficial interest|of|new|par value.*)\b"
 )
-_TICKER_BEHIND = re.compile(r"\((?:[A-Za-z]+: ?)?([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?)\)\s*$")
-_ASIDE = re.compile(r"(?i)(?:'s)?\s{1,9}(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
-_ODD_SHARES = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
-_FLOOR = 0.8
+_TICKER_IN_BRACKETS = re.compile(
+    r"""
+    \(
+    (?:[A-Za-z]+:[ ]?)?                # the exchange: "(NASDAQ: META)"
+    ([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?)  # capitals only: "(formerly Facebook)" is no ticker
+    \)\s*$
+    """,
+    re.VERBOSE,
+)
+_STOCK_WORDS = re.compile(r"(?i)(?:'s)?\s{1,9}(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
+"""What surrounds a name in "apple's stock" and "NASDAQ: AAPL"."""
+_UNCOMMON_SHARES = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
+
+_COMPANY_FLOOR = 0.8
 """Companies whose names are less similar are different companies."""
+_NEARLY_CERTAIN = 0.99
+"""A listing that is so similar is meant, even if another is nearly as similar."""
+_SAME_CORE = 0.995
+"""The similarity of names that differ in their legal forms only."""
+_SAME_BEGINNING = 0.97
+"""The similarity of a name and a listing that begins with it: "apple" and "apple hospitality reit"."""
 
 
 @cache
@@ -40,35 +59,47 @@ def team_spelling(name: str, league: League) -> tuple[str, bool]:
 
     Nicknames and cities count only if they are unambiguous: "knicks", "manchester utd", but not "manchester".
     """
-    known = _spellings(league)
-    wanted = _team_words(name)
-    if wanted in known:
-        return known[wanted], True
-    names = sorted(known)
-    match = best_match(wanted, names, floor=0.86)
-    return (known[names[match.position]], True) if match else (name.strip(), False)
+    spellings = _spellings(league)
+    words = _team_words(name)
+    if words in spellings:
+        return spellings[words], True
+
+    candidates = sorted(spellings)
+    match = best_match(words, candidates, floor=_TEAM_FLOOR)
+    if match is None:
+        return name.strip(), False
+    return spellings[candidates[match.position]], True
 
 
 @cache
 def _spellings(league: League) -> dict[str, str]:
     """Unambiguous normalised name -> the graph's spelling."""
     teams: dict[str, list[str]] = shipped_list("teams")[league]
-    found: dict[str, str] = {}
-    parts: dict[str, set[str]] = {}
-    for spelling, others in teams.items():
-        found |= dict.fromkeys(map(_team_words, (spelling, *others)), spelling)
+    whole_names: dict[str, str] = {}
+    owners_of_part: dict[str, set[str]] = {}
+    for spelling, nicknames_of_team in teams.items():
+        for name in (spelling, *nicknames_of_team):
+            whole_names[_team_words(name)] = spelling
         if league == "nba":
-            city = spelling.rsplit(" ", 2 if spelling.endswith("Trail Blazers") else 1)[0]
-            for part in (city.replace("LA", "Los Angeles"), spelling.removeprefix(f"{city} ")):
-                parts.setdefault(_team_words(part), set()).add(spelling)
-    unique = {part: next(iter(owners)) for part, owners in parts.items() if len(owners) == 1}
-    return unique | found
+            for part in _city_and_nickname(spelling):
+                owners_of_part.setdefault(_team_words(part), set()).add(spelling)
+
+    unambiguous = {part: next(iter(owners)) for part, owners in owners_of_part.items() if len(owners) == 1}
+    return unambiguous | whole_names
+
+
+def _city_and_nickname(spelling: str) -> tuple[str, str]:
+    """The two parts of a name: "LA Clippers" is "Los Angeles" and "Clippers"."""
+    words_of_nickname = 2 if spelling.endswith("Trail Blazers") else 1
+    city = spelling.rsplit(" ", words_of_nickname)[0]
+    return city.replace("LA", "Los Angeles"), spelling.removeprefix(f"{city} ")
 
 
 def _team_words(name: str) -> str:
     """The normalised name without "FC" and the like, and without a possessive s."""
-    words = normalise_name(name.removesuffix("'s").removesuffix("\u2019s")).split()
-    return " ".join(word for word in words if word not in _CLUB_WORDS) or normalise_name(name)
+    normalised = normalise_name(name.removesuffix("'s").removesuffix("\u2019s"))
+    words = [word for word in normalised.split() if word not in _CLUB_WORDS]
+    return " ".join(words) or normalise_name(name)
 
 
 # ---- companies
@@ -83,58 +114,92 @@ def nicknames() -> dict[str, str]:
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
     """The ticker of a company and the endpoint's data for it.
 
-    Tries, in order: a nickname; the text as a ticker, since most questions name one; the search by name.
+    Tries, in order: a nickname; the name as a ticker, since most questions name one; the search by name.
     Raises NotFoundError: the company is unknown, or the endpoint has no data for it.
     """
-    in_brackets = _TICKER_BEHIND.search(name)
-    bare = in_brackets.group(1) if in_brackets else _ASIDE.sub("", name.strip())
-    compact = bare.strip().lstrip("$").upper()
+    in_brackets = _TICKER_IN_BRACKETS.search(name)
+    bare = in_brackets.group(1) if in_brackets else _STOCK_WORDS.sub("", name.strip())
+    symbol = bare.strip().lstrip("$").upper()
+
     ticker = nicknames().get(normalise_name(bare))
-    if ticker and ticker != compact:
+    if ticker and ticker != symbol:
         context.remark(f'"{name}" is read as the ticker {ticker}')
-    elif not ticker and _TICKER.fullmatch(compact):
-        for form in dict.fromkeys((compact, compact.replace(".", "-").replace("/", "-"))):
-            data = context.ask(endpoint, query=form)
+    elif not ticker and _TICKER.fullmatch(symbol):
+        # The server writes BRK-B for BRK.B.
+        for spelling in dict.fromkeys((symbol, symbol.replace(".", "-").replace("/", "-"))):
+            data = context.ask(endpoint, query=spelling)
             if data is not None:
-                return form, data
-    ticker = ticker or _search(context, name, compact)
+                return spelling, data
+
+    if not ticker:
+        ticker = _search_ticker(context, name, symbol)
     data = context.ask(endpoint, query=ticker)
     if data is None:
-        raise NotFoundError(f"the graph has no {endpoint.rsplit('get_', 1)[-1].replace('_', ' ')} of {ticker}")
+        what = endpoint.rsplit("get_", 1)[-1].replace("_", " ")
+        raise NotFoundError(f"the graph has no {what} of {ticker}")
     return ticker, data
 
 
-def _search(context: LookupContext, name: str, compact: str) -> str:
+class _Candidate(NamedTuple):
+    """A listing of the stock exchange; candidates sort from the least to the most likely one."""
+
+    score: float
+    common_share: int
+    """0 for a common share, less for each word such as "warrant"."""
+    order: int
+    """0 for the first listing of the reply, then -1, -2 ..."""
+    listing: str
+
+
+def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
     """The ticker of the most similar listing; a common share before units, warrants and preferred shares."""
-    wanted = _company_words(name)
-    listings: list[str] = []
-    scored: list[tuple[float, int, int]] = []
-    for query in dict.fromkeys((name, wanted)):  # legal forms are the most common words of the list
-        if not scored or scored[0][0] < _FLOOR:
-            listings = context.ask("/finance/get_company_name", query=query)
-            odd = [sum(word in normalise_name(listing) for word in _ODD_SHARES) for listing in listings]
-            scores = ((_likeness(wanted, name, one), -odd[place], -place) for place, one in enumerate(listings))
-            scored = sorted(scores, reverse=True)
-    if not scored or scored[0][0] < _FLOOR:
-        if _TICKER.fullmatch(compact):
+    listings: list[str] = context.ask("/finance/get_company_name", query=name)
+    candidates = _rank_listings(name, listings)
+    core = _company_words(name)
+    if core != name and not _is_similar(candidates):
+        # Legal forms are the most common words of the list: search without them.
+        listings = context.ask("/finance/get_company_name", query=core)
+        candidates = _rank_listings(name, listings)
+
+    if not _is_similar(candidates):
+        if _TICKER.fullmatch(symbol):
             raise NotFoundError(f'the graph has no data of the ticker or company "{name}"')
-        raise NotFoundError(f'the graph has no company "{name}"; nearest: {name_list(listings)}')
-    best = listings[-scored[0][2]]
-    rivals = [score for score, _, place in scored[1:] if _company_words(listings[-place]) != _company_words(best)]
-    if rivals and scored[0][0] < 0.99 and scored[0][0] - rivals[0] < MARGIN:
-        raise NotFoundError(f'"{name}" may be several companies: {name_list(listings)}')
-    ticker = context.ask("/finance/get_ticker_by_name", query=best)
+        raise NotFoundError(f'the graph has no company "{name}"; nearest: {quote_names(listings)}')
+
+    best = candidates[0]
+    company = _company_words(best.listing)
+    rivals = [candidate for candidate in candidates[1:] if _company_words(candidate.listing) != company]
+    if rivals and best.score < _NEARLY_CERTAIN and best.score - rivals[0].score < MARGIN:
+        raise NotFoundError(f'"{name}" may be several companies: {quote_names(listings)}')
+
+    ticker = context.ask("/finance/get_ticker_by_name", query=best.listing)
     if ticker is None:
-        raise NotFoundError(f'the graph has no ticker of "{best}"')
-    context.remark(f'"{name}" is read as {best} ({ticker})')
+        raise NotFoundError(f'the graph has no ticker of "{best.listing}"')
+    context.remark(f'"{name}" is read as {best.listing} ({ticker})')
     return str(ticker)
 
 
-def _likeness(wanted: str, name: str, listing: str) -> float:
-    """Similarity as whole names, without legal forms, or with the wanted name at the start of the listing."""
-    core = _company_words(listing)
-    starts = 0.97 if wanted and f"{core} ".startswith(f"{wanted} ") else 0.0
-    return max(similarity(name, listing), 0.995 if wanted and core == wanted else similarity(wanted, core), starts)
+def _rank_listings(name: str, listings: Sequence[str]) -> list[_Candidate]:
+    """The listings of a search, the most likely first."""
+    words = _company_words(name)
+    candidates: list[_Candidate] = []
+    for index, listing in enumerate(listings):
+        normalised = normalise_name(listing)
+        uncommon_words = sum(word in normalised for word in _UNCOMMON_SHARES)
+        candidates.append(_Candidate(_likeness(name, words, listing), -uncommon_words, -index, listing))
+    return sorted(candidates, reverse=True)
+
+
+def _is_similar(candidates: Sequence[_Candidate]) -> bool:
+    return bool(candidates) and candidates[0].score >= _COMPANY_FLOOR
+
+
+def _likeness(name: str, words: str, listing: str) -> float:
+    """Similarity as whole names, as `words` without legal forms, or with these at the beginning of the listing."""
+    listing_words = _company_words(listing)
+    likeness_of_words = _SAME_CORE if words and listing_words == words else similarity(words, listing_words)
+    begins_alike = bool(words) and f"{listing_words} ".startswith(f"{words} ")
+    return max(similarity(name, listing), likeness_of_words, _SAME_BEGINNING if begins_alike else 0.0)
 
 
 def _company_words(name: str) -> str:

@@ -1,27 +1,34 @@
-"""The knowledge-graph path: questions -> calls -> results -> facts, each step for the whole batch."""
+"""The knowledge-graph path: questions -> calls -> results -> facts, each step for the whole batch.
+
+1. `crag.graph.writing` writes the calls of every question (one generation per batch, one more to repair).
+2. `crag.graph.executor` runs them against the graph's server.
+3. `crag.graph.verbalise` has put the results into sentences; `crag.graph.derive` looks for a direct answer in them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
-from crag.engines.llm.base import LanguageModel
+from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.client import CallLimits, KgClient
 from crag.graph.derive import Derived, derived_answer, direct_answer
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, Written, invented_dates
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates
 from crag.settings import KnowledgeGraphSettings
 
 _WRITING_SHARE = 0.75
-"""Share of the stage's time for writing calls; the graph's server is near and needs less."""
+"""Share of the stage's time for writing calls; the graph's server is on the same network and needs less."""
 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
+
+Prompt = str | list[dict[str, str]]
+"""A prompt as the trace shows it: raw text, or the messages of a chat with their ``role`` and ``content``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,8 @@ class Lookup:
     direct_answer: str | None = None
     direct_reason: str = JUST_THE_VALUE
     events: tuple[str, ...] = ()
-    prompt: Any = None
-    generation: Any = None
+    prompt: Prompt | None = None
+    generation: Generation | None = None
     example_similarity: float | None = None
 
     @property
@@ -56,8 +63,11 @@ class Lookup:
         """The graph state: see `crag.core.contracts.Trace.graph_state`."""
         if self.down:
             return "down"
+
         if not self.statuses:
-            return "no_call" if self.calls or self.generation is not None else None
+            was_written = bool(self.calls) or self.generation is not None
+            return "no_call" if was_written else None
+
         if self.empty_calendar:
             return "empty_calendar"
         if Status.OK in self.statuses:
@@ -99,85 +109,123 @@ class KnowledgeGraphPath:
         self._client.close()
 
     def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        """One lookup per query, in order; `domains` are the router's, where known.
+        """One lookup per query, in order; `domains` are the router's, None where it has not decided.
 
         A question without readable calls has no facts. A dead server costs a few refused connections per batch.
         """
-        questions = [
-            CallRequest(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
+        requests = [
+            CallRequest(query.text, query.query_time, _parse_domain(domain))
             for query, domain in zip(queries, domains, strict=True)
         ]
-        written = self._writer.write(questions, deadline.within(deadline.remaining * _WRITING_SHARE))
-        doubts = [
-            _doubt(query, each) if self._settings.drop_doubtful_calls else ""
-            for query, each in zip(queries, written, strict=True)
-        ]
-        tasks = {
-            place: Task(each.domain, each.program, queries[place].asked_at)
-            for place, each in enumerate(written)
-            if each.program is not None and each.program.statements and not doubts[place]
-        }
-        outcomes = dict(zip(tasks, self._executor.run_batch(list(tasks.values()), deadline), strict=True))
-        found = map(outcomes.get, range(len(written)))
-        return list(map(self._lookup, queries, written, found, doubts))
+        writing_deadline = deadline.within(deadline.remaining * _WRITING_SHARE)
+        written_calls = self._writer.write(requests, writing_deadline)
 
-    def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, doubt: str) -> Lookup:
-        program = written.program
-        asked = [{"role": message.role, "content": message.content} for message in written.request.messages]
+        doubts = [self._doubt(query, written) for query, written in zip(queries, written_calls, strict=True)]
+        outcomes = self._run_programs(queries, written_calls, doubts, deadline)
+        return list(map(self._build_lookup, queries, written_calls, outcomes, doubts))
+
+    def _doubt(self, query: Query, written: WrittenCalls) -> str:
+        """Why readable calls are not run, as the end of a sentence; empty if nothing speaks against them."""
+        if not self._settings.drop_doubtful_calls or written.program is None:
+            return ""
+
+        dates = invented_dates(query.text, written.domain, written.program, query.asked_at)
+        if not dates:
+            return ""
+        return f": they name {', '.join(dates)}, for which the question gives no reason"
+
+    def _run_programs(
+        self, queries: Sequence[Query], written_calls: Sequence[WrittenCalls], doubts: Sequence[str], deadline: Deadline
+    ) -> list[ProgramResult | None]:
+        """The outcome of each question's program, all run at once; None where there is nothing to run."""
+        tasks: dict[int, Task] = {}
+        for index, (query, written) in enumerate(zip(queries, written_calls, strict=True)):
+            program = written.program
+            if program is not None and program.statements and not doubts[index]:
+                tasks[index] = Task(written.domain, program, query.asked_at)
+
+        results = self._executor.run_batch(list(tasks.values()), deadline)
+        outcomes = dict(zip(tasks, results, strict=True))
+        return [outcomes.get(index) for index in range(len(queries))]
+
+    def _build_lookup(self, query: Query, written: WrittenCalls, outcome: ProgramResult | None, doubt: str) -> Lookup:
         faults = (f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults)
-        base = Lookup(
+        lookup = Lookup(
             domain=str(written.domain),
-            prompt=asked or written.request.prompt,
+            events=tuple(faults),
+            prompt=_prompt_for_trace(written.request),
             generation=written.generation,
             example_similarity=written.near.similarity,
-            events=tuple(faults),
         )
-        if program is None or doubt:
-            return replace(base, events=(*base.events, f"the calls were dropped{doubt}"))
+
+        if written.program is None or doubt:
+            return replace(lookup, events=(*lookup.events, f"the calls were dropped{doubt}"))
         if outcome is None:
-            events = (*base.events, "the writer expects no answer in the graph")
-            return replace(base, calls=("None",), events=events)
-        facts = facts_of(outcome.results)
-        answer = self._answer(query, written.domain, program, outcome.results)
-        longest = self._settings.max_fact_tokens // max(1, len(facts))
-        asked_for = [result for result in outcome.results if not result.refines]
-        failed = [result for result in outcome.results if result.status in {Status.KG_DOWN, Status.INVALID}]
+            events = (*lookup.events, "the writer expects no answer in the graph")
+            return replace(lookup, calls=("None",), events=events)
+        return self._with_results(lookup, query, written.domain, written.program, outcome.results)
+
+    def _with_results(
+        self, lookup: Lookup, query: Query, domain: Domain, program: Program, results: Sequence[Result]
+    ) -> Lookup:
+        """The lookup with the results of its program: facts, statuses and perhaps a direct answer."""
+        facts = build_facts(results)
+        max_tokens = self._settings.max_fact_tokens // max(1, len(facts))
+        answer = self._find_answer(query, domain, program, results)
+
+        # A sort of an empty calendar says nothing new about it.
+        call_results = [result for result in results if not result.refines]
+        failures = [result for result in results if result.status in {Status.KG_DOWN, Status.INVALID}]
+        failure_events = [f"{result.status}: {result.call}: {' '.join(result.explanation)}" for result in failures]
+
         return replace(
-            base,
-            calls=tuple(result.call for result in outcome.results if result.call),
-            facts=tuple(replace(fact, text=self._model.truncate(fact.text, longest)) for fact in facts),
+            lookup,
+            calls=tuple(result.call for result in results if result.call),
+            facts=tuple(replace(fact, text=self._model.truncate(fact.text, max_tokens)) for fact in facts),
             direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
-            statuses=tuple(result.status for result in outcome.results),
-            empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
-            events=(*base.events, *(f"{r.status}: {r.call}: {' '.join(r.explanation)}" for r in failed)),
+            statuses=tuple(result.status for result in results),
+            empty_calendar=bool(call_results) and all(result.empty_calendar for result in call_results),
+            events=(*lookup.events, *failure_events),
         )
 
-    def _answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
-        """The requested value, or a value that rules compute, if the settings allow it."""
-        value = direct_answer(query.text, domain, program, results) if self._settings.direct_answers else None
-        if value is not None:
-            return Derived(value, JUST_THE_VALUE)
-        today = query.asked_at.date() if query.asked_at else None
-        return derived_answer(query.text, domain, program, results, today) if self._settings.derived_answers else None
+    def _find_answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+        """The requested value itself, else a value that rules compute; each only if the settings allow it."""
+        if self._settings.direct_answers:
+            value = direct_answer(query.text, domain, program, results)
+            if value is not None:
+                return Derived(value, JUST_THE_VALUE)
+
+        if self._settings.derived_answers:
+            today = query.asked_at.date() if query.asked_at else None
+            return derived_answer(query.text, domain, program, results, today)
+        return None
 
 
-def _doubt(query: Query, written: Written) -> str:
-    """Why calls that can be read are not made; empty if nothing speaks against them."""
-    program = written.program
-    invented = invented_dates(query.text, written.domain, program, query.asked_at) if program else ()
-    return f": they name {', '.join(invented)}, for which the question gives no reason" if invented else ""
+def _parse_domain(name: str | None) -> Domain | None:
+    """The domain that the router predicted; None if the graph has no tables of that name."""
+    return Domain(name) if name in set(Domain) else None
 
 
-def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
-    """Verbalise what was found, or is known not to exist. Of a call and its sort, only the sort becomes a fact."""
+def _prompt_for_trace(request: GenerationRequest) -> Prompt | None:
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    return messages or request.prompt
+
+
+def build_facts(results: Sequence[Result]) -> tuple[Fact, ...]:
+    """One sentence per result that was found or is known not to exist.
+
+    A sort or an average replaces the fact of the statement that it works on.
+    """
     facts: list[Fact] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:
             continue
         if result.refines and facts:
             facts.pop()
-        text = " ".join((result.text, *result.explanation)).strip()
-        said = f"Not found: {text}" if result.status is Status.NOT_FOUND else text
-        facts.append(Fact(clean(said), f"knowledge graph: {result.call}"))
+
+        sentence = " ".join((result.text, *result.explanation)).strip()
+        if result.status is Status.NOT_FOUND:
+            sentence = f"Not found: {sentence}"
+        facts.append(Fact(clean(sentence), f"knowledge graph: {result.call}"))
     return tuple(facts)

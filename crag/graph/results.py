@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Value = str | int | float | bool | None
-"""A single value of a row. Dates are texts ``YYYY[-MM[-DD]]``."""
+"""A single value of a row. Dates are strings ``YYYY[-MM[-DD]]``."""
 
 Cell = Value | tuple[Value, ...] | tuple["Row", ...]
 """A value, a list of values, or rows of another table."""
@@ -33,13 +33,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one statement, `call` in canonical form.
+    """The result of one statement.
 
-    `rows` are all matching rows, `values` the selected values of the rows taken (flattened, without missing values),
-    `text` verbalises both. `explanation` says how names and dates were understood, or why there is no result.
-    `refines`: it works on the previous statement, as a sort does. Evidence of a false premise: `empty_calendar`, a
-    known team has no game on the requested date. `partial`: some records were unreadable, so values may be missing and
-    a count or an order may be wrong.
+    * `call`: the statement in canonical form.
+    * `rows`: all matching rows.
+    * `values`: the selected values of the rows taken, flattened, without missing values.
+    * `text`: the sentences about them.
+    * `explanation`: how names and dates were understood, or why there is no result.
+    * `refines`: it works on the previous statement, as a sort does.
+    * `empty_calendar`: a known team has no game on the requested date, which is evidence of a false premise.
+    * `partial`: some records were unreadable, so values may be missing and a count or an order may be wrong.
     """
 
     call: str

@@ -1,38 +1,38 @@
 """Turns rows into sentences for a language model: "The <attribute> of <entity> is <value>." (db3 2.3, 3.2).
 
 Part of the record accompanies the value, so the model can see if it is irrelevant. Many rows come with sums, averages
-and tallies, because small models neither count nor add.
+and tallies, because small models neither count nor add. `crag.graph.wording` puts single values and keys into words.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
 from crag.graph.conditions import exact_number
-from crag.graph.entities import shipped_list
 from crag.graph.language import Condition, Key, Operator
-from crag.graph.results import Cell, Row, Value
-from crag.graph.schema import Column, NumberKind, Table, Type
+from crag.graph.results import Row, Value
+from crag.graph.schema import NumberKind, Table, Type
+from crag.graph.wording import MAX_LISTED, format_number, is_worth_saying, key_in_words, readable, to_be
 
-MOST_CHARACTERS = 3_000
+MAX_CHARACTERS = 3_000
 """A longer text is cut; important parts, such as the number of rows, come first."""
-_MOST_DETAILS = 8
-_DETAIL_CHARACTERS = 120
-_TEXT_CHARACTERS = 1_500
+_MAX_DETAILS = 8
+_MAX_DETAILS_OF_RECORD = 24
+_MAX_DETAIL_CHARACTERS = 120
+_MAX_ARTICLE_CHARACTERS = 1_500
+_MAX_ENTITIES = 3
+
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no sentence mentions."""
+_TRUE = frozenset({"true", "yes", "1"})
+
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
-_TO_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
-_TO_DATE = {**_TO_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
-_TO_KEY = {**_TO_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
-MOST_LISTED = 25
-"""Maximum number of list items written out; the rest are counted."""
-_CODES = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
-_RESULTS = {"W": "win", "D": "draw", "L": "loss"}
-_CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_OUTCOMES = {"W": "won", "D": "drew", "L": "lost"}
+
+_THAN_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
+_THAN_DATE = {**_THAN_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
+_THAN_KEY = {**_THAN_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
 
 
 def verbalise(
@@ -45,38 +45,46 @@ def verbalise(
     count: Value = None,
     partial: bool = False,
 ) -> str:
-    """The result of a statement in sentences.
+    """The result of a statement in sentences, at most about `MAX_CHARACTERS`.
 
     `rows` match the `conditions`, `taken` were selected. `key` is None for whole records. `partial`: see `Result`.
+
+    Example: one row of `get_movie` with the key "length" gives "The length of Jaws is 124 minutes. (Also known: release
+    date 1975-06-20; ...)".
     """
     speaker = _Speaker(table, conditions, partial)
     if count is not None:
-        text = speaker.counted(rows, taken, key, count)
+        text = speaker.say_count(rows, taken, key, count)
     elif not taken:
         text = ""
     elif len(taken) > 1:
-        text = speaker.tally(taken) + speaker.many(rows, taken, key)
+        text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
-        left = len(rows) - 1
-        more = f" ({left:,} more {speaker.noun} match.)" if left > 0 and table.take != "all" else ""
-        text = (speaker.value(taken[0], key) if key is not None else speaker.record(taken[0])) + more
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rsplit(' ', 1)[0]} ..."
+        text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
+        unsaid = len(rows) - 1
+        if unsaid > 0 and table.take != "all":
+            text += f" ({unsaid:,} more {speaker.noun} match.)"
+
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return f"{text[:MAX_CHARACTERS].rsplit(' ', 1)[0]} ..."
 
 
-def say_average(mean: float, values: int, rows: Sequence[Row]) -> str:
-    """The sentence of `average`."""
-    which = "this 1 value" if values == 1 else f"these {values:,} values"
-    return f"The average of {which}{_of_entity(rows)} is {grouped(mean)}."
+def say_average(mean: float, value_count: int, rows: Sequence[Row]) -> str:
+    """The sentence of `average`: "The average of these 12 values of Jaws is 3.5."."""
+    values = "this 1 value" if value_count == 1 else f"these {value_count:,} values"
+    return f"The average of {values}{_of_entities(rows)} is {format_number(mean)}."
 
 
-def say_nothing_found(table: Table, asked: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
-    """Why there are no values: no row meets the conditions, or the matching rows lack the key."""
-    if not asked:
+def say_nothing_found(table: Table, rows: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
+    """Why there are no values, as a clause: none of the `rows` meets the conditions, or they lack the key."""
+    if not rows:
         return f"there are no {table.noun} of this kind"
-    where = _Speaker(table, conditions, partial=False).where(asked)
+
+    where = _Speaker(table, conditions, partial=False).where_clause(rows)
     if key is not None and not where:
-        return f"the graph does not know the {label(table, key)} of {_entity(asked)}"
-    return f"among the {len(asked):,} {table.noun} of {_entity(asked)} there is none{where}"
+        return f"the graph does not know the {key_in_words(table, key)} of {_entities(rows)}"
+    return f"among the {len(rows):,} {table.noun} of {_entities(rows)} there is none{where}"
 
 
 class _Speaker:
@@ -85,247 +93,263 @@ class _Speaker:
     def __init__(self, table: Table, conditions: Sequence[Condition], partial: bool) -> None:
         self._table = table
         self._partial = partial
-        won = [
-            condition
-            for condition in conditions
-            if table.noun == "Oscar nominations" and condition.key == "winner" and condition.operator is Operator.EQ
-            if str(condition.value).casefold() in {"true", "yes", "1"}
-        ]
-        self.noun = "Oscar wins" if won else table.noun
-        self._conditions = [condition for condition in conditions if condition not in won]
 
-    def value(self, row: Row, key: str) -> str:
+        # "Oscar wins" instead of "Oscar nominations where the winner is true".
+        says_won = [condition for condition in conditions if _asks_for_wins(table, condition)]
+        self.noun = "Oscar wins" if says_won else table.noun
+        self._conditions = [condition for condition in conditions if condition not in says_won]
+
+    # ---- one row
+
+    def say_value(self, row: Row, key: str) -> str:
         """One value with its record."""
         if key == "summary":
-            return self.record(row)
-        value, column = row.cells.get(key), self._table.columns.get(key)
-        subject = self._subject(row, without=key)
-        said = f"The {label(self._table, key)} of {subject} {verb(value, column)} {readable(value, column)}."
-        others = [name for name in row.cells if name not in {key, *self._table.identity}]
-        details = self._listed(row, others, most=_MOST_DETAILS)
-        return said + (f" (Also known: {details}.)" if details else "")
+            return self.say_record(row)
 
-    def record(self, row: Row) -> str:
+        value = row.cells.get(key)
+        column = self._table.columns.get(key)
+        label = key_in_words(self._table, key)
+        subject = self._subject(row, without=key)
+        sentence = f"The {label} of {subject} {to_be(value, column)} {readable(value, column)}."
+
+        other_keys = [name for name in row.cells if name != key and name not in self._table.identity]
+        details = self._details(row, other_keys, limit=_MAX_DETAILS)
+        return f"{sentence} (Also known: {details}.)" if details else sentence
+
+    def say_record(self, row: Row) -> str:
         """All of one record."""
         keys = [key for key in row.cells if key not in self._table.identity]
-        said = self._listed(row, keys, most=3 * _MOST_DETAILS)
-        text = row.cells.get("text")
-        if isinstance(text, str) and text:  # an article
-            return f"{row.entity}: {text[:_TEXT_CHARACTERS]}" + (f" Its facts: {said}." if said else "")
-        return f"{self._subject(row)}: {said}." if said else f"{self._subject(row)} is known, without details."
+        details = self._details(row, keys, limit=_MAX_DETAILS_OF_RECORD)
 
-    def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
+        article = row.cells.get("text")
+        if isinstance(article, str) and article:
+            facts = f" Its facts: {details}." if details else ""
+            return f"{row.entity}: {article[:_MAX_ARTICLE_CHARACTERS]}{facts}"
+
+        subject = self._subject(row)
+        return f"{subject}: {details}." if details else f"{subject} is known, without details."
+
+    # ---- many rows
+
+    def say_many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
-        items = []
-        several = len({row.entity for row in taken}) > 1
-        for row in taken[:MOST_LISTED]:
-            name = self._name(row, taken, without=key)
-            if key is not None:
-                name = name or (row.entity if several else "")
-                text = readable(row.cells.get(key), self._table.columns.get(key))
-                items.append(f"{text} ({name})" if name else text)
-                continue
-            keys = [own for own in row.cells if own not in self._table.identity and own in self._table.columns]
-            details = self._listed(row, keys, separator=", ", most=_MOST_DETAILS)
-            items.append(f"{name or row.entity}: {details}" if details else name or row.entity)
-        each = f"The {label(self._table, key)} of each: " if key is not None else ""
-        statistics = self._statistics(taken, key) if key is not None else ""
-        return f"{self._head(rows, taken)} {each}{'; '.join(items)}{_rest(taken)}.{statistics}"
+        head = self._head(rows, taken)
+        names = self._names(taken, without=key)
+        if key is None:
+            items = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
+            return f"{head} {'; '.join(items)}{_and_more(taken)}."
 
-    def counted(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
+        column = self._table.columns.get(key)
+        is_one_entity = len({row.entity for row in taken}) == 1
+        items = []
+        for row, name in zip(taken, names, strict=False):
+            text = readable(row.cells.get(key), column)
+            whose = name or ("" if is_one_entity else row.entity)
+            items.append(f"{text} ({whose})" if whose else text)
+
+        label = key_in_words(self._table, key)
+        listed = f"{'; '.join(items)}{_and_more(taken)}"
+        return f"{head} The {label} of each: {listed}.{self._statistics(taken, key)}"
+
+    def say_count(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
         """A number and what it counts."""
         column = self._table.columns.get(key) if key is not None else None
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-        what = label(self._table, key) if key is not None and is_list else self.noun
-        number = grouped(count) if isinstance(count, int | float) else count
-        least = "at least " if self._partial else ""
-        said = f"The number of {what}{_of_entity(rows)}{self.where(rows)} is {least}{number}."
+        counted = key_in_words(self._table, key) if key is not None and is_list else self.noun
+
+        number = format_number(count) if isinstance(count, int | float) else count
+        at_least = "at least " if self._partial else ""
+        sentence = f"The number of {counted}{_of_entities(rows)}{self.where_clause(rows)} is {at_least}{number}."
+
         if key is not None and is_list and taken:
-            return f"{said} They are: {readable(taken[0].cells.get(key), column)}."
-        if not any(map(self._name, rows)):
-            return said
-        names = [self._name(row, rows) or row.entity for row in rows[:MOST_LISTED]]
-        return f"{said} {'It is' if len(rows) == 1 else 'They are'}: {'; '.join(names)}{_rest(rows)}."
+            return f"{sentence} They are: {readable(taken[0].cells.get(key), column)}."
+        if not any(self._name(row) for row in rows):
+            return sentence
+        names = [name or row.entity for row, name in zip(rows, self._names(rows), strict=False)]
+        they_are = "It is" if len(rows) == 1 else "They are"
+        return f"{sentence} {they_are}: {'; '.join(names)}{_and_more(rows)}."
 
-    def tally(self, rows: Sequence[Row]) -> str:
-        """Wins, losses and points over several games of a team."""
-        if not {"result", "opponent", "GF"} <= set(self._table.columns) or len({row.entity for row in rows}) > 1:
+    def say_tally(self, games: Sequence[Row]) -> str:
+        """Wins, losses and points over several games of a team; empty for rows that are no such games."""
+        is_games_table = {"result", "opponent", "GF"} <= set(self._table.columns)
+        if not is_games_table or len({game.entity for game in games}) > 1:
             return ""
-        parts = []
-        for letter, word in (("W", "won"), ("D", "drew"), ("L", "lost")):
-            games = [row for row in rows if row.cells.get("result") == letter]
-            home = sum(row.cells.get("venue") == "Home" for row in games)
-            times = Counter(str(row.cells.get("opponent")) for row in games).items()
-            names = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times)
-            if games:
-                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; against {names})")
-        played = [row for row in rows if row.cells.get("result")]
-        scored, conceded = (sum(exact_number(row.cells.get(key)) or 0 for row in played) for key in ("GF", "GA"))
-        totals = f"In total {grouped(scored)} scored and {grouped(conceded)} conceded."
-        return f"Of {len(rows)} games {rows[0].entity} {', '.join(parts)}. {totals} " if parts else ""
 
-    def where(self, rows: Sequence[Row]) -> str:
+        parts: list[str] = []
+        for letter, outcome in _OUTCOMES.items():
+            games_of_outcome = [game for game in games if game.cells.get("result") == letter]
+            if games_of_outcome:
+                parts.append(_tally_part(outcome, games_of_outcome))
+        if not parts:
+            return ""
+
+        played = [game for game in games if game.cells.get("result")]
+        scored = sum(exact_number(game.cells.get("GF")) or 0 for game in played)
+        conceded = sum(exact_number(game.cells.get("GA")) or 0 for game in played)
+        totals = f"In total {format_number(scored)} scored and {format_number(conceded)} conceded."
+        return f"Of {len(games)} games {games[0].entity} {', '.join(parts)}. {totals} "
+
+    # ---- parts of sentences
+
+    def where_clause(self, rows: Sequence[Row]) -> str:
         """The conditions in words, except those in the entity's name: "the 2012 Academy Awards"."""
-        entity = _entity(rows)
-        said = []
+        entities = _entities(rows)
+        clauses: list[str] = []
         for condition in self._conditions:
-            value, column = condition.value, self._table.column(condition.key)
-            if f" {value} " in f" {entity} ":
-                continue
-            words = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE
+            value = condition.value
+            label = key_in_words(self._table, condition.key)
             if isinstance(value, Key):
-                words, value = _TO_KEY, label(self._table, value.name)
-            shown = value if isinstance(value, str) else "as found before"
-            said.append(f"{label(self._table, condition.key)} {words[condition.operator]} {shown}")
-        return f" where the {' and the '.join(said)}" if said else ""
+                other_label = key_in_words(self._table, value.name)
+                clauses.append(f"{label} {_THAN_KEY[condition.operator]} {other_label}")
+                continue
+            if isinstance(value, str) and f" {value} " in f" {entities} ":
+                continue
+
+            column = self._table.column(condition.key)
+            is_date = column is not None and column.type is Type.DATE
+            comparison = (_THAN_DATE if is_date else _THAN_VALUE)[condition.operator]
+            clauses.append(f"{label} {comparison} {value if isinstance(value, str) else 'as found before'}")
+        return f" where the {' and the '.join(clauses)}" if clauses else ""
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
-        number = f"{len(taken):,}" if len(taken) == len(rows) else f"{len(taken):,} of {len(rows):,}"
-        keys = [key for key in self._table.identity if key in _shared_keys(rows)]
-        shared = [self._identity(rows[0], key) for key in keys if str(rows[0].cells[key]) not in _entity(rows)]
+        entities = _entities(rows)
+        shared_keys = _shared_keys(rows)
+        shared = [
+            self._identity(rows[0], key)
+            for key in self._table.identity
+            if key in shared_keys and str(rows[0].cells[key]) not in entities
+        ]
         about = f" ({', '.join(shared)})" if shared else ""
-        some = "At least " if self._partial and len(taken) == len(rows) else ""
-        return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
+
+        if len(taken) != len(rows):
+            number = f"{len(taken):,} of {len(rows):,}"
+        else:
+            number = f"At least {len(taken):,}" if self._partial else f"{len(taken):,}"
+        return f"{number} {self.noun} of {entities}{about}{self.where_clause(rows)}."
 
     def _statistics(self, rows: Sequence[Row], key: str) -> str:
+        """Sum, average, lowest and highest value, as far as they make sense for the kind of number."""
         column = self._table.columns.get(key)
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
-        numbers = [number for row in rows if (number := exact_number(row.cells.get(key))) is not None]
+        numbers = [number for number in (exact_number(row.cells.get(key)) for row in rows) if number is not None]
         if len(numbers) < 2:
             return ""
-        mean, low, high = (readable(number, column) for number in (fmean(numbers), min(numbers), max(numbers)))
-        total = "" if column.kind is not NumberKind.AMOUNT else f"sum is {readable(sum(numbers), column)}, the "
-        return f" The {total}average {'' if total else 'is '}{mean}, the lowest {low}, the highest {high}."
 
-    def _listed(self, row: Row, keys: Sequence[str], separator: str = "; ", most: int = 99) -> str:
-        """Short cells of a record: "length 180 minutes; genres Drama and History"."""
-        cells = [
-            f"{label(self._table, key)} {text}"
-            for key in keys
-            if key not in _UNSAID and _worth_saying(row.cells.get(key))
-            if key in self._table.columns or " " in key or self._table.extra_keys
-            if key != "original_title" or row.cells[key] not in {row.cells.get("title"), row.cells.get("movie_name")}
-            if len(text := readable(row.cells[key], self._table.columns.get(key))) <= _DETAIL_CHARACTERS
-        ]
-        return separator.join(cells[:most])
+        mean = readable(fmean(numbers), column)
+        if column.kind is NumberKind.AMOUNT:
+            means = f"sum is {readable(sum(numbers), column)}, the average {mean}"
+        else:
+            means = f"average is {mean}"
+        low = readable(min(numbers), column)
+        high = readable(max(numbers), column)
+        return f" The {means}, the lowest {low}, the highest {high}."
+
+    def _item(self, row: Row, name: str) -> str:
+        """A row in a list of records: what identifies it, and its short cells."""
+        keys = [key for key in row.cells if key in self._table.columns and key not in self._table.identity]
+        details = self._details(row, keys, limit=_MAX_DETAILS, separator=", ")
+        return f"{name or row.entity}: {details}" if details else name or row.entity
+
+    def _details(self, row: Row, keys: Sequence[str], *, limit: int, separator: str = "; ") -> str:
+        """The first short cells of a record: "length 180 minutes; genres Drama and History"."""
+        details: list[str] = []
+        for key in keys:
+            if len(details) == limit:
+                break
+            if not self._is_detail(row, key):
+                continue
+            text = readable(row.cells[key], self._table.columns.get(key))
+            if len(text) <= _MAX_DETAIL_CHARACTERS:
+                details.append(f"{key_in_words(self._table, key)} {text}")
+        return separator.join(details)
+
+    def _is_detail(self, row: Row, key: str) -> bool:
+        if key in _UNSAID or not is_worth_saying(row.cells.get(key)):
+            return False
+
+        # Keys of ours have blanks ("directed by"); other unlisted keys are the server's internals.
+        is_listed = key in self._table.columns or " " in key or self._table.extra_keys
+        repeats_title = key == "original_title" and row.cells[key] in {
+            row.cells.get("title"),
+            row.cells.get("movie_name"),
+        }
+        return is_listed and not repeats_title
+
+    # ---- what identifies a row
 
     def _subject(self, row: Row, without: str | None = None) -> str:
-        """The subject of a sentence about a row."""
-        name = self._name(row, without=without)
+        """The subject of a sentence about a row: "Jaws (1975)", "ABC on 2024-02-28"."""
+        name = self._name(row, without)
         if name and self._table.identity == ("time",):
             return f"{row.entity} on {name}"
         return f"{row.entity} ({name})" if name else row.entity
 
-    def _name(self, row: Row, among: Sequence[Row] = (), without: str | None = None) -> str:
-        """What identifies a row: a title and year, a day and an opponent; nothing that all rows share."""
-        shared = _shared_keys(among) if len(among) > 1 else frozenset()
-        return ", ".join(
-            self._identity(row, key)
-            for key in self._table.identity
-            if key != without and key not in shared and _worth_saying(row.cells.get(key))
-            if len(among) > 1 or str(row.cells[key]) not in row.entity
-        )
+    def _name(self, row: Row, without: str | None = None) -> str:
+        """What identifies a row by itself: a title and year, a day and an opponent; nothing that its entity says."""
+        keys = self._identity_keys(row, without)
+        return ", ".join(self._identity(row, key) for key in keys if str(row.cells[key]) not in row.entity)
+
+    def _names(self, rows: Sequence[Row], without: str | None = None) -> list[str]:
+        """What distinguishes the rows that are listed; nothing that all of them share."""
+        if len(rows) == 1:
+            return [self._name(rows[0], without)]
+
+        shared = _shared_keys(rows)
+        names: list[str] = []
+        for row in rows[:MAX_LISTED]:
+            keys = [key for key in self._identity_keys(row, without) if key not in shared]
+            names.append(", ".join(self._identity(row, key) for key in keys))
+        return names
+
+    def _identity_keys(self, row: Row, without: str | None) -> list[str]:
+        return [key for key in self._table.identity if key != without and is_worth_saying(row.cells.get(key))]
 
     def _identity(self, row: Row, key: str) -> str:
+        """An identifying cell; of a game "on 2024-02-28", "at home", "against Chelsea"."""
         text = readable(row.cells[key], self._table.columns.get(key))
-        if "opponent" in self._table.columns:
-            return _VENUES.get(text, _PREPOSITIONS.get(key, "") + text)
-        return text
+        if "opponent" not in self._table.columns:
+            return text
+        return _VENUES.get(text, _PREPOSITIONS.get(key, "") + text)
+
+
+def _asks_for_wins(table: Table, condition: Condition) -> bool:
+    """Whether a condition selects the Oscar nominations that won."""
+    if table.noun != "Oscar nominations" or condition.key != "winner" or condition.operator is not Operator.EQ:
+        return False
+    return str(condition.value).casefold() in _TRUE
+
+
+def _tally_part(outcome: str, games: Sequence[Row]) -> str:
+    """One outcome of a tally: "won 2 (1 at home, 1 away; against Chelsea, Everton)"."""
+    home = sum(game.cells.get("venue") == "Home" for game in games)
+    opponents = Counter(str(game.cells.get("opponent")) for game in games)
+    names = [f"{name} {times} times" if times > 1 else name for name, times in opponents.items()]
+    return f"{outcome} {len(games)} ({home} at home, {len(games) - home} away; against {', '.join(names)})"
 
 
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
     """The keys with the same value in all rows."""
-    said = ((key, value) for key, value in rows[0].cells.items() if _worth_saying(value))
-    return frozenset(key for key, value in said if all(row.cells.get(key) == value for row in rows[1:]))
+    first, *others = rows
+    shared: set[str] = set()
+    for key, value in first.cells.items():
+        if is_worth_saying(value) and all(row.cells.get(key) == value for row in others):
+            shared.add(key)
+    return frozenset(shared)
 
 
-def _entity(rows: Sequence[Row]) -> str:
+def _entities(rows: Sequence[Row]) -> str:
+    """The names of the rows' entities: "A and B", "A, B, C and 2 others"."""
     names = list(dict.fromkeys(row.entity for row in rows))
-    rest = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
-    return (", " if rest else " and ").join(names[:3]) + rest
+    if len(names) <= _MAX_ENTITIES:
+        return " and ".join(names)
+    return f"{', '.join(names[:_MAX_ENTITIES])} and {len(names) - _MAX_ENTITIES:,} others"
 
 
-def _of_entity(rows: Sequence[Row]) -> str:
-    return f" of {_entity(rows)}" if rows else ""
+def _of_entities(rows: Sequence[Row]) -> str:
+    return f" of {_entities(rows)}" if rows else ""
 
 
-def _rest(rows: Sequence[Row]) -> str:
-    return f" and {len(rows) - MOST_LISTED:,} more" if len(rows) > MOST_LISTED else ""
-
-
-def _worth_saying(value: Cell) -> bool:
-    return value not in (None, "", ()) and not (isinstance(value, tuple) and isinstance(value[0], Row))
-
-
-def readable(value: Cell, column: Column | None = None) -> str:
-    """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words."""
-    if not isinstance(value, tuple):
-        return _one(value, column)
-    shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
-    if column is not None and column.name == "lifespan":
-        return " to ".join(shown)
-    *first, last = [*shown, f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else shown or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def label(table: Table, key: str) -> str:
-    """A key in words: "closing price", "full-time employees"."""
-    column = table.columns.get(key)
-    if column is not None:
-        return _title(column)
-    words = " ".join(_CAMEL.sub(" ", key).replace("_", " ").split())
-    return _CAPITAL.sub(lambda letter: letter.group().lower(), words)
-
-
-def verb(value: Cell, column: Column | None) -> str:
-    """The form of "to be" for the value and its label."""
-    if column is None or column.name == "lifespan":
-        return "is"
-    is_plural = re.split(r" of | to |,", _title(column), maxsplit=1)[0].endswith("s")
-    if isinstance(value, tuple):
-        return "are" if is_plural or len(value) > 1 else "is"
-    return "are" if is_plural and column.type is Type.NUMBER else "is"
-
-
-def grouped(number: float) -> str:
-    """12,345 or 3.12 or 0.0341: thousands separators, no trailing decimals, four digits of a small number."""
-    if number == int(number) and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.3f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.4g}"
-
-
-def money(number: float) -> str:
-    """$1,234.50 or $0.0341 or -$5."""
-    whole = number == int(number) or abs(number) < 1
-    return f"{'-' if number < 0 else ''}${grouped(abs(number)) if whole else f'{abs(number):,.2f}'}"
-
-
-def _title(column: Column) -> str:
-    """The label; for a label in camel case, the column's meaning."""
-    return column.meaning if column.label == column.name and _CAMEL.search(column.name) else column.label
-
-
-def _one(value: Value, column: Column | None) -> str:
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    kind = column.type if column is not None else Type.TEXT
-    if kind in {Type.YEAR, Type.YEARS}:
-        return str(value)
-    number = exact_number(value) if isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY} else None
-    if column is None or number is None:
-        return grouped(number) if number is not None else _words(str(value), column.name if column else "")
-    if kind is Type.MONEY:
-        return money(number)
-    return f"{grouped(number)} {column.unit}" if column.unit else grouped(number)
-
-
-def _words(text: str, key: str) -> str:
-    """Codes in words. The code itself stays, since a question may ask for it."""
-    if key == "result":
-        return _RESULTS.get(text, text)
-    name = shipped_list("codes")[_CODES[key]].get(text) if key in _CODES else None
-    return f"{name} ({text})" if name else text
+def _and_more(rows: Sequence[Row]) -> str:
+    return f" and {len(rows) - MAX_LISTED:,} more" if len(rows) > MAX_LISTED else ""

@@ -5,7 +5,7 @@ ValueError.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -14,12 +14,36 @@ from crag.mock_api.tables import GrammyRow, Record, Records, Tables
 
 Row = TypeVar("Row")
 Answer = Callable[..., Any]
+
 Columns = dict[str, dict[str, Any]]
+"""A table by column, as pandas writes it: {column: {row key: value}}."""
+
 SOCCER_COLUMNS = (
-    *("date", "time", "round", "day", "venue", "result", "GF", "GA", "opponent", "xG", "xGA", "Poss", "Attendance"),
-    *("Captain", "Formation", "Referee", "match_report", "Notes"),
+    "date",
+    "time",
+    "round",
+    "day",
+    "venue",
+    "result",
+    "GF",
+    "GA",
+    "opponent",
+    "xG",
+    "xGA",
+    "Poss",
+    "Attendance",
+    "Captain",
+    "Formation",
+    "Referee",
+    "match_report",
+    "Notes",
 )
-_LOOKUPS: dict[str, tuple[str, str | None, str]] = {
+"""Columns of the reply about soccer matches, in the order of the official server."""
+
+NBA_DATE_PARTS = 3
+"""Year, month and day, separated by hyphens."""
+
+_LOOKUPS: Mapping[str, tuple[str, str | None, str]] = {
     "/open/get_entity": ("entities", None, "The article of this title: summary_text, summary_structured."),
     "/finance/get_ticker_by_name": ("tickers", None, "The ticker of exactly this listing name."),
     "/finance/get_price_history": ("prices", None, "Prices and volume of each trading day of a year."),
@@ -40,32 +64,43 @@ _LOOKUPS: dict[str, tuple[str, str | None, str]] = {
 
 
 def answers_of(tables: Tables) -> dict[str, Answer]:
-    """The 38 endpoints of the official server over a graph."""
-    lookups = {path: _lookup(getattr(tables, table), field, text) for path, (table, field, text) in _LOOKUPS.items()}
-    return {
-        **lookups,
+    """The 38 endpoints of the official server over a graph: path -> function."""
+    answers: dict[str, Answer] = {}
+    for path, (table, field, description) in _LOOKUPS.items():
+        answers[path] = _lookup(getattr(tables, table), field, description)
+
+    answers |= {
         "/open/search_entity_by_name": NameSearch(tables.entities),
         "/finance/get_company_name": NameSearch(tables.tickers, merge_equal=False),
         "/music/search_artist_entity_by_name": NameSearch(tables.artists, rare_only=True),
         "/music/search_song_entity_by_name": NameSearch(tables.songs, rare_only=True),
-        "/movie/get_person_info": _records(tables.persons),
-        "/movie/get_person_info_by_id": _by_id(tables.persons),
-        "/movie/get_movie_info": _records(tables.movies),
-        "/movie/get_movie_info_by_id": _by_id(tables.movies),
-        "/movie/get_year_info": _years(tables.years),
+        "/movie/get_person_info": _record_search(tables.persons),
+        "/movie/get_person_info_by_id": _lookup_by_id(tables.persons),
+        "/movie/get_movie_info": _record_search(tables.movies),
+        "/movie/get_movie_info_by_id": _lookup_by_id(tables.movies),
+        "/movie/get_year_info": _year_lookup(tables.years),
         "/music/grammy_get_best_artist_by_year": _winners(tables.grammy_rows, "Best New Artist"),
         "/music/grammy_get_best_song_by_year": _winners(tables.grammy_rows, "Song Of The Year"),
         "/music/grammy_get_best_album_by_year": _winners(tables.grammy_rows, "Album Of The Year"),
-        **{f"/music/{name}": answer for name, answer in _methods(MusicAnswers(tables))},
-        **{f"/sports/{name.replace('_', '/', 1)}": answer for name, answer in _methods(SportsAnswers(tables))},
     }
 
+    for name, method in _public_methods(MusicAnswers(tables)).items():
+        answers[f"/music/{name}"] = method
+    for name, method in _public_methods(SportsAnswers(tables)).items():
+        # soccer_get_games_on_date -> /sports/soccer/get_games_on_date
+        answers[f"/sports/{name.replace('_', '/', 1)}"] = method
 
-def _methods(answers: object) -> list[tuple[str, Answer]]:
-    return [(name, getattr(answers, name)) for name in vars(type(answers)) if name[0].islower()]
+    return answers
+
+
+def _public_methods(answers: object) -> dict[str, Answer]:
+    """The methods of an object by name, in the order of its class; constants and private names are left out."""
+    return {name: getattr(answers, name) for name in vars(type(answers)) if name[0].islower()}
 
 
 def _lookup(table: Mapping[str, Any], field: str | None, description: str) -> Answer:
+    """A function that finds the record of an exact name, or one field of it; an empty string counts as missing."""
+
     def look_up(query: str) -> object:
         value = table.get(query)
         if field is not None and value is not None:
@@ -76,27 +111,28 @@ def _lookup(table: Mapping[str, Any], field: str | None, description: str) -> An
     return look_up
 
 
-def _records(records: Records) -> Answer:
-    rows, index = list(records.values()), WordIndex(list(records))
+def _record_search(records: Records) -> Answer:
+    rows = list(records.values())
+    index = WordIndex(list(records))
 
     def search(query: str) -> list[Record]:
         """At most ten records whose keys (normalised names) share words with the query, best first."""
-        return [rows[place] for place in index.top(query)]
+        return [rows[position] for position in index.top(query)]
 
     return search
 
 
-def _by_id(records: Records) -> Answer:
-    known = {record["id"]: record for record in records.values() if "id" in record}
+def _lookup_by_id(records: Records) -> Answer:
+    by_id = {record["id"]: record for record in records.values() if "id" in record}
 
     def look_up(query: int) -> Record | None:
         """The record with this id."""
-        return known.get(query)
+        return by_id.get(query)
 
     return look_up
 
 
-def _years(years: Records) -> Answer:
+def _year_lookup(years: Records) -> Answer:
     def look_up(query: str) -> Record | None:
         """Films and Oscar awards of a year; the official server crashes without a number from 1990 to 2021."""
         if not 1990 <= int(query) <= 2021:
@@ -111,7 +147,8 @@ def _winners(awards: Sequence[GrammyRow], category: str) -> Answer:
         """Winners of a year; a missing name is NaN as on the official server, whose answer is then a 500."""
         if not 1957 <= query <= 2019:
             return None
-        rows = (row for row in awards if row["category"] == category and row["year"] == query)
+
+        rows = [row for row in awards if row["category"] == category and row["year"] == query]
         return [math.nan if row["nominee"] is None else row["nominee"] for row in rows]
 
     return look_up
@@ -127,10 +164,14 @@ class MusicAnswers:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._awards = tables.grammy_rows
-        self._credits = [
-            tuple(text or self.MISSING_TEXT for text in (row["nominee"], row["artist"], row["workers"]))
-            for row in tables.grammy_rows
-        ]
+        self._credits: list[tuple[str, str, str]] = []
+        """Nominee, artist and workers of each award, in the order of the awards."""
+
+        for row in tables.grammy_rows:
+            nominee = row["nominee"] or self.MISSING_TEXT
+            artist = row["artist"] or self.MISSING_TEXT
+            workers = row["workers"] or self.MISSING_TEXT
+            self._credits.append((nominee, artist, workers))
 
     def get_billboard_rank_date(self, rank: int, date: str | None = None) -> tuple[list[str] | None, list[str] | None]:
         """Songs and artists at a rank, of one day or of all days (without the dates).
@@ -139,9 +180,11 @@ class MusicAnswers:
         """
         if not 1 <= rank <= self.LOWEST_RANK:
             return None, None
+
         entries = self._tables.chart_ranks.get(str(rank), [])
         if date:
             entries = [entry for entry in entries if entry["Date"] == date][:1]
+
         return [entry["Song"] for entry in entries], [entry["Artist"] for entry in entries]
 
     def get_billboard_attributes(self, date: str, attribute: str, song_name: str) -> object:
@@ -152,26 +195,39 @@ class MusicAnswers:
         week = self._tables.chart_songs.get(song_name, {}).get(date)
         if week is None:
             return None
-        last_week, weeks, top = (6, 5, 4) if week[6] == "-" else (4, 6, 5)
-        return week[{"rank_last_week": last_week, "weeks_in_chart": weeks, "top_position": top}.get(attribute, 3)]
+
+        if week[6] == "-":  # a new song: top position, weeks in chart, rank last week
+            columns = {"rank_last_week": 6, "weeks_in_chart": 5, "top_position": 4}
+        else:
+            columns = {"rank_last_week": 4, "weeks_in_chart": 6, "top_position": 5}
+        return week[columns.get(attribute, 3)]
 
     def grammy_get_award_count_by_artist(self, query: str) -> int:
-        """Number of nominee, artist and workers cells with the text: one award may count three times."""
-        return sum(query in text for row in self._credits for text in row)
+        """Number of nominee, artist and workers cells that contain the query: one award may count three times."""
+        count = 0
+        for cells in self._credits:
+            count += sum(query in cell for cell in cells)
+        return count
 
     def grammy_get_award_count_by_song(self, query: str) -> int:
-        """Awards whose nominee is exactly this text."""
+        """Awards whose nominee is exactly the query."""
         return sum(row["nominee"] == query for row in self._awards)
 
     def grammy_get_award_date_by_artist(self, query: str) -> list[int]:
         """Years of the awards that `grammy_get_award_count_by_artist` counts, each once, in no order."""
-        rows = zip(self._awards, self._credits, strict=True)
-        return list({row["year"] for row, texts in rows if any(query in text for text in texts)})
+        years: set[int] = set()
+        for award, cells in zip(self._awards, self._credits, strict=True):
+            if any(query in cell for cell in cells):
+                years.add(award["year"])
+        return list(years)
 
     def grammy_get_all_awarded_artists(self) -> list[str]:
         """Best New Artists of all years, in the order of the table."""
-        nominees = (row["nominee"] for row in self._awards if row["category"] == "Best New Artist")
-        return list(dict.fromkeys(nominee for nominee in nominees if nominee is not None))
+        nominees: dict[str, None] = {}
+        for award in self._awards:
+            if award["category"] == "Best New Artist" and award["nominee"] is not None:
+                nominees[award["nominee"]] = None
+        return list(nominees)
 
     def get_members(self, query: str) -> list[str] | None:
         """Members of a band, past and present, in an order that differs from one server process to the next."""
@@ -181,8 +237,9 @@ class MusicAnswers:
     def get_lifespan(self, query: str) -> list[Any]:
         """Dates of birth and death; both None if one is not recorded."""
         artist = self._tables.artists.get(query, {})
-        known = "birth_date" in artist and "end_date" in artist
-        return [artist["birth_date"], artist["end_date"]] if known else [None, None]
+        if "birth_date" in artist and "end_date" in artist:
+            return [artist["birth_date"], artist["end_date"]]
+        return [None, None]
 
 
 class SportsAnswers:
@@ -194,19 +251,17 @@ class SportsAnswers:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._game_columns = [name for name, _ in tables.nba_columns]
-        self._matches_on = _by_date((row, row["date"]) for row in tables.matches if row["league"] is not None)
-        self._games_on = _by_date((game, game["game_date"]) for game in tables.nba_games)
+        matches = [match for match in tables.matches if match["league"] is not None]
+        self._matches_on = _group_by_date(matches, [match["date"] for match in matches])
+        self._games_on = _group_by_date(tables.nba_games, [game["game_date"] for game in tables.nba_games])
 
     def soccer_get_games_on_date(self, date: str, team_name: str | None = None) -> Columns | None:
-        """Matches of a day, month or year. Each match has a row per team; the row's key is the text of a tuple."""
-        rows = {
-            str((match["league"], match["season"], match["team"], match["game"])): {
-                **match,
-                "date": f"{match['date'][:10]}T00:00:00.000",
-            }
-            for match in self._matches_on.get(date, ())
-            if team_name is None or match["team"] == team_name
-        }
+        """Matches of a day, month or year. Each match has a row per team; its key is a tuple, written as a string."""
+        rows: dict[str, Mapping[str, Any]] = {}
+        for match in self._matches_on.get(date, ()):
+            if team_name is None or match["team"] == team_name:
+                key = (match["league"], match["season"], match["team"], match["game"])
+                rows[str(key)] = {**match, "date": f"{match['date'][:10]}T00:00:00.000"}
         return _by_column(SOCCER_COLUMNS, rows)
 
     def nba_get_games_on_date(self, date: str, team_name: str | None = None) -> Columns | None:
@@ -216,33 +271,47 @@ class SportsAnswers:
         """
         if "'" in date or "'" in (team_name or ""):
             return None
-        games = self._tables.nba_games if date.count("-") > 2 else self._games_on.get(date, [])
+
+        has_more_parts = date.count("-") >= NBA_DATE_PARTS
+        games = self._tables.nba_games if has_more_parts else self._games_on.get(date, [])
         if team_name is not None:
             games = [game for game in games if team_name in {game["team_name_home"], game["team_name_away"]}]
+
         return _by_column(self._game_columns, {str(number): game for number, game in enumerate(games)})
 
     def nba_get_play_by_play_data_by_game_ids(self, game_ids: list[str]) -> Columns | None:
         """Events of games in the order of the table."""
         if any("'" in game_id for game_id in game_ids):
             return None
-        names = self._tables.play_columns
-        plays = (play for game_id in set(game_ids) for play in self._tables.plays.get(game_id, ()))
-        rows = (dict(zip(names, row, strict=True)) for _, *row in sorted(plays, key=itemgetter(0)))
-        return _by_column(names, {str(number): row for number, row in enumerate(rows)})
+
+        plays: list[list[Any]] = []
+        for game_id in set(game_ids):
+            plays += self._tables.plays.get(game_id, ())
+        plays.sort(key=itemgetter(0))
+
+        columns = self._tables.play_columns
+        rows = {str(number): dict(zip(columns, play[1:], strict=True)) for number, play in enumerate(plays)}
+        return _by_column(columns, rows)
 
 
-def _by_date(dated: Iterable[tuple[Row, str]]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row, date in dated:
+def _group_by_date(rows: Sequence[Row], dates: Sequence[str]) -> dict[str, list[Row]]:
+    """Year (1999), month (1999-12) and day (1999-12-31) -> the rows of that time; `dates` are those of the rows."""
+    groups: dict[str, list[Row]] = {}
+    for row, date in zip(rows, dates, strict=True):
         for beginning in {date[:4], date[:7], date[:10]}:
-            found.setdefault(beginning, []).append(row)
-    return found
+            groups.setdefault(beginning, []).append(row)
+    return groups
 
 
 def _by_column(columns: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> Columns | None:
+    """Rows by key as a table by column; None if there are no rows."""
     if not rows:
         return None
-    return {column: {key: _cell(row.get(column)) for key, row in rows.items()} for column in columns}
+
+    table: Columns = {}
+    for column in columns:
+        table[column] = {key: _cell(row.get(column)) for key, row in rows.items()}
+    return table
 
 
 def _cell(value: object) -> object:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 K1 = 1.5
 B = 0.75
@@ -25,13 +26,13 @@ RESULT_LIMIT = 10
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalise(text: str) -> str:
+def searchable_form(text: str) -> str:
     """Lower case, `_` as a blank, no ASCII punctuation, single blanks. Accents stay."""
     return " ".join(text.lower().replace("_", " ").translate(_WITHOUT_PUNCTUATION).split())
 
 
 class WordIndex:
-    """Finds the documents, texts with words separated by blanks, that fit a query best.
+    """Finds the documents (strings of words separated by blanks) that fit a query best.
 
     At equal scores the later document comes first (the official server reverses an ascending sort). `rare_only` is the
     music search: it leaves out common words, and at equal scores the earliest word of the query decides.
@@ -40,63 +41,92 @@ class WordIndex:
     def __init__(self, documents: Sequence[str], *, rare_only: bool = False) -> None:
         self._size = len(documents)
         self._rare_only = rare_only
+
+        positions: dict[str, list[int]] = defaultdict(list)
+        gains: dict[str, list[float]] = defaultdict(list)
         lengths = [len(document.split()) for document in documents]
         mean_length = sum(lengths) / max(len(lengths), 1)
-        places: dict[str, list[int]] = defaultdict(list)
-        gains: dict[str, list[float]] = defaultdict(list)
-        for place, document in enumerate(documents):
-            damping = K1 * (1 - B + B * lengths[place] / mean_length) if lengths[place] else 0.0
+        for position, document in enumerate(documents):
+            # BM25's factor of a word, without its weight; long documents gain less.
+            damping = K1 * (1 - B + B * lengths[position] / mean_length) if lengths[position] else 0.0
             for word, occurrences in Counter(document.split()).items():
-                places[word].append(place)
+                positions[word].append(position)
                 gains[word].append(occurrences * (K1 + 1) / (occurrences + damping))
-        weights = self._weights({word: len(found) for word, found in places.items()})
-        self._postings = {word: (np.array(places[word]), weights[word] * np.array(gains[word])) for word in weights}
 
-    def _weights(self, names_with: dict[str, int]) -> dict[str, float]:
+        weights = self._weights({word: len(with_word) for word, with_word in positions.items()})
+        self._postings: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        """Word -> positions of the documents that hold it, and what it adds to the score of each."""
+        for word, weight in weights.items():
+            self._postings[word] = (np.array(positions[word]), weight * np.array(gains[word]))
+
+    def _weights(self, document_counts: dict[str, int]) -> dict[str, float]:
         """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean if that is negative.
 
-        The music search keeps words in at most RESULT_LIMIT names: below 83 names the official rule would skip all.
+        `document_counts`: word -> n, the number of documents with it. The music search keeps words in at most
+        RESULT_LIMIT names: below 83 names the official rule would skip all.
         """
-        weights = {word: math.log(self._size - n + 0.5) - math.log(n + 0.5) for word, n in names_with.items()}
-        if self._rare_only:
-            kept = {w: v for w, v in weights.items() if v > RARE_WORD_WEIGHT or names_with[w] <= RESULT_LIMIT}
-        else:
-            mean = sum(weights.values()) / max(len(weights), 1)
-            kept = {word: COMMON_WORD_SHARE * mean if weight < 0 else weight for word, weight in weights.items()}
-        return {word: weight if weight > 0 else SMALLEST_WEIGHT for word, weight in kept.items()}
+        idf: dict[str, float] = {}
+        for word, count in document_counts.items():
+            idf[word] = math.log(self._size - count + 0.5) - math.log(count + 0.5)
+        mean = sum(idf.values()) / max(len(idf), 1)
+
+        weights: dict[str, float] = {}
+        for word, value in idf.items():
+            if self._rare_only and value <= RARE_WORD_WEIGHT and document_counts[word] > RESULT_LIMIT:
+                continue
+            weight = COMMON_WORD_SHARE * mean if value < 0 and not self._rare_only else value
+            weights[word] = weight if weight > 0 else SMALLEST_WEIGHT
+        return weights
 
     def top(self, query: str) -> list[int]:
-        """Places of the ten best documents, best first; [] if no word of the query is indexed."""
-        scores, reached = np.zeros(self._size), np.zeros(self._size)
-        words = normalise(query).split()
+        """Positions of the ten best documents, best first; [] if no word of the query is indexed."""
+        scores = np.zeros(self._size)
+        earliest_word = np.zeros(self._size)  # higher for an earlier word of the query
+        words = searchable_form(query).split()
         for number, word in enumerate(words):
             if word in self._postings:
-                places, gains = self._postings[word]
-                scores[places] += gains
-                reached[places] = np.maximum(reached[places], len(words) - number)
-        found = np.flatnonzero(scores)
-        if len(found) > RESULT_LIMIT:
-            found = found[scores[found] >= np.partition(scores[found], -RESULT_LIMIT)[-RESULT_LIMIT]]
-        ties = (found, -reached[found]) if self._rare_only else (-found,)
-        return [int(place) for place in found[np.lexsort((*ties, -scores[found]))][:RESULT_LIMIT]]
+                positions, gains = self._postings[word]
+                scores[positions] += gains
+                earliest_word[positions] = np.maximum(earliest_word[positions], len(words) - number)
+
+        candidates = np.flatnonzero(scores)
+        if len(candidates) > RESULT_LIMIT:
+            # Ties with the tenth best stay: only the sort below decides between them.
+            lowest = np.partition(scores[candidates], -RESULT_LIMIT)[-RESULT_LIMIT]
+            candidates = candidates[scores[candidates] >= lowest]
+
+        # np.lexsort sorts by its last key first.
+        if self._rare_only:
+            order = np.lexsort((candidates, -earliest_word[candidates], -scores[candidates]))
+        else:
+            order = np.lexsort((-candidates, -scores[candidates]))
+        return [int(position) for position in candidates[order][:RESULT_LIMIT]]
 
 
 class NameSearch:
     """Finds original names by their normalised form; names with the same form come together.
 
     `merge_equal` makes one document of them, in alphabetical order (open, music). Without it each name is a document
-    that stands for all of them (finance): the official server returns the whole group once for each of its names.
+    that represents all of them (finance): the official server returns the whole group once for each of its names.
+
+        >>> NameSearch(["Jaws", "jaws!", "Alien"])("JAWS")
+        ['Jaws', 'jaws!']
     """
 
     def __init__(self, names: Iterable[str], *, rare_only: bool = False, merge_equal: bool = True) -> None:
-        documents = [(normalise(name), name) for name in names]
         self._originals: dict[str, list[str]] = defaultdict(list)
-        for document, name in documents:
+        documents: list[str] = []
+        for name in names:
+            document = searchable_form(name)
+            documents.append(document)
             self._originals[document].append(name)
-        self._documents = sorted(self._originals) if merge_equal else [document for document, _ in documents]
+
+        self._documents = sorted(self._originals) if merge_equal else documents
         self._index = WordIndex(self._documents, rare_only=rare_only)
 
     def __call__(self, query: str) -> list[str]:
         """At most ten original names, best first."""
-        found = (self._documents[place] for place in self._index.top(query))
-        return [name for document in found for name in self._originals[document]][:RESULT_LIMIT]
+        names: list[str] = []
+        for position in self._index.top(query):
+            names += self._originals[self._documents[position]]
+        return names[:RESULT_LIMIT]

@@ -34,8 +34,13 @@ def create_app(tables: Tables) -> FastAPI:
         return {"message": "The CRAG API service is running"}
 
     for path, answer in answers_of(tables).items():
-        name = path.strip("/").replace("/", "_")
-        app.post(path, name=name, description=answer.__doc__ or "", response_class=Response)(_route(answer))
+        app.post(
+            path,
+            name=path.strip("/").replace("/", "_"),
+            description=answer.__doc__ or "",
+            response_class=Response,
+        )(_route(answer))
+
     return app
 
 
@@ -47,39 +52,53 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
             # FastAPI's own JSON encoding walks through large answers twice.
             result = {"result": answer(**arguments)}
             content = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        except ValueError:  # the official server crashes here, too: NaN is not JSON, some texts are not years
+        except ValueError:
+            # The official server crashes here, too: NaN is not JSON, some strings are not years.
             return PlainTextResponse("Internal Server Error", status_code=500)
         return Response(content.encode(), media_type="application/json")
 
-    parameters = [
-        each.replace(annotation=Annotated[each.annotation, Body(embed=True)], kind=each.KEYWORD_ONLY)
-        for each in inspect.signature(answer).parameters.values()
-    ]
+    # FastAPI reads the fields of the body from the signature.
+    parameters = [_body_field(parameter) for parameter in inspect.signature(answer).parameters.values()]
     respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return respond
 
 
+def _body_field(parameter: inspect.Parameter) -> inspect.Parameter:
+    """A field of the JSON body with the name, type and default of the parameter."""
+    return parameter.replace(
+        annotation=Annotated[parameter.annotation, Body(embed=True)], kind=inspect.Parameter.KEYWORD_ONLY
+    )
+
+
 async def _refuse(request: Request, error: Exception) -> Response:
     """The answer 422 to arguments of a wrong type; without the value where JSON cannot hold it, such as NaN."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - FastAPI asks for the wider type
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - FastAPI's signature has the wider type
+
     try:
         return await request_validation_exception_handler(request, error)
     except ValueError:
-        faults = [{key: fault[key] for key in ("type", "loc", "msg")} for fault in error.errors()]
-        return JSONResponse({"detail": faults}, 422)
+        details = [{"type": fault["type"], "loc": fault["loc"], "msg": fault["msg"]} for fault in error.errors()]
+        return JSONResponse({"detail": details}, 422)
 
 
 def server_of(tables: Tables) -> uvicorn.Server:
     """A server; `run` answers on sockets until `should_exit` is set, or SIGINT or SIGTERM comes to the main thread."""
-    quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
-    return uvicorn.Server(uvicorn.Config(create_app(tables), **quiet, timeout_graceful_shutdown=STOP_LIMIT))
+    config = uvicorn.Config(
+        create_app(tables),
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        log_level="error",
+        timeout_graceful_shutdown=STOP_LIMIT,
+    )
+    return uvicorn.Server(config)
 
 
 def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
-    """A listening socket, whose clients wait for the server; port 0 takes a free one. Raises OSError."""
+    """A listening socket, whose clients wait for the server; port 0 takes a free port. Raises OSError."""
     listening = socket.create_server((host, port))
-    # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after a
-    # connection's first is 40 ms late.
+    # Accepted connections inherit TCP_NODELAY. asyncio sets it only on sockets that name their protocol; without it,
+    # each answer after a connection's first is 40 ms late.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
@@ -95,11 +114,16 @@ def serve(data: Path | None = None) -> Iterator[str]:
     """Serve a graph from a thread of this process and yield the base URL, without a trailing slash.
 
     `data` is the directory of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
+
+        with serve() as url:
+            httpx.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
     """
     server = server_of(load_tables(data))
+
     with listen() as listening:
         thread = threading.Thread(target=server.run, args=([listening],), name="mock-api", daemon=True)
         thread.start()
+
         try:
             yield url_of(listening)
         finally:

@@ -76,7 +76,7 @@ class WebPages(Turn):
         facts = facts_text(self._facts(case), self.answerer.model, self.max_tokens)
         evidence = case.evidence or NO_EVIDENCE
         if facts:
-            evidence = self.web.trimmed(evidence, self.answerer.model.count_tokens(facts))
+            evidence = self.web.shorten_context(evidence, self.answerer.model.count_tokens(facts))
         elif case.evidence is None:
             return Draft(abstain(case.fault or "the web path gave nothing", WEB))
 

@@ -18,6 +18,13 @@ def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageMo
     """The router that the settings name, not warmed up; without settings one that returns empty routes.
 
     Engine ``prompt`` uses `model`, whose owner loads and closes it; without a model it raises SettingsError.
+
+    Example:
+        router = open_router(settings.router, model)
+        router.warm_up()
+        routes = router.route(queries, Deadline(1.0))
+        routes[0]["domain"]  # {"label": "movie", "probabilities": {"finance": 0.02, "movie": 0.95, ...}}
+        router.close()
     """
     if settings is None:
         return QuestionRouter()

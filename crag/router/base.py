@@ -33,6 +33,15 @@ class QuestionRouter:
 
 
 def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
-    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,))."""
-    numbers = {name: round(float(number), 6) for name, number in zip(labels, probabilities, strict=True)}
-    return {"label": labels[int(np.argmax(probabilities))], "probabilities": numbers}
+    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,)).
+
+    Example:
+        field_entry(["movie", "music"], np.array([0.75, 0.25]))
+        # {"label": "movie", "probabilities": {"movie": 0.75, "music": 0.25}}
+    """
+    rounded = {}
+    for label, probability in zip(labels, probabilities, strict=True):
+        rounded[label] = round(float(probability), 6)
+
+    best = int(np.argmax(probabilities))
+    return {"label": labels[best], "probabilities": rounded}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Logs = NDArray[np.float64]
+LogProbabilities = NDArray[np.float64]
 """Log-probabilities of shape (questions, classes)."""
 
 RELIABILITY_BINS = 10
@@ -19,26 +19,31 @@ class MixingWeights(NamedTuple):
     ngrams: float
 
 
-def log_softmax(logits: NDArray[np.floating[Any]]) -> Logs:
+def log_softmax(logits: NDArray[np.floating[Any]]) -> LogProbabilities:
     """Log-probabilities along the last axis."""
     shifted = np.asarray(logits, dtype=np.float64) - np.max(logits, axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
-def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> Logs:
+def mix_log_probabilities(
+    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, weights: MixingWeights
+) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
     A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
     """
-    parts = [
-        weight * logs for logs, weight in ((encoder, weights.encoder), (ngrams, weights.ngrams)) if logs is not None
-    ]
-    if not parts:
-        raise ValueError("a classifier has an encoder, n-grams or both")
-    return log_softmax(sum(parts[1:], start=parts[0]))
+    if encoder is not None and ngrams is not None:
+        return log_softmax(weights.encoder * encoder + weights.ngrams * ngrams)
+    if encoder is not None:
+        return log_softmax(weights.encoder * encoder)
+    if ngrams is not None:
+        return log_softmax(weights.ngrams * ngrams)
+    raise ValueError("a classifier has an encoder, n-grams or both")
 
 
-def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArray[np.int64]) -> MixingWeights:
+def fit_mixing_weights(
+    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, classes: NDArray[np.int64]
+) -> MixingWeights:
     """The non-negative weights that maximise the probability of the true classes.
 
     Use predictions for questions that the parts were not trained on, or the weights come out far too large. The
@@ -46,19 +51,30 @@ def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArr
     """
     from scipy.optimize import minimize
 
+    parts = [part for part in (encoder, ngrams) if part is not None]
     rows = np.arange(len(classes))
-    present = [logs for logs in (encoder, ngrams) if logs is not None]
 
-    def loss_and_gradient(point: Logs) -> tuple[float, Logs]:
-        logs = log_softmax(sum(weight * part for weight, part in zip(point, present, strict=True)))
-        expected = [(np.exp(logs) * part).sum(axis=1) for part in present]
-        gradient = [float((mean - part[rows, classes]).mean()) for mean, part in zip(expected, present, strict=True)]
-        return float(-logs[rows, classes].mean()), np.array(gradient)
+    def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
+        mixture = log_softmax(sum(weight * part for weight, part in zip(weights, parts, strict=True)))
+        loss = float(-mixture[rows, classes].mean())
 
-    start = np.full(len(present), 1.0 / len(present))
-    bounds = [(0.0, 20.0)] * len(present)
-    weights = iter(minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B").x)
-    return MixingWeights(*(float(next(weights)) if part is not None else 0.0 for part in (encoder, ngrams)))
+        # The derivative: the part's expected log-probability under the mixture, less that of the true class.
+        gradient = []
+        for part in parts:
+            expected = (np.exp(mixture) * part).sum(axis=1)
+            gradient.append(float((expected - part[rows, classes]).mean()))
+        return loss, np.array(gradient)
+
+    start = np.full(len(parts), 1.0 / len(parts))
+    bounds = [(0.0, 20.0)] * len(parts)
+    result = minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    fitted = [float(weight) for weight in result.x]
+
+    return MixingWeights(
+        encoder=fitted[0] if encoder is not None else 0.0,
+        ngrams=fitted[-1] if ngrams is not None else 0.0,
+    )
 
 
 def expected_calibration_error(
@@ -69,7 +85,11 @@ def expected_calibration_error(
     Questions are sorted into `bins` of equal width by that probability (a bin includes its upper end). Each bin's
     distance between mean probability and accuracy is weighted by its share of the questions (Naeini et al. 2015).
     """
-    top = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == classes
-    bin_of = np.clip(np.ceil(top * bins).astype(np.int64) - 1, 0, bins - 1)
-    return float(sum(abs((top - right)[bin_of == number].sum()) for number in range(bins)) / max(1, len(classes)))
+    top_probability = probabilities.max(axis=1)
+    is_right = probabilities.argmax(axis=1) == classes
+    bin_numbers = np.clip(np.ceil(top_probability * bins).astype(np.int64) - 1, 0, bins - 1)
+
+    # The sum of a bin is its size times its distance, so the bins are weighted by their sizes already.
+    excess = top_probability - is_right
+    total = sum(abs(excess[bin_numbers == number].sum()) for number in range(bins))
+    return float(total / max(1, len(classes)))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
-from crag.router.calibration import Logs, MixingWeights, log_softmax, mixed
+from crag.router.calibration import LogProbabilities, MixingWeights, log_softmax, mix_log_probabilities
 from crag.router.network import BertEncoder, Pooling, QuestionTokenizer
 from crag.router.ngrams import hashed_rows
 from crag.settings import SettingsError, StrictModel
@@ -22,8 +22,10 @@ from crag.weights.needed import needed_folder
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
 
-HEAD, UPDATE, NGRAMS = "0.head.", "0.encoder.", "ngrams."
-"""Prefixes of tensor names in the weights file."""
+# Prefixes of tensor names in the weights file.
+HEAD = "0.head."
+UPDATE = "0.encoder."
+NGRAMS = "ngrams."
 
 
 class FieldConfig(StrictModel):
@@ -59,7 +61,7 @@ def locate_classifier(name: str) -> Path:
     return folder.path
 
 
-def read_config(folder: Path) -> ClassifierConfig:
+def read_classifier_config(folder: Path) -> ClassifierConfig:
     """The configuration of a classifier's folder.
     Raises SettingsError: it is unreadable, or this version does not support it.
     """
@@ -67,10 +69,11 @@ def read_config(folder: Path) -> ClassifierConfig:
     try:
         return ClassifierConfig.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_url=False)
-        )
-        raise SettingsError(f"{path}: {faults}") from None
+        problems = []
+        for problem in error.errors(include_url=False):
+            key = ".".join(map(str, problem["loc"]))
+            problems.append(f"{key}: {problem['msg']}")
+        raise SettingsError(f"{path}: {'; '.join(problems)}") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -85,59 +88,86 @@ class Classifier:
     Raises:
         WeightsMissingError: the base encoder is missing.
         SettingsError: the weights do not match the configuration or the encoder.
+
+    Example:
+        classifier = Classifier(locate_classifier("cpu"))
+        probabilities = classifier.probabilities(["who directed the film?"])["domain"]  # shape (1, domains)
     """
 
     def __init__(self, folder: Path, encoder_folder: Path | None = None) -> None:
         from safetensors import SafetensorError
-        from safetensors.numpy import load_file
 
-        self.config = read_config(folder)
+        self.config = read_classifier_config(folder)
         self._encoder: BertEncoder | None = None
+        self._tensors: dict[str, NDArray[np.float32]] = {}
         try:
-            stored, fields = load_file(folder / WEIGHTS_FILE), self.config.fields.items()
-            finite = {name: np.asarray_chkfinite(array) for name, array in stored.items()}
-            update = {name.removeprefix(UPDATE): array for name, array in finite.items() if name.startswith(UPDATE)}
-            self._tensors = {name: array.astype(np.float32) for name, array in finite.items() if UPDATE not in name}
-            if self.config.base is not None:
-                base = encoder_folder or locate(self.config.base)
-                self._encoder = BertEncoder(base, update)
-                self._tokenizer = QuestionTokenizer(base, self.config.max_tokens)
-                for name, field in fields:
-                    self._check_shape(f"{HEAD}{name}.weight", len(field.labels), self._encoder.dimensions)
-            for name, field in fields if self.config.ngram_buckets else ():
-                self._check_shape(f"{NGRAMS}{name}.weight", self.config.ngram_buckets, len(field.labels))
-                self._check_shape(f"{NGRAMS}rarity", self.config.ngram_buckets)
+            self._load(folder, encoder_folder)
         except (KeyError, ValueError, SafetensorError) as error:
             raise SettingsError(f"{folder}: the weights do not fit the configuration: {error}") from error
 
+    def _load(self, folder: Path, encoder_folder: Path | None) -> None:
+        """Load the tensors and check that they fit the configuration."""
+        from safetensors.numpy import load_file
+
+        encoder_update = {}
+        for name, array in load_file(folder / WEIGHTS_FILE).items():
+            finite = np.asarray_chkfinite(array)
+            if name.startswith(UPDATE):
+                encoder_update[name.removeprefix(UPDATE)] = finite
+            else:
+                self._tensors[name] = finite.astype(np.float32)
+
+        if self.config.base is not None:
+            base_folder = encoder_folder or locate(self.config.base)
+            self._encoder = BertEncoder(base_folder, encoder_update)
+            self._tokenizer = QuestionTokenizer(base_folder, self.config.max_tokens)
+            for name, field in self.config.fields.items():
+                self._check_shape(f"{HEAD}{name}.weight", len(field.labels), self._encoder.dimensions)
+
+        if self.config.ngram_buckets:
+            self._check_shape(f"{NGRAMS}rarity", self.config.ngram_buckets)
+            for name, field in self.config.fields.items():
+                self._check_shape(f"{NGRAMS}{name}.weight", self.config.ngram_buckets, len(field.labels))
+
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
-        encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
-        return {
-            name: np.exp(
-                mixed(encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight))
-            )
-            for name, field in self.config.fields.items()
-        }
+        by_encoder = self._predict_by_encoder(texts)
+        by_ngrams = self._predict_by_ngrams(texts)
 
-    def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+        probabilities = {}
+        for name, field in self.config.fields.items():
+            weights = MixingWeights(field.encoder_weight, field.ngram_weight)
+            mixture = mix_log_probabilities(by_encoder.get(name), by_ngrams.get(name), weights)
+            probabilities[name] = np.exp(mixture)
+        return probabilities
+
+    def _predict_by_encoder(self, texts: Sequence[str]) -> dict[str, LogProbabilities]:
+        """The log-probabilities of each field by the encoder; empty without one."""
         if self._encoder is None:
             return {}
-        batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
-        vectors, heads = self._encoder.vectors(batch, self.config.pooling), self._tensors
-        return {
-            name: log_softmax(vectors @ heads[f"{HEAD}{name}.weight"].T + heads[f"{HEAD}{name}.bias"])
-            for name in self.config.fields
-        }
 
-    def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+        batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
+        vectors = self._encoder.vectors(batch, self.config.pooling)
+
+        predictions = {}
+        for name in self.config.fields:
+            weight = self._tensors[f"{HEAD}{name}.weight"]
+            bias = self._tensors[f"{HEAD}{name}.bias"]
+            predictions[name] = log_softmax(vectors @ weight.T + bias)
+        return predictions
+
+    def _predict_by_ngrams(self, texts: Sequence[str]) -> dict[str, LogProbabilities]:
+        """The log-probabilities of each field by the n-grams; empty without them."""
         if not self.config.ngram_buckets:
             return {}
-        tensors, rows = self._tensors, hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
-        return {
-            name: log_softmax(rows.times(tensors[f"{NGRAMS}{name}.weight"]) + tensors[f"{NGRAMS}{name}.bias"])
-            for name in self.config.fields
-        }
+
+        rows = hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
+        predictions = {}
+        for name in self.config.fields:
+            weight = self._tensors[f"{NGRAMS}{name}.weight"]
+            bias = self._tensors[f"{NGRAMS}{name}.bias"]
+            predictions[name] = log_softmax(rows.times(weight) + bias)
+        return predictions
 
     def _check_shape(self, name: str, *shape: int) -> None:
         if self._tensors[name].shape != shape:

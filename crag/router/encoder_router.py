@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from crag.core.contracts import Query, Route
 from crag.core.deadline import Deadline
 from crag.router.base import QuestionRouter, field_entry
-from crag.router.classifier import Classifier, locate_classifier, read_config
+from crag.router.classifier import Classifier, locate_classifier, read_classifier_config
 from crag.settings import EncoderRouter, SettingsError
 from crag.weights.manifest import locate
 
@@ -20,13 +20,16 @@ class EncoderQuestionRouter(QuestionRouter):
 
     def check_weights(self) -> None:
         """Raise `WeightsMissingError` for missing weights, `SettingsError` if two classifiers predict one field."""
-        configs = [read_config(locate_classifier(name)) for name in self._settings.classifiers]
+        field_counts: Counter[str] = Counter()
+        configs = [read_classifier_config(locate_classifier(name)) for name in self._settings.classifiers]
         for config in configs:
             if config.base is not None:
                 locate(config.base)
-        counts = Counter(field for config in configs for field in config.fields)
-        if twice := sorted(field for field, count in counts.items() if count > 1):
-            raise SettingsError(f'key "classifiers": {", ".join(twice)}: several classifiers predict it')
+            field_counts.update(config.fields.keys())
+
+        duplicates = sorted(field for field, count in field_counts.items() if count > 1)
+        if duplicates:
+            raise SettingsError(f'key "classifiers": {", ".join(duplicates)}: several classifiers predict it')
 
     def warm_up(self) -> None:
         """Load all classifiers, once; raises what `check_weights` raises."""
@@ -42,14 +45,18 @@ class EncoderQuestionRouter(QuestionRouter):
         """One route per query; empty for a query after the deadline."""
         self.warm_up()
         routes: list[Route] = [{} for _ in queries]
-        size = self._settings.batch_size
-        for start in range(0, len(queries), size):
+        batch_size = self._settings.batch_size
+        for start in range(0, len(queries), batch_size):
             if deadline.expired:
                 break
-            batch = slice(start, start + size)
-            for classifier in self._classifiers:
-                for field, rows in classifier.probabilities([query.text for query in queries[batch]]).items():
-                    labels = classifier.config.fields[field].labels
-                    for route, row in zip(routes[batch], rows, strict=True):
-                        route[field] = field_entry(labels, row)
+            batch = slice(start, start + batch_size)
+            self._fill_in(routes[batch], [query.text for query in queries[batch]])
         return routes
+
+    def _fill_in(self, routes: Sequence[Route], texts: Sequence[str]) -> None:
+        """Add the fields of all classifiers to the routes of one batch of questions."""
+        for classifier in self._classifiers:
+            for field, probabilities in classifier.probabilities(texts).items():
+                labels = classifier.config.fields[field].labels
+                for route, row in zip(routes, probabilities, strict=True):
+                    route[field] = field_entry(labels, row)

@@ -22,7 +22,8 @@ Tensors = Mapping[str, NDArray[np.floating[Any]]]
 Floats = NDArray[np.float32]
 
 _SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
-_ERF = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+_ERF_P = 0.3275911
+_ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 """Abramowitz and Stegun, 7.1.26: the error function to 1.5e-7."""
 
 
@@ -56,10 +57,13 @@ class QuestionTokenizer:
 
     def batch(self, tokens: Sequence[Sequence[int]]) -> TokenBatch:
         """The texts' tokens as one padded batch."""
-        width = max(map(len, tokens))
-        ids = [[*row, *[self._padding] * (width - len(row))] for row in tokens]
-        mask = [[1] * len(row) + [0] * (width - len(row)) for row in tokens]
-        return TokenBatch(np.array(ids), np.array(mask))
+        longest = max(map(len, tokens))
+        ids = np.full((len(tokens), longest), self._padding, dtype=np.int64)
+        mask = np.zeros((len(tokens), longest), dtype=np.int64)
+        for row, text_tokens in enumerate(tokens):
+            ids[row, : len(text_tokens)] = text_tokens
+            mask[row, : len(text_tokens)] = 1
+        return TokenBatch(ids, mask)
 
 
 class BertEncoder:
@@ -75,10 +79,16 @@ class BertEncoder:
 
         config = json.loads((folder / "config.json").read_bytes())
         self.dimensions: int = config["hidden_size"]
-        self._layers, self._heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
+        self._layers = int(config["num_hidden_layers"])
+        self._heads = int(config["num_attention_heads"])
         self._epsilon: float = config["layer_norm_eps"]
-        stored = load_file(folder / "model.safetensors")
-        self._parameters = {_plain(name): array.astype(np.float32, copy=False) for name, array in stored.items()}
+
+        self._parameters: dict[str, Floats] = {}
+        for name, array in load_file(folder / "model.safetensors").items():
+            self._parameters[_normalise_name(name)] = array.astype(np.float32, copy=False)
+        self._apply_update(update)
+
+    def _apply_update(self, update: Tensors) -> None:
         for name, array in update.items():
             layer, _, part = name.rpartition(".")
             if part == "lora_b":
@@ -98,59 +108,80 @@ class BertEncoder:
 
     def states(self, batch: TokenBatch) -> Floats:
         """The last layer's state of each token: (questions, tokens, dimensions)."""
-        words, places, kinds = (
-            self._parameters[f"embeddings.{table}_embeddings.weight"] for table in ("word", "position", "token_type")
-        )
-        embedded = words[batch.ids] + places[: batch.ids.shape[1]] + kinds[0]
-        states = self._normed(embedded, "embeddings")
-        hidden = np.where(batch.mask[:, None, None, :] == 1, np.float32(0), np.float32(-1e9))
+        states = self._embed(batch.ids)
+        # Added to the attention scores: padding gets no weight.
+        attention_bias = np.where(batch.mask[:, None, None, :] == 1, np.float32(0), np.float32(-1e9))
+
         for number in range(self._layers):
             layer = f"encoder.layer.{number}"
-            query, key, value = (
-                self._in_heads(self._linear(states, f"{layer}.attention.self.{part}"))
-                for part in ("query", "key", "value")
-            )
-            scores = query @ key.swapaxes(2, 3) / np.float32(math.sqrt(query.shape[3])) + hidden
-            weights = np.exp(scores - scores.max(axis=3, keepdims=True))
-            context = (weights / weights.sum(axis=3, keepdims=True)) @ value
-            context = context.swapaxes(1, 2).reshape(states.shape)
-            states = self._added(states, context, f"{layer}.attention.output")
-            states = self._added(states, _gelu(self._linear(states, f"{layer}.intermediate.dense")), f"{layer}.output")
+            context = self._attend(states, attention_bias, f"{layer}.attention.self")
+            states = self._add_and_normalise(states, context, f"{layer}.attention.output")
+            intermediate = _gelu(self._linear(states, f"{layer}.intermediate.dense"))
+            states = self._add_and_normalise(states, intermediate, f"{layer}.output")
         return states
 
-    def _linear(self, states: Floats, name: str) -> Floats:
-        rows = (
-            states.reshape(-1, states.shape[-1]) @ self._parameters[f"{name}.weight"].T
-        )  # one product, not one a question
-        return (rows + self._parameters[f"{name}.bias"]).reshape(*states.shape[:-1], -1)
+    def _embed(self, ids: NDArray[np.int64]) -> Floats:
+        """The sum of word, position and token type embeddings, normalised: (questions, tokens, dimensions)."""
+        words = self._parameters["embeddings.word_embeddings.weight"]
+        positions = self._parameters["embeddings.position_embeddings.weight"]
+        token_types = self._parameters["embeddings.token_type_embeddings.weight"]
+        embedded = words[ids] + positions[: ids.shape[1]] + token_types[0]
+        return self._normalise(embedded, "embeddings")
 
-    def _added(self, states: Floats, change: Floats, name: str) -> Floats:
-        return self._normed(states + self._linear(change, f"{name}.dense"), name)
+    def _attend(self, states: Floats, attention_bias: Floats, name: str) -> Floats:
+        """Multi-head self-attention: (questions, tokens, dimensions)."""
+        query = self._split_heads(self._linear(states, f"{name}.query"))
+        key = self._split_heads(self._linear(states, f"{name}.key"))
+        value = self._split_heads(self._linear(states, f"{name}.value"))
 
-    def _normed(self, states: Floats, name: str) -> Floats:
-        centred = states - states.mean(axis=-1, keepdims=True)
-        scale = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
-        weight, bias = (self._parameters[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))
-        normed: Floats = centred / scale * weight + bias
-        return normed
+        head_dimensions = query.shape[3]
+        scores = query @ key.swapaxes(2, 3) / np.float32(math.sqrt(head_dimensions)) + attention_bias
+        weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+        context = (weights / weights.sum(axis=3, keepdims=True)) @ value
 
-    def _in_heads(self, states: Floats) -> Floats:
+        joined: Floats = context.swapaxes(1, 2).reshape(states.shape)
+        return joined
+
+    def _split_heads(self, states: Floats) -> Floats:
         """(questions, heads, tokens, dimensions of a head)."""
         questions, tokens, _ = states.shape
         return states.reshape(questions, tokens, self._heads, -1).swapaxes(1, 2)
 
+    def _linear(self, states: Floats, name: str) -> Floats:
+        """A linear layer. The questions' tokens are the rows of one matrix: one product is faster than many."""
+        rows = states.reshape(-1, states.shape[-1]) @ self._parameters[f"{name}.weight"].T
+        return (rows + self._parameters[f"{name}.bias"]).reshape(*states.shape[:-1], -1)
+
+    def _add_and_normalise(self, states: Floats, change: Floats, name: str) -> Floats:
+        """The residual connection around a sublayer, then its norm."""
+        return self._normalise(states + self._linear(change, f"{name}.dense"), name)
+
+    def _normalise(self, states: Floats, name: str) -> Floats:
+        """Layer normalisation."""
+        weight = self._parameters[f"{name}.LayerNorm.weight"]
+        bias = self._parameters[f"{name}.LayerNorm.bias"]
+
+        centred = states - states.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
+        normalised: Floats = centred / deviation * weight + bias
+        return normalised
+
 
 def _gelu(values: Floats) -> Floats:
+    """The Gaussian error linear unit: ``x * (1 + erf(x / sqrt(2))) / 2``."""
     scaled = np.abs(values) * np.float32(math.sqrt(0.5))
-    t = 1 / (1 + np.float32(0.3275911) * scaled)
-    series = np.zeros_like(t)
-    for coefficient in reversed(_ERF):
-        series = (series + np.float32(coefficient)) * t
-    error_function = np.copysign(1 - series * np.exp(-np.square(scaled)), values)
+
+    # erf(x) = 1 - (a1 t + ... + a5 t^5) exp(-x^2), with t = 1 / (1 + p x), by Horner's rule.
+    t = 1 / (1 + np.float32(_ERF_P) * scaled)
+    polynomial = np.zeros_like(t)
+    for coefficient in reversed(_ERF_COEFFICIENTS):
+        polynomial = (polynomial + np.float32(coefficient)) * t
+    error_function = np.copysign(1 - polynomial * np.exp(-np.square(scaled)), values)
+
     activated: Floats = values * np.float32(0.5) * (1 + error_function)
     return activated
 
 
-def _plain(name: str) -> str:
-    """A parameter's name without the model's prefix, and with what norms are called since TensorFlow's checkpoints."""
+def _normalise_name(name: str) -> str:
+    """A parameter's name without the model's prefix; norms of TensorFlow's checkpoints have gamma and beta."""
     return name.removeprefix("bert.").replace(".gamma", ".weight").replace(".beta", ".bias")

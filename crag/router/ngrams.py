@@ -55,7 +55,9 @@ def letter_runs(text: str) -> Iterator[str]:
     for word in text.split():
         padded = f" {word} "
         for length in _RUN_LENGTHS:
-            yield from (f"\t{padded[start : start + length]}" for start in range(max(1, len(padded) - length + 1)))
+            # A word shorter than the run gives one run, for each length.
+            for start in range(max(1, len(padded) - length + 1)):
+                yield f"\t{padded[start : start + length]}"
 
 
 BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
@@ -65,18 +67,24 @@ BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
 def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int = BUCKETS) -> Counter[int]:
     """How many n-grams of the text are in each bucket.
 
-    Letters become lower case, digits ``0``: it matters that a year is named, not which one.
+    Letters become lower case, digits ``0``: it matters that a year is named, not which one. `block` gives the n-grams.
+
+    Example:
+        bucket_counts("in 1986?", word_ngrams) == bucket_counts("IN 2024?", word_ngrams)  # True
     """
-    plain = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
-    return Counter(crc32(gram.encode("utf-8", "surrogatepass")) % buckets for gram in block(plain))
+    normalised = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
+    return Counter(crc32(ngram.encode("utf-8", "surrogatepass")) % buckets for ngram in block(normalised))
 
 
 def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.float32]:
     """The smoothed inverse document frequency of each bucket: ln((1 + n) / (1 + texts with it)) + 1."""
-    frequency = np.zeros(buckets)
+    document_frequency = np.zeros(buckets)
     for text in texts:
-        frequency[list({bucket for block in BLOCKS for bucket in bucket_counts(text, block, buckets)})] += 1
-    return np.asarray(np.log((1 + len(texts)) / (1 + frequency)) + 1, dtype=np.float32)
+        present: set[int] = set()
+        for block in BLOCKS:
+            present.update(bucket_counts(text, block, buckets))
+        document_frequency[list(present)] += 1
+    return np.asarray(np.log((1 + len(texts)) / (1 + document_frequency)) + 1, dtype=np.float32)
 
 
 def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows:
@@ -89,8 +97,14 @@ def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows
             counts = bucket_counts(text, block, len(rarity))
             weights = [(1.0 + math.log(count)) * float(rarity[bucket]) for bucket, count in counts.items()]
             length = max(math.hypot(*weights), 1e-12)
+
             rows += [row] * len(counts)
-            columns += counts
+            columns += counts.keys()
             values += [weight / length for weight in weights]
-    shape = (len(texts), len(rarity))
-    return SparseRows(np.array(rows, np.int64), np.array(columns, np.int64), np.array(values, np.float32), shape)
+
+    return SparseRows(
+        np.array(rows, np.int64),
+        np.array(columns, np.int64),
+        np.array(values, np.float32),
+        shape=(len(texts), len(rarity)),
+    )

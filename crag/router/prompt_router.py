@@ -16,25 +16,35 @@ from crag.settings import PromptRouter
 OTHER = "other"
 """What the prompts call domain ``open``: open questions often touch the fields of the others (db3 2.3)."""
 
-_NAMES = {name.removesuffix("s"): name for name in DOMAINS} | {OTHER: "open"}
-_DOMAIN = re.compile(rf"\b({'|'.join(_NAMES)})s?\b")
-_NUMBER = re.compile(r"(?<![\d.])(?![1-3][.)]\s)(\d{0,3}\.\d+|\d{1,3})(?!\d) ?(%|percent)?")
-"""A certainty; the marks "1." to "3." of a list of the three parts are none."""
-_PACES = {
+_DOMAIN_BY_WORD = {domain.removesuffix("s"): domain for domain in DOMAINS} | {OTHER: "open"}
+_DOMAIN = re.compile(rf"\b({'|'.join(_DOMAIN_BY_WORD)})s?\b")
+_NUMBER = re.compile(
+    r"(?<![\d.])(?![1-3][.)]\s)"  # not the marks "1." to "3." of a list of the three parts
+    r"(\d{0,3}\.\d+|\d{1,3})(?!\d)"  # 95 or .95, not a year
+    r" ?(%|percent)?"
+)
+_DYNAMISM = re.compile(
+    r"(?<!\bnot )(?<!\bnon-)"  # not "not static", "non-static"
+    r"\b(?:static|stable|never|slow|fast|real[ -]?time)"
+)
+_DYNAMISM_BY_WORD = {
     "static": "static",
     "stable": "static",
     "never": "static",
     "slow": "slow-changing",
     "fast": "fast-changing",
-    "real": "real-time",
 }
-_DYNAMISM = re.compile(r"(?<!\bnot )(?<!\bnon-)\b(?:static|stable|never|slow|fast|real[ -]?time)")
+"""Any other match is ``real-time``, which is written in several ways."""
 
 
 class RoutingPrompt(NamedTuple):
-    """A system turn, the beginning and the end of the user turn around the question, and the reader of the replies.
+    """A prompt that asks for the class of a question, and how its reply is read.
 
-    `read` gives the fields of a route; it leaves out what the reply does not say in a way that can be understood.
+    Attributes:
+        system: The system turn.
+        user: The beginning of the user turn; the question follows.
+        end: The end of the user turn.
+        read: Turns a reply into a route. It leaves out the fields that it cannot read.
     """
 
     system: str
@@ -44,37 +54,57 @@ class RoutingPrompt(NamedTuple):
 
 
 def read_domain_word(reply: str) -> Route:
-    """The domain whose name comes first in the reply."""
-    name = _DOMAIN.search(reply.lower())
-    return {"domain": {"label": _NAMES[name[1]]}} if name else {}
+    """The domain whose name comes first in the reply.
+
+    Example:
+        read_domain_word("The field is: SPORTS")  # {"domain": {"label": "sports"}}
+    """
+    word = _DOMAIN.search(reply.lower())
+    if word is None:
+        return {}
+    return {"domain": {"label": _DOMAIN_BY_WORD[word[1]]}}
 
 
 def read_domain_with_certainty(reply: str) -> Route:
     """Domain, certainty and dynamism from a reply like ``movie, 95%, static``, its parts in this order.
 
-    The certainty is what the model says, not a calibrated probability: it stands beside the label as `certainty`, and
-    no `probabilities` are claimed. A reply without a readable certainty from 0 to 100 has certainty 0.
+    The certainty is the model's statement, not a calibrated probability: the route has it as `certainty`, and no
+    `probabilities`. A reply without a readable certainty from 0 to 100 has certainty 0.
+
+    Example:
+        read_domain_with_certainty("movie, 95%, static")
+        # {"domain": {"label": "movie", "certainty": 0.95}, "static_or_dynamic": {"label": "static"}}
     """
     text = reply.lower()
     domain = _DOMAIN.search(text)
     if domain is None:
         return {}
-    after = text[domain.end() :]
-    pace = _DYNAMISM.search(after)
-    certainty = _certainty(after, pace.start() if pace else len(after))
-    route: Route = {"domain": {"label": _NAMES[domain[1]], "certainty": certainty}}
-    if pace:
-        route["static_or_dynamic"] = {"label": next(name for word, name in _PACES.items() if pace[0].startswith(word))}
+
+    after_domain = text[domain.end() :]
+    dynamism = _DYNAMISM.search(after_domain)
+    before_dynamism = dynamism.start() if dynamism else len(after_domain)
+
+    certainty = _parse_certainty(after_domain, before_dynamism)
+    route: Route = {"domain": {"label": _DOMAIN_BY_WORD[domain[1]], "certainty": certainty}}
+    if dynamism:
+        route["static_or_dynamic"] = {"label": _DYNAMISM_BY_WORD.get(dynamism[0], "real-time")}
     return route
 
 
-def _certainty(text: str, pace: int) -> float:
-    """The first number of per cent, else the last number before the pace; ``95%``, ``95`` and ``0.95`` are the same."""
-    percentages = [float(match[1]) / 100 for match in _NUMBER.finditer(text) if match[2]]
-    numbers = [float(match[1]) for match in _NUMBER.finditer(text, 0, pace)]
-    if not percentages and not numbers:
-        return 0.0
-    certainty = percentages[0] if percentages else numbers[-1] if numbers[-1] <= 1 else numbers[-1] / 100
+def _parse_certainty(text: str, end: int) -> float:
+    """The first number of per cent, else the last number before `end`; ``95%``, ``95`` and ``0.95`` are the same.
+
+    0 if there is none, or if it is above 100 %.
+    """
+    certainty = 0.0
+    percentages = [float(match[1]) for match in _NUMBER.finditer(text) if match[2]]
+    numbers = [float(match[1]) for match in _NUMBER.finditer(text, 0, end)]
+    if percentages:
+        certainty = percentages[0] / 100
+    elif numbers:
+        number = numbers[-1]
+        certainty = number if number <= 1 else number / 100
+
     return certainty if certainty <= 1 else 0.0
 
 
@@ -115,23 +145,27 @@ class PromptQuestionRouter(QuestionRouter):
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query. A failed or unreadable reply gives an empty one."""
-        system, user, end, _ = self._prompt
-        requests = [
-            GenerationRequest(
-                messages=(Message("system", system), Message("user", f"{user}\nQuestion: {query.text}\n{end}")),
-                adapter=self._settings.adapter,
-                max_tokens=self._settings.max_new_tokens,
-                stop=("\n",),
-            )
-            for query in queries
-        ]
-        generations = self._model.generate(requests, deadline) if requests else []
-        return [self._read(generation) for generation in generations]
+        if not queries:
+            return []
+        requests = [self._build_request(query) for query in queries]
+        generations = self._model.generate(requests, deadline)
+        return [self._read_route(generation) for generation in generations]
 
-    def _read(self, generation: Generation) -> Route:
+    def _build_request(self, query: Query) -> GenerationRequest:
+        prompt = self._prompt
+        user_turn = f"{prompt.user}\nQuestion: {query.text}\n{prompt.end}"
+        return GenerationRequest(
+            messages=(Message("system", prompt.system), Message("user", user_turn)),
+            adapter=self._settings.adapter,
+            max_tokens=self._settings.max_new_tokens,
+            stop=("\n",),
+        )
+
+    def _read_route(self, generation: Generation) -> Route:
         """A domain that the model is not certain enough of counts as open (WeKnow-RAG: it must exceed 0.9)."""
         route = self._prompt.read(generation.text)
-        domain, least = route.get("domain"), self._settings.minimum_certainty
-        if domain and least > 0 and domain.get("certainty", 1.0) <= least:
+        domain = route.get("domain")
+        minimum_certainty = self._settings.minimum_certainty
+        if domain and minimum_certainty > 0 and domain.get("certainty", 1.0) <= minimum_certainty:
             domain["label"] = "open"
         return route

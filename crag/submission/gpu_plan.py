@@ -27,12 +27,18 @@ GRAPH_SECONDS = 4.0
 """Assumed: calls of a batch to the graph's server."""
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
-HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
-"""Of a T4 (NVIDIA's data sheet)."""
-COMPUTE_SHARE, AWQ_COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.5, 0.70
-"""Assumed: a 70 W card lowers its clock under load; 4-bit weights are unpacked for each use."""
+HALF_TFLOPS = 65.0
+"""Peak of a T4 in half precision (NVIDIA's data sheet)."""
+BANDWIDTH_GB = 320.0
+"""GB per second from the memory of a T4 (NVIDIA's data sheet)."""
+COMPUTE_SHARE = 0.35
+"""Assumed share of that peak: a 70 W card lowers its clock under load."""
+AWQ_COMPUTE_SHARE = 0.5
+"""Assumed share of the former share: 4-bit weights are unpacked for each use."""
+BANDWIDTH_SHARE = 0.70
+"""Assumed share of the bandwidth."""
 STEP_SECONDS = 0.1
-"""Assumed: in less the host cannot start the kernels of a step. 0.07 beside an H200, with 8B and an adapter."""
+"""Assumed: in less time the host cannot start the kernels of a step. 0.07 beside an H200, with 8B and an adapter."""
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
@@ -77,32 +83,42 @@ class GpuPlan:
         return self.shapes.get(name)
 
 
-def plan(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
-    """Place the preset's models on the cards, and list what does not fit."""
+def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
+    """Place the preset's models on the cards, and list what does not fit.
+
+    plan = plan_gpus(load_settings("submission", []))
+    plan.problems  # [] if everything fits
+    """
     entries = (manifest or load_manifest()).models
-    made = GpuPlan(cards, {name: entry.shape for name, entry in entries.items() if entry.shape})
+    gpu_plan = GpuPlan(cards, {name: entry.shape for name, entry in entries.items() if entry.shape})
+
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
-        _vllm(engine, made)
+        _add_vllm(gpu_plan, engine)
     elif isinstance(engine, TransformersEngine) and engine.device.startswith(("cuda", "auto")):
-        _transformers(settings, engine, made)
+        _add_transformers(gpu_plan, engine, context_tokens=settings.web.context.max_tokens)
+
     for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
-        if encoder is not None and (card := _card(encoder.device)) is not None:
-            _encoder(key, encoder, card, made)
+        if encoder is not None:
+            _add_encoder(gpu_plan, key, encoder)
+
     # vLLM includes its workers' CUDA memory in its share.
-    own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
-    made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
-    for card in sorted({part.card for part in made.parts}):
-        _check(card, made)
-    return made
+    is_vllm = isinstance(engine, VllmEngine)
+    agent_cards = {part.card for part in gpu_plan.parts if part.key != "language_model" or not is_vllm}
+    for card in sorted(agent_cards):
+        gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
+
+    for card in sorted({part.card for part in gpu_plan.parts}):
+        _check_card(gpu_plan, card)
+    return gpu_plan
 
 
-def _card(device: str) -> int | None:
+def _card_number(device: str) -> int | None:
     """The number of a torch device's GPU; None for a CPU."""
     return int(device.partition(":")[2] or 0) if device.startswith("cuda") else None
 
 
-def _bytes(dtype: str) -> int:
+def _bytes_per_value(dtype: str) -> int:
     return 4 if dtype == "float32" else 2
 
 
@@ -111,67 +127,102 @@ def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
     return tokens * (4 * shape.hidden + 2 * shape.intermediate) * value_bytes / GIB
 
 
-def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
-    cards, share = engine.tensor_parallel_size, engine.gpu_memory_utilization * GPU_MEMORY_GIB
+def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
+    """Reserve vLLM's share of each card, whatever it needs; what is free in the share holds keys and values."""
+    cards = engine.tensor_parallel_size
+    share = engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    made.parts += [Part(card, "language_model", title, share) for card in range(cards)]
-    if shape := made.shape(engine.model):
-        weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
-        token = shape.key_value_bytes(_bytes(engine.dtype)) / cards / GIB
-        room = share - weights - ADAPTER_GIB * len(engine.adapters) - VLLM_WORKSPACE_GIB
-        made.cached_tokens = max(0, int(room / token))
-        if made.cached_tokens < engine.max_model_tokens:
-            problem = (
-                f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
-                f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
-            )
-            wanted = math.ceil((share - room + engine.max_model_tokens * token) / GPU_MEMORY_GIB * 100) / 100
-            remedy = f"raise it to {wanted:g}, raise tensor_parallel_size, or lower max_model_tokens"
-            made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
+    gpu_plan.parts += [Part(card, "language_model", title, share) for card in range(cards)]
+
+    shape = gpu_plan.shape(engine.model)
+    if shape is None:
+        return
+
+    # All in GiB on each card.
+    weights = shape.weight_bytes(_bytes_per_value(engine.dtype)) / cards / GIB
+    token = shape.key_value_bytes(_bytes_per_value(engine.dtype)) / cards / GIB
+    room = share - weights - ADAPTER_GIB * len(engine.adapters) - VLLM_WORKSPACE_GIB
+    gpu_plan.cached_tokens = max(0, int(room / token))
+
+    if gpu_plan.cached_tokens < engine.max_model_tokens:
+        problem = (
+            f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {gpu_plan.cached_tokens:,} tokens "
+            f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
+        )
+        sufficient = (share - room + engine.max_model_tokens * token) / GPU_MEMORY_GIB
+        rounded_up = math.ceil(sufficient * 100) / 100
+        remedy = f"raise it to {rounded_up:g}, raise tensor_parallel_size, or lower max_model_tokens"
+        gpu_plan.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
 
-def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan) -> None:
+def _add_transformers(gpu_plan: GpuPlan, engine: TransformersEngine, *, context_tokens: int) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
-    if shape := made.shape(engine.model):
-        cards = range(made.cards) if engine.device == "auto" else [_card(engine.device) or 0]
-        value = _bytes(engine.dtype)
-        longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
-        tokens = engine.batch_size * longest
-        sizes = {
-            f"{engine.model}: weights{', a part of the layers' * (len(cards) > 1)}": shape.weight_bytes(value),
-            f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": tokens
-            * shape.key_value_bytes(value),
-        }
-        for card in cards:
-            made.parts += [Part(card, "language_model", what, size / len(cards) / GIB) for what, size in sizes.items()]
-            work = _activations(shape, tokens, value)
-            made.parts.append(Part(card, "language_model", "activations of these", work))
+    shape = gpu_plan.shape(engine.model)
+    if shape is None:
+        return
 
+    cards = list(range(gpu_plan.cards)) if engine.device == "auto" else [_card_number(engine.device) or 0]
+    value_bytes = _bytes_per_value(engine.dtype)
+    prompt_tokens = min(engine.max_model_tokens, context_tokens + PROMPT_AROUND_CONTEXT)
+    batch_tokens = engine.batch_size * prompt_tokens
 
-def _encoder(key: str, encoder: EncoderSettings, card: int, made: GpuPlan) -> None:
-    if shape := made.shape(encoder.model):
-        value, count, tokens = _bytes(encoder.dtype), encoder.batch_size, encoder.max_tokens
-        work = _activations(shape, count * tokens, value) + count * shape.heads * tokens**2 * value / GIB
-        made.parts += [
-            Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value) / GIB),
-            Part(card, key, f"activations of {count} texts of {tokens} tokens", work),
+    weights = shape.weight_bytes(value_bytes) / len(cards) / GIB
+    weights_title = f"{engine.model}: weights" + (", a part of the layers" if len(cards) > 1 else "")
+    cache = batch_tokens * shape.key_value_bytes(value_bytes) / len(cards) / GIB
+    cache_title = f"keys and values of {engine.batch_size} prompts of {prompt_tokens:,} tokens"
+    activations = _activations(shape, batch_tokens, value_bytes)
+
+    for card in cards:
+        gpu_plan.parts += [
+            Part(card, "language_model", weights_title, weights),
+            Part(card, "language_model", cache_title, cache),
+            Part(card, "language_model", "activations of these", activations),
         ]
 
 
-def _check(card: int, made: GpuPlan) -> None:
-    parts, total = made.on(card), made.total(card)
-    if card >= made.cards:
-        problem = f"is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
-        made.problems.append((parts[0].key, problem, "choose an existing device, or raise gpu_count in aicrowd.json"))
-    elif total > GPU_MEMORY_GIB:
-        listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
-        problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {listed}"
-        largest = max(parts, key=lambda part: part.gib)
-        key, remedy = f"{largest.key}.device", "another GPU, a smaller batch_size, or fewer tokens"
-        if largest.what.startswith("vLLM"):
-            share = (GPU_MEMORY_GIB - total + largest.gib) / GPU_MEMORY_GIB
-            key, remedy = "language_model.gpu_memory_utilization", f"lower it to {math.floor(share * 100) / 100:g}"
-        made.problems.append((key, problem, remedy))
+def _add_encoder(gpu_plan: GpuPlan, key: str, encoder: EncoderSettings) -> None:
+    """A dense encoder or a cross-encoder, unless it runs on a CPU."""
+    card = _card_number(encoder.device)
+    if card is None:
+        return
+    shape = gpu_plan.shape(encoder.model)
+    if shape is None:
+        return
+
+    value_bytes = _bytes_per_value(encoder.dtype)
+    texts = encoder.batch_size
+    tokens = encoder.max_tokens
+    attention = texts * shape.heads * tokens**2 * value_bytes / GIB
+    activations = _activations(shape, texts * tokens, value_bytes) + attention
+    gpu_plan.parts += [
+        Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value_bytes) / GIB),
+        Part(card, key, f"activations of {texts} texts of {tokens} tokens", activations),
+    ]
+
+
+def _check_card(gpu_plan: GpuPlan, card: int) -> None:
+    """Note a problem if the card does not exist or is too small for its parts."""
+    parts = gpu_plan.on(card)
+    total = gpu_plan.total(card)
+    if card >= gpu_plan.cards:
+        problem = f"is on GPU {card}, but there are only {gpu_plan.cards} (GPU 0 to {gpu_plan.cards - 1})"
+        remedy = "choose an existing device, or raise gpu_count in aicrowd.json"
+        gpu_plan.problems.append((parts[0].key, problem, remedy))
+        return
+    if total <= GPU_MEMORY_GIB:
+        return
+
+    part_list = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
+    problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {part_list}"
+    largest = max(parts, key=lambda part: part.gib)
+    if largest.what.startswith("vLLM"):
+        share = (GPU_MEMORY_GIB - total + largest.gib) / GPU_MEMORY_GIB
+        key = "language_model.gpu_memory_utilization"
+        remedy = f"lower it to {math.floor(share * 100) / 100:g}"
+    else:
+        key = f"{largest.key}.device"
+        remedy = "another GPU, a smaller batch_size, or fewer tokens"
+    gpu_plan.problems.append((key, problem, remedy))
 
 
 # --- seconds ----------------------------------------------------------------------------------------------------------
@@ -229,11 +280,14 @@ class Writer:
     def compute(self, tokens: float) -> float:
         """Seconds of two operations per active parameter and token, over the assumed share of the cards' peak."""
         share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if self.shape.awq_group else 1.0)
-        return 2 * self.shape.active_parameters * tokens / (self.cards * HALF_TFLOPS * 1e12 * share)
+        operations = 2 * self.shape.active_parameters * tokens
+        return operations / (self.cards * HALF_TFLOPS * 1e12 * share)
 
     def exchange(self, tokens: float) -> float:
         """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
-        return (self.cards > 1) * self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
+        if self.cards == 1:
+            return 0.0
+        return self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
 
     def read(self, tokens: float) -> float:
         """Seconds to read the prompts of a batch."""
@@ -242,53 +296,77 @@ class Writer:
     def write(self, prompts: int, tokens: int) -> float:
         """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
         step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
-        return math.ceil(prompts / self.together) * tokens * max(step, STEP_SECONDS)
+        rounds = math.ceil(prompts / self.together)
+        return rounds * tokens * max(step, STEP_SECONDS)
 
 
-def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
+def build_writer(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: float) -> Writer:
     """The engine's cards, and the number of prompts of this length that it takes at once; raises UserError."""
     engine = settings.language_model
-    if not isinstance(engine, TransformersEngine | VllmEngine) or engine.model not in made.shapes:
-        raise UserError(
-            f"the preset {settings.name} does not run a model of crag/weights/manifest.toml on a GPU of its own"
-        )
+    if not isinstance(engine, TransformersEngine | VllmEngine) or engine.model not in gpu_plan.shapes:
+        raise UserError(f"the preset {settings.name} does not run a model of crag/weights/manifest.toml on its own GPU")
+    shape = gpu_plan.shapes[engine.model]
     if isinstance(engine, TransformersEngine):
-        return Writer(made.shapes[engine.model], together=engine.batch_size)
-    tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
-    fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
-    return Writer(made.shapes[engine.model], engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
+        return Writer(shape, together=engine.batch_size)
+
+    # vLLM takes as many prompts as its cache has room for.
+    together = settings.batch_size
+    if gpu_plan.cached_tokens is not None:
+        tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
+        together = min(together, int(gpu_plan.cached_tokens // tokens))
+    return Writer(shape, engine.tensor_parallel_size, max(1, together))
 
 
 def time_rows(
-    settings: Settings, made: GpuPlan, load: Workload, *, graph: bool, peak: Sequence[float] | None = None
+    settings: Settings, gpu_plan: GpuPlan, load: Workload, *, graph: bool, peak: Sequence[float] | None = None
 ) -> list[tuple[str, float]]:
     """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
 
     With the `peak` (TFLOPS and GB/s) of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
     """
     scale = settings.batch_size / load.questions
-    caches_prefixes = isinstance(settings.language_model, VllmEngine)
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
+
     for name, encoder, tokens in (
         ("dense encoder", settings.dense_encoder, load.encoder_tokens),
         ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
     ):
-        if encoder is not None and (shape := made.shapes.get(encoder.model)):
-            rows.append((name, Writer(shape).compute(tokens * scale)))
-    for step, texts in load.generations.items():
+        if encoder is not None and encoder.model in gpu_plan.shapes:
+            rows.append((name, Writer(gpu_plan.shapes[encoder.model]).compute(tokens * scale)))
+
+    caches_prefixes = isinstance(settings.language_model, VllmEngine)
+    for step, generations in load.generations.items():
         if step in GRAPH_STEPS and not graph:
             continue
-        writer = writer_of(settings, made, texts.tokens / texts.prompts)
-        read = (texts.unshared if caches_prefixes else texts.tokens) * scale
-        prompts = round(texts.prompts * scale)
-        seconds = writer.read(read) + writer.write(prompts, texts.longest)
-        what = f"{step}: read {read:,.0f} of {texts.tokens * scale:,.0f} tokens, write {texts.longest}"
-        if texts.written:
-            ran = texts.read_seconds * scale, texts.write_seconds
-            speeds = texts.tokens / texts.read_seconds, texts.written / texts.write_seconds
-            what += f"; here {ran[0]:.1f} s ({speeds[0]:,.0f} tokens/s) and {ran[1]:.1f} s ({speeds[1]:,.0f} tokens/s)"
-            if peak:
-                seconds = ran[0] * peak[0] / HALF_TFLOPS + ran[1] * peak[1] / BANDWIDTH_GB
-                seconds = seconds / writer.cards + writer.exchange(read)
-        rows.append((what, seconds))
-    return [*rows, ("the graph's server (assumed)", GRAPH_SECONDS)] if graph and settings.knowledge_graph else rows
+        writer = build_writer(settings, gpu_plan, generations.tokens / generations.prompts)
+        read_tokens = (generations.unshared if caches_prefixes else generations.tokens) * scale
+        rows.append(_generation_row(step, generations, writer, read_tokens, scale, peak))
+
+    if graph and settings.knowledge_graph:
+        rows.append(("the graph's server (assumed)", GRAPH_SECONDS))
+    return rows
+
+
+def _generation_row(
+    step: str, generations: Generations, writer: Writer, read_tokens: float, scale: float, peak: Sequence[float] | None
+) -> tuple[str, float]:
+    """The row of one step of the language model. `scale` is the batch size over the number of measured questions."""
+    all_tokens = generations.tokens * scale
+    what = f"{step}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {generations.longest}"
+    prompts = round(generations.prompts * scale)
+    seconds = writer.read(read_tokens) + writer.write(prompts, generations.longest)
+    if not generations.written:
+        return what, seconds
+
+    read_here = generations.read_seconds * scale
+    write_here = generations.write_seconds
+    read_speed = generations.tokens / generations.read_seconds
+    write_speed = generations.written / generations.write_seconds
+    what += (
+        f"; here {read_here:.1f} s ({read_speed:,.0f} tokens/s) and {write_here:.1f} s ({write_speed:,.0f} tokens/s)"
+    )
+    if peak:
+        peak_tflops, peak_bandwidth = peak
+        on_one_card = read_here * peak_tflops / HALF_TFLOPS + write_here * peak_bandwidth / BANDWIDTH_GB
+        seconds = on_one_card / writer.cards + writer.exchange(read_tokens)
+    return what, seconds

@@ -5,13 +5,14 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 from crag.core.files import UserError
 from crag.settings import Settings, VllmEngine, load_settings
-from crag.submission.preflight.subject import Subject, some
+from crag.submission.preflight.subject import Subject, first_few
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
@@ -26,7 +27,11 @@ _STEPS_BY_KEY = {
 }
 """A key that names an adapter -> the step of a trace that it works in."""
 _FAULT = re.compile(
-    r"\A(?:(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded))"
+    r"""\A(?:
+        (?:\w+[ ])+failed(?:[ ]for[ ]the[ ]whole[ ]batch[ ]\(|:[ ])  # not "failed" in the middle of a sentence
+        | the[ ]language[ ]model[ ](?:hung|could[ ]not[ ]be[ ]loaded)
+    )""",
+    re.VERBOSE,
 )
 """The agent's message for a stage that raised, or for a dead model (`crag.pipeline`)."""
 
@@ -37,92 +42,168 @@ def processor_changes(settings: Settings) -> list[str]:
     AWQ weights and half precision stay: vLLM's CPU build computes with them.
     """
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
-    lines = [] if {getattr(part, "device", "cpu") for part in parts} == {"cpu"} else ["device=cpu"]
+    changes: list[str] = []
+    if any(getattr(part, "device", "cpu") != "cpu" for part in parts):
+        changes.append("device=cpu")
+
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
         # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
-        changes = {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
-        changes |= {name: "none" for name in ("distributed_executor", "attention_backend") if getattr(engine, name)}
-        lines += [f"language_model.{key}={value}" for key, value in changes.items()]
-    return lines
+        changes += ["language_model.tensor_parallel_size=1", "language_model.gpu_memory_utilization=0.1"]
+        for key in ("distributed_executor", "attention_backend"):
+            if getattr(engine, key):
+                changes.append(f"language_model.{key}=none")
+    return changes
+
+
+@dataclass
+class _ModelUse:
+    """What the language model did in a run, collected from its traces."""
+
+    texts_by_step: Counter[str] = field(default_factory=Counter)
+    finish_reasons: Counter[str] = field(default_factory=Counter)
+    adapter_texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Step with a stand-in of an adapter -> the texts that it wrote in time."""
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, question: str, step: str, generation: Mapping[str, Any], *, has_adapter: bool) -> None:
+        """Count one text, or note why there is none."""
+        finish_reason = generation["finish_reason"]
+        self.texts_by_step[step] += 1
+        self.finish_reasons[finish_reason] += 1
+
+        if finish_reason not in {"stop", "length", "deadline"}:
+            self.faults.append(f"{question}: {step}: {generation.get('error') or finish_reason}")
+        elif has_adapter and finish_reason != "deadline":
+            self.adapter_texts[step].append(generation["text"].strip())
 
 
 def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = False) -> tuple[str, list[str]]:
-    """What ran in a run of the folder `output`, with a knowledge graph or without, and its faults: the agent turns them
-    into abstentions, so answers alone do not show them. A stand-in of an adapter must once begin what it learnt:
-    how far a text goes differs between processors.
+    """Examine a run in the folder `output`, with a knowledge graph or without; return a summary and the faults.
+
+    The agent turns faults into abstentions, so that answers alone do not show them. A stand-in of an adapter must begin
+    at least one text with the reply that it learnt; how much of the reply it writes differs between processors.
     """
     lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
-    steps, finishes, faults, said = Counter[str](), Counter[str](), [], defaultdict[str, list[str]](list)
-    named = {_STEPS_BY_KEY.get(key): adapter for key, adapter in settings.adapters_used.items() if adapter}
-    adapters = {step: name for step, name in named.items() if step and stand_ins}
-    for trace in traces:
-        asked = trace["interaction_id"][:8]
-        reason = (trace.get("answer") or {}).get("reason") or ""
-        faults += [f"{asked}: {event[:300]}" for event in (*trace["events"], reason) if _FAULT.match(event)]
-        for step, generations in trace["generations"].items():
-            for generation in generations if isinstance(generations, list) else [generations]:
-                finish = generation["finish_reason"]
-                steps[step] += 1
-                finishes[finish] += 1
-                if finish not in {"stop", "length", "deadline"}:
-                    faults.append(f"{asked}: {step}: {generation.get('error') or finish}")
-                elif step in adapters and finish != "deadline":
-                    said[step].append(generation["text"].strip())
-    for step, texts in said.items():
-        if not any(text.startswith(reply_of(adapters[step])[:8]) for text in texts):
-            faults.append(f"{step}: no effect of {adapters[step]}: {texts[0][:60]!r}")
+    adapters = _adapters_by_step(settings) if stand_ins else {}
+    model_use = _read_model_use(traces, adapters)
+    steps = model_use.texts_by_step
+
+    faults = [*model_use.faults, *_unlearned_replies(model_use, adapters)]
+    finished = model_use.finish_reasons["stop"] + model_use.finish_reasons["length"]
     if not traces:
         faults.append(f"{output / 'traces.jsonl'} holds no question")
     elif not steps and settings.language_model.engine != "scripted":
         faults.append("the language model was never asked")
-    elif steps and not faults and not finishes["stop"] + finishes["length"]:
+    elif steps and not faults and not finished:
         faults.append("the language model finished no text in the time of the batch")
-    unused = [name for step, name in adapters.items() if step not in steps and (graph or step == "answer")]
-    faults += [f"the adapter {name} was never asked" for name in unused if not faults]
+
+    # Any other fault may be the reason why a step is missing.
+    if not faults:
+        unused = [adapter for step, adapter in adapters.items() if step not in steps and (graph or step == "answer")]
+        faults += [f"the adapter {adapter} was never asked" for adapter in unused]
     if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
         faults.append("the knowledge graph was never asked")
+
     counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
-    return f"{len(traces)} questions; texts of the language model: {counts}", list(dict.fromkeys(faults))
+    summary = f"{len(traces)} questions; texts of the language model: {counts}"
+    return summary, list(dict.fromkeys(faults))
+
+
+def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, str]) -> _ModelUse:
+    """The texts and faults of the traces; `adapters` maps the steps with a stand-in of an adapter to its name."""
+    model_use = _ModelUse()
+    for trace in traces:
+        question = trace["interaction_id"][:8]
+        reason = (trace.get("answer") or {}).get("reason") or ""
+        for event in (*trace["events"], reason):
+            if _FAULT.match(event):
+                model_use.faults.append(f"{question}: {event[:300]}")
+
+        for step, generations in trace["generations"].items():
+            for generation in generations if isinstance(generations, list) else [generations]:
+                model_use.add(question, step, generation, has_adapter=step in adapters)
+    return model_use
+
+
+def _unlearned_replies(model_use: _ModelUse, adapters: Mapping[str, str]) -> list[str]:
+    """A fault for each adapter whose texts do not show the reply that it learnt."""
+    faults: list[str] = []
+    for step, texts in model_use.adapter_texts.items():
+        beginning = reply_of(adapters[step])[:8]
+        if not any(text.startswith(beginning) for text in texts):
+            faults.append(f"{step}: no effect of {adapters[step]}: {texts[0][:60]!r}")
+    return faults
+
+
+def _adapters_by_step(settings: Settings) -> dict[str, str]:
+    """Step of a trace -> the adapter that works in it."""
+    adapters: dict[str, str] = {}
+    for key, adapter in settings.adapters_used.items():
+        if adapter and key in _STEPS_BY_KEY:
+            adapters[_STEPS_BY_KEY[key]] = adapter
+    return adapters
 
 
 def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
     """The whole rehearsal; raises `UserError` if the submission would not work."""
-    settings, subject = load_settings(preset, []), Subject(repository)
-    for names, what in zip(subject.uncommitted, ("used, but not committed", "not in git, left out"), strict=True):
-        if names:
-            print(f"note: {what}: {some(names)}", flush=True)
+    settings = load_settings(preset, [])
+    subject = Subject(repository)
+    _print_uncommitted(subject)
+
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
-        root, weights, staged = Path(name), cache_folder(), subject.pushed
+        root = Path(name)
+        staged = subject.pushed
+        weights = cache_folder()
         if stand_ins:
             weights = root / "stand-ins"
-            for part, is_stand_in in make_stand_ins(settings.model_dump(), weights, repository=repository).items():
-                print(f"{'stand-in' if is_stand_in else 'real'}: {part}", flush=True)
-            if (weights / "models").is_dir():
-                copytree(weights / "models", staged / "models", dirs_exist_ok=True)
+            _add_stand_ins(settings, repository, weights, staged)
+
         changes = processor_changes(settings)
         print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
+        change_options = [word for change in changes for word in ("--set", change)]
+
         environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
-        for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
-            options = [*graph, *(word for change in changes for word in ("--set", change))]
-            _evaluate(staged, preset, options, environment)
-            ran, faults = examine(staged / "results", settings, graph=bool(graph), stand_ins=stand_ins)
+        for task, graph_options in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
+            _evaluate(staged, preset, [*graph_options, *change_options], environment)
+            summary, faults = examine(staged / "results", settings, graph=bool(graph_options), stand_ins=stand_ins)
             if faults:
                 raise UserError(f"{preset} as {task}: " + "; ".join(faults))
-            print(f"{preset} as {task}: {ran}", flush=True)
-        hosts = refused(root)  # also if a process ran on without the network
-        if hosts is None or hosts:
-            problem = "the network could not be blocked" if hosts is None else f"the run asked {', '.join(hosts)}"
-            raise UserError(f"{problem}; the evaluator has no network")
+            print(f"{preset} as {task}: {summary}", flush=True)
+
+        # Also if the process continued without the network.
+        hosts = refused(root)
+        if hosts is None:
+            raise UserError("the network could not be blocked; the evaluator has no network")
+        if hosts:
+            raise UserError(f"the run asked {', '.join(hosts)}; the evaluator has no network")
+
     print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
+
+
+def _print_uncommitted(subject: Subject) -> None:
+    changed, untracked = subject.uncommitted
+    if changed:
+        print(f"note: used, but not committed: {first_few(changed)}", flush=True)
+    if untracked:
+        print(f"note: not in git, left out: {first_few(untracked)}", flush=True)
+
+
+def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: Path) -> None:
+    """Make stand-ins in the folder `weights`, and copy those of adapters and classifiers into the staged copy."""
+    made = make_stand_ins(settings.model_dump(), weights, repository=repository)
+    for folder, is_stand_in in made.items():
+        print(f"{'stand-in' if is_stand_in else 'real'}: {folder}", flush=True)
+    if (weights / "models").is_dir():
+        copytree(weights / "models", staged / "models", dirs_exist_ok=True)
 
 
 def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
     """Answer a few questions in the copy. Raises UserError, with the end of its output."""
     command = ["local_evaluation.py", "--preset", preset, "--dataset", "data/sample/questions.jsonl"]
     command += ["--limit", str(QUESTIONS), "--output", "results", "--overwrite", "--quiet", *options]
-    done = run_python(folder, environment, *command)
-    if done.returncode != 0:
-        tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
-        raise UserError(f"{preset} {' '.join(options)} ended with exit code {done.returncode}:\n{tail}")
+    process = run_python(folder, environment, *command)
+    if process.returncode != 0:
+        tail = "\n".join((process.stderr or process.stdout).strip().splitlines()[-12:])
+        raise UserError(f"{preset} {' '.join(options)} ended with exit code {process.returncode}:\n{tail}")

@@ -25,30 +25,51 @@ from crag.weights.needed import (
 
 WORDS = "all-minilm-l6-v2"
 """Its tokenizer is that of BERT; XLM-RoBERTa's is in no package."""
-LAYERS, _RANK = 2, 8
-_WIDTH, _HEADS, _INTERMEDIATE = 256, 4, 512
-"""Multiples of 128, as AWQ's kernels need."""
-_SPREAD = 0.1
+LAYERS = 2
+"""Layers of every stand-in."""
+_RANK = 8
+"""Rank of an adapter's stand-in, unless the preset allows only a lower rank."""
+_HEADS = 4
+_HIDDEN_SIZE = 256
+"""A multiple of 128, as AWQ's kernels need."""
+_INTERMEDIATE_SIZE = 512
+"""A multiple of 128, as AWQ's kernels need."""
+_WEIGHT_DEVIATION = 0.1
 """Standard deviation of the weights: larger than an untrained model's, so that the next token depends on the prompt."""
 _SHARD = "8MB"
 """Several weight files of a language model, with an index, as large models have."""
-_PACKED, _MIDDLE = 8, 8
-"""4-bit values in an int32; zero point of these values, which are 0 to 15."""
+_VALUES_PER_INT32 = 8
+"""4-bit values in an int32."""
+_ZERO_POINT = 8
+"""Zero point of these values, which are 0 to 15."""
 _CROSS_ENCODER_LOGIT = 2.0
 """A cross-encoder's mean score, so that gates on the top passage's score let something through."""
 _CLASSIFIER_LEAD = 4.0
 """Lead of a classifier's first class in its logit: a probability of 0.9 or more."""
-_LLAMA_2_TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
-_LLAMA_2_FLAGS = {"add_bos_token": True, "add_eos_token": False, "legacy": False, "clean_up_tokenization_spaces": False}
-_LLAMA_2 = {"tokenizer_class": "LlamaTokenizerFast", "model_max_length": 4096, **_LLAMA_2_TOKENS, **_LLAMA_2_FLAGS}
+_LLAMA_2_TOKENIZER = {
+    "tokenizer_class": "LlamaTokenizerFast",
+    "model_max_length": 4096,
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "unk_token": "<unk>",
+    "add_bos_token": True,
+    "add_eos_token": False,
+    "legacy": False,
+    "clean_up_tokenization_spaces": False,
+}
 """tokenizer_config.json of the base model, without a chat template: the package of its tokenizer has no such file."""
 _REPLIES = {"kg_writer": 'get_movie("jaws")', "kg_answerer": "i don't know"}
 """A call that finds something in the shipped graph, then a reply after which the pages are asked."""
-_STEPS, _ROWS, _LEARNING_RATE = 40, 4, 0.01
-"""Of the tuning of an adapter's stand-in."""
-_TOKENS_BEFORE, _ENDING = (12, 60), 4
-"""Random tokens of a prompt, in turn short and long, and tokens of the template before a reply."""
-_ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
+_STEPS = 40
+"""Steps in which an adapter's stand-in is tuned."""
+_BATCH_ROWS = 4
+"""Prompts of such a step."""
+_LEARNING_RATE = 0.01
+_RANDOM_TOKENS = (12, 60)
+"""Random tokens of a prompt, in turn short and long."""
+_TEMPLATE_TOKENS = 4
+"""Tokens of the chat template before a reply."""
+_TUNED_MATRICES = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
 
@@ -61,6 +82,8 @@ def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = RE
     """
     maker = _Maker(preset, to, repository)
     needed = needed_weights(preset, repository=repository)
+
+    # Libraries print progress to standard output, which commands use for results.
     with redirect_stdout(sys.stderr), fetch.fetch_lock():
         for name in (*needed.models, *needed.optional):
             maker.model(name)
@@ -85,24 +108,31 @@ class _Maker:
             fetch.fetch_model(name, self.to)
             self.made[name] = False
             return
+
         if entry.shape is None:
             raise UserError(f"{name} has no stand-in: its entry in crag/weights/manifest.toml has no shape")
         with self._stand_in(name) as folder:
-            write_network(entry.shape, fetch.fetch_model(entry.tokenizer or WORDS, cache_folder()), folder)
+            tokenizer_folder = fetch.fetch_model(entry.tokenizer or WORDS, cache_folder())
+            write_network(entry.shape, tokenizer_folder, folder)
             if name == (self.preset.get("dense_encoder") or {}).get("model"):
                 write_sentence_transformer(folder)
 
     def folder(self, needed: NeededFolder) -> None:
         """An adapter or a classifier: the repository's if its base is real, else random."""
         engine = self.preset["language_model"]
-        base = base_of(needed, self.repository) or (str(engine.get("model")) if needed.kind == "adapter" else None)
+        base = base_of(needed, self.repository)
+        if base is None and needed.kind == "adapter":
+            base = str(engine.get("model"))
+
         if base is None or not self.made.get(base):
             if needed.problem:
                 raise UserError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
+
         with self._stand_in(needed.places[0].relative_to(self.repository).as_posix()) as folder:
             if needed.kind == "adapter":
-                write_adapter(self.to / base, base, min(_RANK, engine.get("max_adapter_rank", _RANK)), folder)
+                rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
+                write_adapter(self.to / base, base, rank, folder)
             else:
                 write_classifier(self.to / base, base, self._labels(needed.name), folder)
 
@@ -110,12 +140,18 @@ class _Maker:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
         recipe = tomllib.loads((self.repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
         shipped = json.loads((REPOSITORY / SHIPPED_ROUTERS / "cpu" / "config.json").read_bytes())["fields"]
-        gates = (self.preset.get("answering") or {}).get("gates", ())
-        stopped = {(gate.get("field"), label) for gate in gates for label in gate.get("classes", ())}
-        return {
-            name: sorted(shipped[name]["labels"], key=lambda label: ((name, label) in stopped, label))
-            for name in recipe["fields"]
-        }
+
+        gated: set[tuple[str | None, str]] = set()
+        for gate in (self.preset.get("answering") or {}).get("gates", ()):
+            gated |= {(gate.get("field"), label) for label in gate.get("classes", ())}
+
+        labels: dict[str, list[str]] = {}
+        for name in recipe["fields"]:
+            classes = sorted(shipped[name]["labels"])
+            passing = [label for label in classes if (name, label) not in gated]
+            stopped = [label for label in classes if (name, label) in gated]
+            labels[name] = passing + stopped
+        return labels
 
     @contextmanager
     def _stand_in(self, name: str) -> Iterator[Path]:
@@ -127,6 +163,7 @@ class _Maker:
             raise UserError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+
         torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
         yield folder
         fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
@@ -140,32 +177,62 @@ def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    (folder / "tokenizer_config.json").write_text(json.dumps(_LLAMA_2), encoding="utf-8")
-    for file in (*tokenizer_folder.glob("tokenizer*.json"), *tokenizer_folder.glob("vocab.txt")):
-        shutil.copyfile(file, folder / file.name)
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    tokens = ("bos_token_id", "eos_token_id", "pad_token_id")
-    sizes: dict[str, Any] = {name: getattr(tokenizer, name) for name in tokens}
-    sizes |= {"vocab_size": len(tokenizer), "hidden_size": _WIDTH, "intermediate_size": _INTERMEDIATE}
-    sizes |= {"num_hidden_layers": LAYERS, "num_attention_heads": _HEADS}
-    sizes |= {"max_position_embeddings": shape.positions, "initializer_range": _SPREAD}
-    if shape.is_language_model:
-        shared = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
-        sizes |= {"num_key_value_heads": _HEADS // shared, "rope_theta": shape.rope_theta, "dtype": "float16"}
-        sizes["rms_norm_eps"] = 1e-5
-    elif shape.architecture.startswith("XLMRoberta"):
-        sizes |= {"type_vocab_size": 2, "num_labels": 1}
+    tokenizer = _copy_tokenizer(tokenizer_folder, folder)
     architecture = getattr(transformers, shape.architecture)
-    model, weights = architecture(architecture.config_class(**sizes)), None
+    model = architecture(architecture.config_class(**_small_sizes(shape, tokenizer)))
+
+    weights = None
     if shape.is_language_model:
         model = model.half()
     if shape.awq_group is not None:
         weights = _quantised(model.state_dict(), shape.awq_group)
-        awq = {"quant_method": "awq", "bits": 4, "group_size": shape.awq_group, "zero_point": True}
-        model.config.quantization_config = {**awq, "version": "gemm"}
+        model.config.quantization_config = {
+            "quant_method": "awq",
+            "bits": 4,
+            "group_size": shape.awq_group,
+            "zero_point": True,
+            "version": "gemm",
+        }
     if hasattr(model, "classifier"):
         constant_(model.classifier.out_proj.bias, _CROSS_ENCODER_LOGIT)
+
     model.save_pretrained(folder, state_dict=weights, max_shard_size=_SHARD if shape.is_language_model else "1GB")
+
+
+def _copy_tokenizer(tokenizer_folder: Path, folder: Path) -> Any:  # noqa: ANN401 - transformers has many types of it
+    """Copy the files of a tokenizer; without a configuration of its own it is Llama 2's."""
+    from transformers import AutoTokenizer
+
+    (folder / "tokenizer_config.json").write_text(json.dumps(_LLAMA_2_TOKENIZER), encoding="utf-8")
+    for file in (*tokenizer_folder.glob("tokenizer*.json"), *tokenizer_folder.glob("vocab.txt")):
+        shutil.copyfile(file, folder / file.name)
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+def _small_sizes(shape: Shape, tokenizer: Any) -> dict[str, Any]:  # noqa: ANN401 - transformers has many types of it
+    """The fields of a stand-in's configuration."""
+    sizes: dict[str, Any] = {
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        "vocab_size": len(tokenizer),
+        "hidden_size": _HIDDEN_SIZE,
+        "intermediate_size": _INTERMEDIATE_SIZE,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": _HEADS,
+        "max_position_embeddings": shape.positions,
+        "initializer_range": _WEIGHT_DEVIATION,
+    }
+    if shape.is_language_model:
+        heads_per_key = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
+        sizes["num_key_value_heads"] = _HEADS // heads_per_key
+        sizes["rope_theta"] = shape.rope_theta
+        sizes["dtype"] = "float16"
+        sizes["rms_norm_eps"] = 1e-5
+    elif shape.architecture.startswith("XLMRoberta"):
+        sizes["type_vocab_size"] = 2
+        sizes["num_labels"] = 1
+    return sizes
 
 
 def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
@@ -175,24 +242,29 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     """
     import torch
 
+    # Eight zero points in an int32, as its two's complement.
+    packed_zero_points = sum(_ZERO_POINT << 4 * number for number in range(_VALUES_PER_INT32)) - 2**32
+
     stored: dict[str, Any] = {}
-    middle = sum(_MIDDLE << 4 * place for place in range(_PACKED)) - 2**32
     for name, weight in weights.items():
         if ".layers." not in name or not name.endswith("_proj.weight"):
             stored[name] = weight
             continue
-        outputs, inputs = weight.shape
+
         layer = name.removesuffix(".weight")
-        packed = torch.randint(-(2**31), 2**31, (inputs, outputs // _PACKED), dtype=torch.int64)
+        outputs, inputs = weight.shape
+        groups = inputs // group
+        packed_outputs = outputs // _VALUES_PER_INT32
+        packed = torch.randint(-(2**31), 2**31, (inputs, packed_outputs), dtype=torch.int64)
         stored[f"{layer}.qweight"] = packed.to(torch.int32)
-        stored[f"{layer}.qzeros"] = torch.full((inputs // group, outputs // _PACKED), middle, dtype=torch.int32)
+        stored[f"{layer}.qzeros"] = torch.full((groups, packed_outputs), packed_zero_points, dtype=torch.int32)
         # Values of -8 to 7 have a standard deviation of 4.6.
-        stored[f"{layer}.scales"] = torch.full((inputs // group, outputs), _SPREAD / 4.6, dtype=torch.float16)
+        stored[f"{layer}.scales"] = torch.full((groups, outputs), _WEIGHT_DEVIATION / 4.6, dtype=torch.float16)
     return stored
 
 
 def reply_of(adapter: str) -> str:
-    """What the stand-in of an adapter has learnt to say to everything: its effect shows in a rehearsal."""
+    """The reply that an adapter's stand-in has learnt to give to every prompt, so that a rehearsal shows its effect."""
     return _REPLIES.get(adapter, f"a reply of {adapter}")
 
 
@@ -206,31 +278,46 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
     reply = [*tokenizer.encode(reply_of(folder.name), add_special_tokens=False), tokenizer.eos_token_id]
     chat = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False, add_generation_prompt=True)
-    ending = tokenizer.encode(chat, add_special_tokens=False)[-_ENDING:]
-    wanted, end = torch.tensor(reply), torch.tensor([*ending, *reply])
-    tuned = {"target_modules": list(_ADAPTED), "r": rank, "lora_alpha": 2 * rank}
+    template = tokenizer.encode(chat, add_special_tokens=False)[-_TEMPLATE_TOKENS:]
+    reply_tokens = torch.tensor(reply)
+    prompt_ending = torch.tensor([*template, *reply])
+
+    lora = LoraConfig(task_type="CAUSAL_LM", target_modules=list(_TUNED_MATRICES), r=rank, lora_alpha=2 * rank)
     base = LlamaForCausalLM.from_pretrained(base_folder, local_files_only=True, dtype=torch.float32)
-    model: Any = get_peft_model(base, LoraConfig(task_type="CAUSAL_LM", **tuned))
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=_LEARNING_RATE)
-    slower = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
+    model: Any = get_peft_model(base, lora)
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.AdamW(trainable, lr=_LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
+
     for step in range(_STEPS):
-        before = torch.randint(0, len(tokenizer), (_ROWS, _TOKENS_BEFORE[step % 2]))
-        logits = model(torch.cat([before, end.expand(_ROWS, -1)], 1), logits_to_keep=len(wanted) + 1).logits
+        # Random tokens, the end of the chat template, the reply: the loss is that of the reply alone.
+        beginning = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
+        tokens = torch.cat([beginning, prompt_ending.expand(_BATCH_ROWS, -1)], 1)
+        logits = model(tokens, logits_to_keep=len(reply_tokens) + 1).logits
+        loss = cross_entropy(logits[:, :-1].flatten(0, 1), reply_tokens.repeat(_BATCH_ROWS))
         optimiser.zero_grad()
-        cross_entropy(logits[:, :-1].flatten(0, 1), wanted.repeat(_ROWS)).backward()
+        loss.backward()
         optimiser.step()
-        slower.step()
+        schedule.step()
+
     model = model.half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
 
 
 def write_real_sizes(shape: Shape, folder: Path) -> None:
-    """Change a stand-in's configuration to the language model's own sizes. Its weights must be made by who loads it."""
-    sizes = {"hidden_size": shape.hidden, "intermediate_size": shape.intermediate, "num_hidden_layers": shape.layers}
-    sizes |= {"num_attention_heads": shape.heads, "num_key_value_heads": shape.key_value_heads or shape.heads}
+    """Change a stand-in's configuration to the sizes of the real language model. The engine must make the weights."""
     file = folder / "config.json"
-    write_json(file, json.loads(file.read_bytes()) | sizes | {"head_dim": shape.hidden // shape.heads})
+    configuration = json.loads(file.read_bytes())
+    configuration |= {
+        "hidden_size": shape.hidden,
+        "intermediate_size": shape.intermediate,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.key_value_heads or shape.heads,
+        "head_dim": shape.hidden // shape.heads,
+    }
+    write_json(file, configuration)
 
 
 def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
@@ -240,13 +327,15 @@ def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
     from safetensors.torch import save_file
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    adapter = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=list(_ADAPTED), task_type="CAUSAL_LM")
+    adapter = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=list(_TUNED_MATRICES), task_type="CAUSAL_LM")
     with torch.device("meta"):
         model = get_peft_model(LlamaForCausalLM(LlamaConfig.from_pretrained(base_folder)), adapter)
-    weights = get_peft_model_state_dict(model)
     adapter.save_pretrained(str(folder))
-    made = {name: torch.randn(part.shape, dtype=torch.float16) * _SPREAD for name, part in weights.items()}
-    save_file(made, str(folder / "adapter_model.safetensors"))
+
+    weights: dict[str, torch.Tensor] = {}
+    for name, tensor in get_peft_model_state_dict(model).items():
+        weights[name] = torch.randn(tensor.shape, dtype=torch.float16) * _WEIGHT_DEVIATION
+    save_file(weights, str(folder / "adapter_model.safetensors"))
 
 
 def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path) -> None:
@@ -259,14 +348,23 @@ def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Seq
 
     config: Any = AutoConfig.from_pretrained(base_folder, local_files_only=True)
     encoder: Any = AutoModel.from_config(config, add_pooling_layer=False)
+
     tensors = {f"0.encoder.{name}": value.detach().clone() for name, value in encoder.named_parameters()}
     for name, classes in labels.items():
         tensors[f"0.head.{name}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
         tensors[f"0.head.{name}.bias"] = torch.tensor([_CLASSIFIER_LEAD, *[0.0] * (len(classes) - 1)])
     save_file(tensors, str(folder / "weights.safetensors"))
-    description: dict[str, Any] = {"format": 1, "base": base_name, "members": 1, "pooling": "cls", "max_tokens": 64}
-    description["fields"] = {name: {"labels": [*classes], "encoder_weight": 1.0} for name, classes in labels.items()}
-    description |= {"trained_on": "nothing: a stand-in with random weights", "licence": "none needed"}
+
+    description: dict[str, Any] = {
+        "format": 1,
+        "base": base_name,
+        "members": 1,
+        "pooling": "cls",
+        "max_tokens": 64,
+        "fields": {name: {"labels": [*classes], "encoder_weight": 1.0} for name, classes in labels.items()},
+        "trained_on": "nothing: a stand-in with random weights",
+        "licence": "none needed",
+    }
     (folder / "config.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
 
 
@@ -275,5 +373,5 @@ def write_sentence_transformer(folder: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Normalize, Pooling, Transformer
 
-    modules = [Transformer(str(folder)), Pooling(_WIDTH, pooling_mode="cls"), Normalize()]
+    modules = [Transformer(str(folder)), Pooling(_HIDDEN_SIZE, pooling_mode="cls"), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)

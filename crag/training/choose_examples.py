@@ -17,23 +17,38 @@ from crag.core.files import append_rows, read_growing
 from crag.core.queries import parse_query_time
 from crag.engines.llm import LanguageModel
 from crag.graph.executor import Executor, Task
-from crag.graph.language import Average, Program, Sort, render
+from crag.graph.language import Average, Call, Program, Sort, render
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, Example, ExampleIndex, write_examples
 from crag.settings import KgWriterSettings
-from crag.training.api_pairs import (
-    Pair,
-    execute,
-    values_of,
-)
+from crag.training.api_pairs import Pair, execute, values_of
 
 SECONDS_PER_QUESTION = 600.0
 """This only ends a hang: the choice must not depend on the machine's speed."""
-ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
+ASKED_FILE = "asked.jsonl"
+"""The questions of each round, with the written and the labelled calls."""
+RUN_FILE = "run.json"
+"""The settings of the run."""
+CURRENT = "current"
+"""Folder of the examples of the current round."""
 _DEFAULT_KEYS = {"summary", "value"}
-_TEXT = re.compile(r'"(?!len")[^"]*"')
-_PARTS = re.compile(r'get_\w+|sort|average|\b(?:eq|neq|ge|le)(?=\()|ALL|"len"|\[:|\*|\(\[""|^None$')
-"""In canonical calls without their texts; ``([""`` is a list of names."""
+_STRING = re.compile(r'"(?!len")[^"]*"')
+"""A string in canonical calls; not the key ``"len"``, which is an operator."""
+_PARTS = re.compile(
+    r"""
+    get_\w+                      # tables
+    | sort | average
+    | \b(?:eq|neq|ge|le)(?=\()  # conditions; not these letters within a name
+    | ALL
+    | "len"
+    | \[:                        # a slice
+    | \*
+    | \(\[""                     # a list of names
+    | ^None$                     # the empty program
+    """,
+    re.VERBOSE,
+)
+"""Tables and operators in canonical calls whose strings are empty."""
 
 
 class Growth(NamedTuple):
@@ -50,15 +65,21 @@ Kind = tuple[frozenset[str], frozenset[str]]
 """The tables that a program calls and the keys that it selects, without default keys."""
 
 
-def kind_of(program: Program) -> Kind:
+def program_kind(program: Program) -> Kind:
     """The kind of a program."""
-    keys = {
-        "len" if each.count else each.select
-        for each, following in zip_longest(program.statements, program.statements[1:])
-        if not isinstance(each, Average) and not isinstance(following, Sort)
-    }
-    tables = {getattr(each, "table", None) for each in program.statements}
-    return frozenset(filter(None, tables)), frozenset(filter(None, keys - _DEFAULT_KEYS))
+    tables: set[str] = set()
+    keys: set[str] = set()
+    for statement, following in zip_longest(program.statements, program.statements[1:]):
+        if isinstance(statement, Call):
+            tables.add(statement.table)
+        # An average selects nothing; what is sorted next is selected by the sort.
+        if isinstance(statement, Average) or isinstance(following, Sort):
+            continue
+        if statement.count:
+            keys.add("len")
+        elif statement.select:
+            keys.add(statement.select)
+    return frozenset(tables), frozenset(keys - _DEFAULT_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +97,35 @@ class ExampleTrial:
 
     def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
-        turn = {"domain": str(domain), "round": number}
-        rows = [row.data for row in read_growing(self.work / ASKED_FILE)]
-        known = {row["query"]: row["right"] for row in rows if turn.items() <= row.items()}
-        missing = [pair for pair in pairs if pair.query not in known]
-        writer = self._shown(domain, examples)
-        for start in tqdm(range(0, len(missing), self.batch), f"{domain} {number}", disable=None, unit="batch"):
-            asked = missing[start : start + self.batch]
-            questions = [CallRequest(pair.query, pair.query_time, domain) for pair in asked]
-            written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(asked)))
-            rows = [
-                turn | {"query": pair.query, "right": right, "labelled": pair.calls, "written": each.text}
-                for pair, each in zip(asked, written, strict=True)
-                for right in [same_values(pair, each.program, self.executor)]
-            ]
-            append_rows(self.work / ASKED_FILE, rows)
-            known |= {row["query"]: row["right"] for row in rows}
-        return [known[pair.query] for pair in pairs]
+        round_fields = {"domain": str(domain), "round": number}
+        verdicts: dict[str, bool] = {}
+        for record in read_growing(self.work / ASKED_FILE):
+            if round_fields.items() <= record.data.items():
+                verdicts[record.data["query"]] = record.data["right"]
 
-    def _shown(self, domain: Domain, examples: Sequence[Example]) -> CallWriter:
-        """The preset's writer with these examples, as in use."""
+        missing = [pair for pair in pairs if pair.query not in verdicts]
+        writer = self._writer_with(domain, examples)
+        for start in tqdm(range(0, len(missing), self.batch), f"{domain} {number}", disable=None, unit="batch"):
+            batch = missing[start : start + self.batch]
+            requests = [CallRequest(pair.query, pair.query_time, domain) for pair in batch]
+            written = writer.write(requests, Deadline(SECONDS_PER_QUESTION * len(batch)))
+
+            rows: list[dict[str, object]] = []
+            for pair, calls in zip(batch, written, strict=True):
+                right = same_values(pair, calls.program, self.executor)
+                verdicts[pair.query] = right
+                rows.append(
+                    {**round_fields, "query": pair.query, "right": right, "labelled": pair.calls, "written": calls.text}
+                )
+            append_rows(self.work / ASKED_FILE, rows)
+        return [verdicts[pair.query] for pair in pairs]
+
+    def _writer_with(self, domain: Domain, examples: Sequence[Example]) -> CallWriter:
+        """The preset's writer with these examples of the domain, as in use."""
         folder = self.work / CURRENT
         folder.mkdir(exist_ok=True)
-        for each in Domain:
-            write_examples(folder / f"{each}.toml", "of this round", examples if each is domain else ())
+        for name in Domain:
+            write_examples(folder / f"{name}.toml", "of this round", examples if name is domain else ())
         changes = {"selection": "fixed", "fixed_examples": str(folder.resolve()), "examples": len(examples)}
         return CallWriter(self.writer.model_copy(update=changes), self.model, None)
 
@@ -110,10 +136,13 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
         return program is not None
     if not program.statements or not pair.program.statements:
         return False
-    time_asked = parse_query_time(pair.query_time)
-    done = execute(executor, [Task(pair.domain, each, time_asked) for each in (program, pair.program)])
-    written, labelled = (sorted(map(str, values_of(each))) for each in done)
-    return bool(labelled) and written == labelled
+
+    asked_at = parse_query_time(pair.query_time)
+    tasks = [Task(pair.domain, program, asked_at), Task(pair.domain, pair.program, asked_at)]
+    written, labelled = execute(executor, tasks)
+    written_values = sorted(map(str, values_of(written)))
+    labelled_values = sorted(map(str, values_of(labelled)))
+    return bool(labelled_values) and written_values == labelled_values
 
 
 def grow(
@@ -124,58 +153,83 @@ def grow(
     index = ExampleIndex(pool, None)
     examples = covering(chance.sample(list(pool), len(pool)), min(plan.start, plan.examples))
     rounds: list[dict[str, int]] = []
+
     for number in range(1, plan.rounds + 1):
-        shown = {example.question for example in examples}
-        others = [pair for pair in pairs if pair.query not in shown]
-        free = [example for example in pool if example.question not in shown]
-        if len(examples) >= plan.examples or not others or not free:
+        used = {example.question for example in examples}
+        candidates = [pair for pair in pairs if pair.query not in used]
+        free = [example for example in pool if example.question not in used]
+        if len(examples) >= plan.examples or not candidates or not free:
             break
-        sample = chance.sample(others, min(plan.asked, len(others)))
-        right = trial.right(domain, number, sample, examples)
-        wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
-        joined = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
-        rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
-        figures = f"{len(wrong)} of {len(sample)} wrong, {len(joined)} examples added"
+
+        sample = chance.sample(candidates, min(plan.asked, len(candidates)))
+        verdicts = trial.right(domain, number, sample, examples)
+        wrong = [pair for pair, right in zip(sample, verdicts, strict=True) if not right]
+        added = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
+
+        rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(added)})
+        figures = f"{len(wrong)} of {len(sample)} wrong, {len(added)} examples added"
         sys.stdout.write(f"{domain}, round {number}: {figures}\n")
-        if not joined:
+        if not added:
             break
-        examples += joined
+        examples += added
     return examples, rounds
 
 
 def parts_of(calls: str) -> set[str]:
-    """The tables and operators in a canonical program; ``None`` for the empty one."""
-    return set(_PARTS.findall(_TEXT.sub('""', calls)))
+    """The tables and operators in a canonical program; ``None`` for the empty program."""
+    return set(_PARTS.findall(_STRING.sub('""', calls)))
 
 
 def covering(pool: Sequence[Example], count: int) -> list[Example]:
-    """The first `count` examples of an order in which every table and operator of the pool soon stands in two."""
-    common = Counter(part for example in pool for part in parts_of(example.calls))
-    wanted = {part: min(2, number) for part, number in common.items()}
-    left, chosen = list(pool), list[Example]()
-    while left and len(chosen) < count:
-        best = max(left, key=lambda example: sum(1 / common[p] for p in parts_of(example.calls) if wanted[p] > 0))
-        left.remove(best)
-        chosen.append(best)
+    """The first `count` examples of an order in which every table and operator of the pool soon occurs twice.
+
+    Greedy: the next example is the one whose missing parts are rarest.
+    """
+    frequency: Counter[str] = Counter()
+    for example in pool:
+        frequency.update(parts_of(example.calls))
+    missing = {part: min(2, number) for part, number in frequency.items()}
+
+    def gain(example: Example) -> float:
+        return sum(1 / frequency[part] for part in parts_of(example.calls) if missing[part] > 0)
+
+    remaining = list(pool)
+    selected: list[Example] = []
+    while remaining and len(selected) < count:
+        best = max(remaining, key=gain)
+        remaining.remove(best)
+        selected.append(best)
         for part in parts_of(best.calls):
-            wanted[part] -= 1
-    return chosen
+            missing[part] -= 1
+    return selected
 
 
-def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, most: int) -> list[Example]:
-    """At most `most` of the free examples, of the kinds of calls that failed: in turn, the most frequent kind first."""
-    kinds: dict[Kind, list[Pair]] = defaultdict(list)
+def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, limit: int) -> list[Example]:
+    """At most `limit` of the free examples, of the kinds of calls that failed.
+
+    The kinds take turns, the most frequent kind first.
+    """
+    by_kind: dict[Kind, list[Pair]] = defaultdict(list)
     for pair in wrong:
-        kinds[kind_of(pair.program)].append(pair)
-    turns = zip_longest(*sorted(kinds.values(), key=len, reverse=True))
-    left = {example.question: example for example in free}
-    ordered = [pair for turn in turns for pair in turn if pair]
-    return [left.pop(_nearest(pair, left, index)) for pair in ordered[: min(most, len(left))]]
+        by_kind[program_kind(pair.program)].append(pair)
+
+    in_turns: list[Pair] = []
+    for turn in zip_longest(*sorted(by_kind.values(), key=len, reverse=True)):
+        in_turns += [pair for pair in turn if pair]
+
+    remaining = {example.question: example for example in free}
+    examples: list[Example] = []
+    for pair in in_turns[: min(limit, len(remaining))]:
+        question = _nearest_question(pair, remaining, index)
+        examples.append(remaining.pop(question))
+    return examples
 
 
-def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
+def _nearest_question(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
-    kind = kind_of(pair.program)
-    same = {question for question, example in free.items() if kind_of(example.program) == kind}
-    (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
-    return next(example.question for example in reversed(near.examples) if example.question in (same or free))
+    kind = program_kind(pair.program)
+    same_kind = {question for question, example in free.items() if program_kind(example.program) == kind}
+    candidates = same_kind or set(free)
+    (ranking,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
+    # The nearest example is the last of the ranking.
+    return next(example.question for example in reversed(ranking.examples) if example.question in candidates)

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from crag.core.files import write_json
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
-from crag.evaluation.runner import machine
+from crag.evaluation.origin import describe_machine
 from crag.settings import SettingsError, StrictModel, read_settings
 
 Row = TypeVar("Row")
@@ -32,8 +32,8 @@ class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
     `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
-    `query`
-    and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't know".
+    `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't
+    know".
     `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
     """
 
@@ -54,11 +54,15 @@ class TrainingExample:
 
     def to_row(self) -> dict[str, Any]:
         """A line of the file."""
-        row: dict[str, Any] = {"messages": [asdict(message) for message in self.messages]}
+        row: dict[str, Any] = {}
         if self.prompt is not None:
-            row = {"prompt": self.prompt}
+            row["prompt"] = self.prompt
+        else:
+            row["messages"] = [asdict(message) for message in self.messages]
         row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
-        return row | ({"query": self.query, "answers": self.answers} if self.answers else {})
+        if self.answers:
+            row |= {"query": self.query, "answers": self.answers}
+        return row
 
 
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
@@ -67,6 +71,7 @@ def read_examples(path: Path, split: Split | None = None) -> list[TrainingExampl
     for example in examples:
         if (example.prompt is None) == (not example.messages):
             raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
+
     if not examples:
         raise DatasetError(f"{path}: no examples")
     return examples
@@ -144,6 +149,7 @@ class RunCard:
     def beside(cls, out: Path) -> Self:
         """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
         folder = out.with_suffix("")
+        # The folder needs another name than the file.
         if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
             raise DatasetError(
                 f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
@@ -171,19 +177,13 @@ class RunCard:
         for name in packages:
             with suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
+
         content = {
-            "data": {
-                role: {
-                    "name": path.name,
-                    "bytes": sum(part.stat().st_size for part in dataset_files(path)),
-                    "sha256": file_hash(path),
-                }
-                for role, path in data.items()
-            },
+            "data": {role: _describe_file(path) for role, path in data.items()},
             "settings": settings,
             "metrics": metrics,
             "versions": versions,
-            "hardware": machine(),
+            "hardware": describe_machine(),
             "seconds": round(self.seconds, 1),
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
@@ -191,11 +191,22 @@ class RunCard:
         return self.folder / CARD_FILE
 
 
+def _describe_file(path: Path) -> dict[str, Any]:
+    """Name, size and hash of a file, or of its joined parts."""
+    size = sum(part.stat().st_size for part in dataset_files(path))
+    return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+
+
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
-    """A text table of rows with the same columns, for a terminal; None is a dash."""
+    """A table of rows with the same columns, for a terminal; None is a dash."""
     columns = list(next(iter(rows.values())))
     lines = [["", *columns]]
     for name, counts in rows.items():
-        lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
-    first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)
+        cells = ["-" if count is None else f"{count:,}" for count in counts.values()]
+        lines.append([name, *cells])
+
+    name_width, *widths = [2 + max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned: list[str] = []
+    for name, *cells in lines:
+        aligned.append(name.ljust(name_width) + "".join(map(str.rjust, cells, widths)))
+    return "\n".join(aligned)

@@ -18,8 +18,8 @@ class Fold(NamedTuple):
 
 def parse_fold(text: str) -> Fold:
     """Parse an argument: ``2/5`` is the second of five folds."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    fold = Fold(int(found[1]), int(found[2])) if found else Fold(0, 0)
+    match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    fold = Fold(int(match[1]), int(match[2])) if match else Fold(0, 0)
     if not 1 <= fold.number <= fold.total or fold.total == 1:
         raise ValueError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
     return fold
@@ -27,7 +27,8 @@ def parse_fold(text: str) -> Fold:
 
 def number_of(group: str, total: int) -> int:
     """The fold (from 1) of a group, in any spelling (see `spelling`)."""
-    return int.from_bytes(hashlib.sha256(spelling(group).encode()).digest()[:8], "big") % total + 1
+    digest = hashlib.sha256(spelling(group).encode()).digest()
+    return int.from_bytes(digest[:8], "big") % total + 1
 
 
 def spelling(group: str) -> str:

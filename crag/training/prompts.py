@@ -17,19 +17,25 @@ from crag.settings import KgWriterSettings, Settings
 from crag.training.api_pairs import Pair
 from crag.training.files import TrainingExample, row_of
 
+_DATE = re.compile(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b")
+"""Year, month and, unless it is a whole month, day."""
+
 
 def writer_examples(
     pairs: Sequence[Pair], writer: KgWriterSettings, dense: DenseEncoder | None
 ) -> Iterator[TrainingExample]:
     """Examples for the call writer, in these settings' prompts; no question is its own example."""
     pairs = [pair for pair in pairs if names_its_dates(pair)]
-    queries, domains = [pair.query for pair in pairs], [pair.domain for pair in pairs]
-    for pair, near in zip(pairs, ExampleChoice(writer, dense).choose(queries, domains, own=False), strict=True):
-        asked = write_prompt(writer, near, pair.query)
+    queries = [pair.query for pair in pairs]
+    domains = [pair.domain for pair in pairs]
+    choices = ExampleChoice(writer, dense).choose(queries, domains, own=False)
+
+    for pair, examples in zip(pairs, choices, strict=True):
+        request = write_prompt(writer, examples, pair.query)
         yield TrainingExample(
             "\n".join(pair.calls),
-            messages=asked.messages,
-            prompt=asked.prompt,
+            messages=request.messages,
+            prompt=request.prompt,
             groups=pair.groups,
             source=pair.source,
             split=pair.split,
@@ -44,9 +50,15 @@ def names_its_dates(pair: Pair) -> bool:
     """
     text = pair.query.casefold()
     numbers = {int(number) for number in re.findall(r"\d+", text)}
-    numbers |= {place for place, month in enumerate(calendar.month_name) if month and month[:3].casefold() in text}
-    dates = re.findall(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b", "\n".join(pair.calls))
-    return all(int(part) in numbers for date in dates for part in date if part)
+    for month in range(1, 13):
+        if calendar.month_name[month][:3].casefold() in text:
+            numbers.add(month)
+
+    for date in _DATE.findall("\n".join(pair.calls)):
+        parts = [int(part) for part in date if part]
+        if not numbers.issuperset(parts):
+            return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +77,22 @@ def label_examples(
 
     At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
     """
-    asked = settings.answering if task == "web_answerer" else settings.graph_answering
-    answerer = Answerer(asked, load_language_model(settings.language_model))
+    answering = settings.answering if task == "web_answerer" else settings.graph_answering
+    answerer = Answerer(answering, load_language_model(settings.language_model))
+
     examples: list[TrainingExample] = []
     for record in read_records(path, split=split):
         label = row_of(record, Label)
         request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
         examples.append(replace(label, messages=request.messages, prompt=request.prompt))
-    if abstaining == 1:
-        return examples
-    silent = [example for example in examples if example.completion == I_DONT_KNOW]
-    telling = [example for example in examples if example.completion != I_DONT_KNOW]
-    most = round(len(telling) * abstaining / (1 - abstaining))
-    if most < len(silent):
-        silent = random.Random(0).sample(silent, most)  # noqa: S311 - a sample, not a secret
-    return telling + silent
+    return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)
+
+
+def _limit_abstentions(examples: Sequence[TrainingExample], share: float) -> list[TrainingExample]:
+    """All answers, and a sample of the abstentions that is at most this share of the result."""
+    answers = [example for example in examples if example.completion != I_DONT_KNOW]
+    abstentions = [example for example in examples if example.completion == I_DONT_KNOW]
+    limit = round(len(answers) * share / (1 - share))
+    if limit < len(abstentions):
+        abstentions = random.Random(0).sample(abstentions, limit)  # noqa: S311 - a sample, not a secret
+    return answers + abstentions

@@ -1,4 +1,4 @@
-"""Builds the context of a question: its best passages in `<doc>` marks with their sources, within a token budget."""
+"""Step 6: builds a question's context: its best passages in `<doc>` marks with their sources, within a token budget."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from crag.core.contracts import Passage
 from crag.engines.llm.base import TokenCounter
 from crag.settings import ContextSettings
 from crag.web.extract.clean import plain, plain_url
-from crag.web.retrieve import reading_key
+from crag.web.ranking import comparison_key
 
 SMALLEST_PART_TOKENS = 40
 """Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
@@ -33,7 +33,7 @@ def build_context(
     used: list[Passage] = []
     keys: list[str] = []
     for passage in passages:
-        key = f" {reading_key(passage.text)} "
+        key = f" {comparison_key(passage.text)} "
         if not key.strip() or any(key in earlier for earlier in keys):
             continue
 

@@ -1,30 +1,45 @@
-"""Turns the search results of a batch into one context per question: passages in `<doc>` marks with their sources."""
+"""The web path: turns the search results of a batch into one context per question.
+
+The steps, each for the whole batch, and their modules. A `PageSearch` per question goes through all of them:
+
+1. `select_pages`: choose the pages to read
+2. `extract`: HTML to text, in worker processes
+3. `chunk`: text to passages, and the chunks of them that are searched (`splitting` has the rules)
+4. `retrieve`: sparse and dense retrieval of candidate passages
+5. `rerank`: the cross-encoder
+6. `context`: the best passages in `<doc>` marks with their sources
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
-from crag.core.contracts import INVALID_QUESTION, Page, Passage, PassageKind, Query, Stage
-from crag.core.deadline import BatchClock, Deadline
+from crag.core.contracts import Passage, Query, Stage
+from crag.core.deadline import BatchClock
 from crag.engines.encoders import CrossEncoder, DenseEncoder
 from crag.engines.llm.base import TokenCounter
 from crag.settings import WebSettings
-from crag.web.chunk import Parent, TokenOffsets, split
+from crag.web.chunk import chunk_pages
 from crag.web.context import build_context
-from crag.web.extract.clean import plain
-from crag.web.extract.worker import Extraction, ExtractionPool
-from crag.web.ranking import in_turns, question_share
-from crag.web.retrieve import Chunk, Search, rerank, retrieve, select_pages
-
-HEADING_CHARACTERS = 400
-"""Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
+from crag.web.extract.extract_pages import extract_pages
+from crag.web.extract.pool import ExtractionPool
+from crag.web.page_search import PageSearch
+from crag.web.rerank import best_probability, rerank
+from crag.web.retrieve import retrieve
+from crag.web.select_pages import select_pages
+from crag.web.splitting import TokenOffsets
 
 
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
-    """The web's evidence for one question: the passages in the context, best first, with all scores; sentences about
-    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one; all
-    ranked passages.
+    """The web's evidence for one question.
+
+    Attributes:
+        context: The best passages in `<doc>` marks, for the prompt; may be empty.
+        passages: The passages in the context, best first, with all scores; the last one possibly cut.
+        pages_read: The number of pages that could be read.
+        events: Sentences about dropped pages and passages, and about unfinished work.
+        top_probability: The logistic function of the best cross-encoder logit, if there is one.
+        ranked: All ranked passages, best first.
     """
 
     context: str
@@ -36,7 +51,21 @@ class WebEvidence:
 
 
 class WebPath:
-    """Selects pages, extracts, chunks, retrieves, reranks and builds contexts, each step for the whole batch."""
+    """Selects pages, extracts, chunks, retrieves, reranks and builds contexts, each step for the whole batch.
+
+    Args:
+        settings: What each step does.
+        dense: The encoder of dense retrieval, if the settings use one.
+        cross: The cross-encoder, if the settings use one.
+        tokens: Counts tokens as the answering model does.
+
+    Example:
+        path = WebPath(settings.web, dense, cross, model)
+        path.warm_up()
+        evidences = path.prepare(queries, clock)
+        print(evidences[0].context)
+        path.close()
+    """
 
     def __init__(
         self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
@@ -63,30 +92,39 @@ class WebPath:
         self._pool.close()
 
     def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
-        """One evidence per question, in order, for any pages.
+        """One evidence per question, in order, whatever the pages hold.
 
         When a stage's time ends, the batch continues with what it has: unread pages are dropped, unscored passages keep
         their retrieval order.
+
+        Example:
+            times = settings.deadline
+            clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, times.shares())
+            for query, evidence in zip(queries, path.prepare(queries, clock), strict=True):
+                print(query.text, evidence.pages_read, evidence.context, *evidence.events)
         """
         settings = self._settings
+
         with clock.stage(Stage.SELECT_PAGES) as deadline:
             searches = select_pages(queries, settings.pages, self._cross, deadline)
+
         with clock.stage(Stage.EXTRACT) as deadline:
-            # Every question's best page comes first, so that a short time is shared fairly.
-            pages = in_turns([search.read for search in searches])
-            extraction = self._pool.extract([page.html for _, page in pages], deadline)
+            extract_pages(searches, self._pool, deadline)
+
         with clock.stage(Stage.RETRIEVE) as deadline:
-            self._chunk_pages(searches, extraction, clock.whole)
+            chunk_pages(searches, settings, self._token_offsets, clock.whole)
             retrieve(searches, settings.retrieve, self._dense, deadline)
+
         with clock.stage(Stage.RERANK) as deadline:
             if settings.rerank is not None:
                 rerank(searches, self._cross, settings.rerank, deadline)
-        return list(map(self._evidence, searches))
 
-    def trimmed(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
+        return [self._build_evidence(search) for search in searches]
+
+    def shorten_context(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
         """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
-        left = max(0, self._settings.context.max_tokens - reserved_tokens)
-        context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
+        max_tokens = max(0, self._settings.context.max_tokens - reserved_tokens)
+        context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=max_tokens)
         return replace(evidence, context=context, passages=used)
 
     def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
@@ -102,57 +140,13 @@ class WebPath:
                 contexts.append(context)
         return contexts
 
-    def _chunk_pages(self, searches: Sequence[Search], extraction: Extraction, whole: Deadline) -> None:
-        """Cut the extracted pages into the chunks of each search; after the batch's deadline the rest is left out."""
-        texts, dropped = extraction
-        parents_of = cache(lambda text: split(text, self._settings.chunk, self._token_offsets))
-        for search in searches:
-            for page in search.read:
-                if page.html in dropped:
-                    search.events.append(f"page {page.url} was dropped: {dropped[page.html]}")
-            search.read = [page for page in search.read if page.html in texts]
-
-            sources = [(texts[page.html], page, PassageKind.PAGE) for page in search.read]
-            if self._settings.snippets:
-                sources += [(plain(page.snippet), page, PassageKind.SNIPPET) for page in search.snippets]
-            for text, page, kind in sources:
-                if whole.expired:
-                    break
-                self._add_chunks(search, text, page, kind, parents_of(text))
-
-    def _add_chunks(self, search: Search, text: str, page: Page, kind: PassageKind, parents: Sequence[Parent]) -> None:
-        """Add the chunks of one page or snippet, without passages that repeat the question or judge it."""
-        page_name = plain(page.name)
-        heading = self._heading(page, kind)
-        for (start, end), children in parents:
-            passage_text = text[start:end]
-            if self._is_suspicious(search.query, f"{page_name} {passage_text}"):
-                search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
-                continue
-            passage = Passage(passage_text, page.url, page_name, page.rank, kind, start, end, {}, heading)
-            search.chunks += [Chunk(passage, text[child_start:child_end]) for child_start, child_end in children]
-
-    def _is_suspicious(self, query: Query, text: str) -> bool:
-        """Whether a passage repeats the question or calls it invalid, as poisoned pages do."""
-        largest_share = self._settings.largest_question_share
-        if not largest_share:
-            return False
-        return question_share(query.text, text) >= largest_share or INVALID_QUESTION in text.lower()
-
-    def _heading(self, page: Page, kind: PassageKind) -> str:
-        """The page's text that is searched with each of its chunks; a snippet does not precede itself."""
-        snippet = "" if kind is PassageKind.SNIPPET else page.snippet
-        fields = {"page_name": page.name, "snippet": snippet}
-        parts = [plain(fields[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
-        return "\n".join(part for part in parts if part)
-
-    def _evidence(self, search: Search) -> WebEvidence:
+    def _build_evidence(self, search: PageSearch) -> WebEvidence:
         context, used = build_context(search.passages, self._settings.context, self._tokens)
         return WebEvidence(
             context=context,
             passages=used,
-            pages_read=len(search.read),
+            pages_read=len(search.pages),
             events=tuple(search.events),
-            top_probability=search.top_probability,
+            top_probability=best_probability(search.passages),
             ranked=tuple(search.passages),
         )

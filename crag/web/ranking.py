@@ -1,4 +1,4 @@
-"""What ranking stages share: BM25 of the question's terms, cosines, cross-encoder logits, fair turns."""
+"""What the ranking steps share: BM25, cosines, cross-encoder logits, and how texts are compared."""
 
 import math
 import re
@@ -14,36 +14,57 @@ from crag.engines.encoders import CrossEncoder, DenseEncoder
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]
+"""One number for each document; higher is better."""
+
+
+def remove_duplicates(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
+    """The first item of each key, without items whose key is blank: search results repeat pages and passages."""
+    first_by_key: dict[str, T] = {}
+    for item in items:
+        item_key = key(item)
+        if item_key.strip():
+            first_by_key.setdefault(item_key, item)
+    return list(first_by_key.values())
+
+
+def comparison_key(text: str) -> str:
+    """The words of a text, so that texts compare equal if only case, punctuation and blanks differ."""
+    return re.sub(r"\W+", " ", text.lower()).strip()
+
+
+def round_robin(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
+    """The first item of every list, then the second of every list, ...; each with the index of its list.
+
+    If the time runs out on the way, every list has its best items done.
+
+    Example:
+        round_robin(["ab", "x"])  # [(0, "a"), (1, "x"), (0, "b")]
+    """
+    longest = max(map(len, lists), default=0)
+    turns = []
+    for position in range(longest):
+        for index, items in enumerate(lists):
+            if position < len(items):
+                turns.append((index, items[position]))
+    return turns
+
+
+# --- BM25 -----------------------------------------------------------------------------------------------------------
 
 K1 = 1.5
 B = 0.75
 """The usual BM25 constants, as in bm25s and rank-bm25."""
 
-FEWEST_TERMS = 4
-"""Distinct terms of a question that a text can be said to repeat."""
-_ASKING = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def distinct(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
-    """The first item of each key, without those whose key is blank: pages repeat themselves and each other."""
-    found: dict[str, T] = {}
-    for item in items:
-        if (of_item := key(item)).strip():
-            found.setdefault(of_item, item)
-    return list(found.values())
-
-
-# --- BM25 -----------------------------------------------------------------------------------------------------------
-
-
-def terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """Lower-case words and numbers. Thousands separators are removed, so 1,000 and 1000 are the same term."""
-    return re.findall(r"\w+", _THOUSANDS.sub("", text.lower()))
+    return re.findall(r"\w+", _THOUSANDS_SEPARATOR.sub("", text.lower()))
 
 
 STOPWORDS = frozenset(
-    terms(
+    extract_terms(
         "a an and are as at be been but by can did do does for from had has have how in into is it its of on or s so "
         "than that the their there these this to was were what when where which who whom whose why will with would"
     )
@@ -53,37 +74,45 @@ STOPWORDS = frozenset(
 
 def query_terms(query: str) -> list[str]:
     """The question's distinct terms without stop words, or all if it has only stop words."""
-    found = dict.fromkeys(terms(query))
-    return [term for term in found if term not in STOPWORDS] or list(found)
+    distinct_terms = dict.fromkeys(extract_terms(query))
+    content_terms = [term for term in distinct_terms if term not in STOPWORDS]
+    return content_terms or list(distinct_terms)
 
 
-def question_share(query: str, text: str) -> float:
-    """The share of a question's terms that a text holds, in any order.
+def bm25_scores(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
+    """BM25 of each text for the question; `implementation` as in `crag.settings.Bm25Stage`.
 
-    A statement that answers it holds most of them too: only with the word that asks, such as "who", does it repeat it.
+    Example:
+        bm25_scores("windy london", ["it is windy in london", "it rains in chicago"])  # the first is greater
     """
-    asked = set(terms(query))
-    found = asked.intersection(terms(text))
-    return len(found) / len(asked) if len(asked) >= FEWEST_TERMS and asked & _ASKING <= found else 0.0
+    documents = [extract_terms(text) for text in texts]
+    if implementation == "rank_bm25":
+        return rank_bm25_plus(query_terms(query), documents)
+    return bm25(query_terms(query), documents)
 
 
 def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
     """BM25 of each document with Lucene's idf, ``ln(1 + (N - df + 0.5) / (df + 0.5))``, which is never negative.
 
-    Equal to bm25s with ``method="lucene"`` (Lù, 2024) for distinct query terms. No documents: an empty array. Memory
-    grows with the terms that were found, not with the question.
+    Equal to bm25s with ``method="lucene"`` (Lù, 2024) for distinct query terms. No documents: an empty array.
     """
-    wanted = set(query)
-    found_terms = ([term for term in document if term in wanted] for document in documents)
-    counted = [Counter(found) if found else {} for found in found_terms]
-    frequency = Counter(term for counts in counted for term in counts)
-    idf = {term: math.log1p((len(documents) - found + 0.5) / (found + 0.5)) for term, found in frequency.items()}
-    mean = max(sum(map(len, documents)) / max(1, len(documents)), 1e-9)
-    norms = [K1 * (1 - B + B * len(document) / mean) + 1e-12 for document in documents]
-    scores = [
-        sum(idf[term] * count / (count + norm) for term, count in counts.items())
-        for counts, norm in zip(counted, norms, strict=True)
-    ]
+    # Only terms of the question are counted: memory grows with the hits, not with question times documents.
+    query_set = set(query)
+    term_counts = []
+    for document in documents:
+        hits = [term for term in document if term in query_set]
+        term_counts.append(Counter(hits) if hits else {})
+
+    document_frequency = Counter(term for counts in term_counts for term in counts)
+    idf = {}
+    for term, frequency in document_frequency.items():
+        idf[term] = math.log1p((len(documents) - frequency + 0.5) / (frequency + 0.5))
+
+    mean_length = max(sum(map(len, documents)) / max(1, len(documents)), 1e-9)
+    scores = []
+    for document, counts in zip(documents, term_counts, strict=True):
+        length_norm = K1 * (1 - B + B * len(document) / mean_length) + 1e-12
+        scores.append(sum(idf[term] * count / (count + length_norm) for term, count in counts.items()))
     return np.array(scores, dtype=np.float64)
 
 
@@ -95,16 +124,37 @@ def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> 
     """
     if not any(documents):
         return np.zeros(len(documents))
+
     from rank_bm25 import BM25Plus
 
     index: Any = BM25Plus([list(document) for document in documents], k1=K1, b=B)
     return np.asarray(index.get_scores(list(query)), dtype=np.float64)
 
 
-def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
-    """BM25 of each text for the question; `implementation` as in `crag.settings.Bm25Stage`."""
-    score = rank_bm25_plus if implementation == "rank_bm25" else bm25
-    return score(query_terms(query), [terms(text) for text in texts])
+# --- texts that repeat the question -----------------------------------------------------------------------------------
+
+MIN_QUESTION_TERMS = 4
+"""A question with fewer distinct terms is too short to say that a text repeats it."""
+
+_QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
+
+
+def question_share(query: str, text: str) -> float:
+    """The share of a question's terms that a text holds, in any order; 0 for a text that only answers it.
+
+    A statement that answers the question holds most of its terms too, but not its question word, such as "who".
+
+    Example:
+        question_share("who wrote the long poem", "Who wrote the long poem? Ann Berg.")  # 1.0
+        question_share("who wrote the long poem", "Ann Berg wrote the long poem.")  # 0.0: no "who"
+    """
+    question = set(extract_terms(query))
+    question_words = question & _QUESTION_WORDS
+    shared = question.intersection(extract_terms(text))
+
+    if len(question) < MIN_QUESTION_TERMS or not question_words <= shared:
+        return 0.0
+    return len(shared) / len(question)
 
 
 # --- encoders: all texts of a batch in one call, each question's best texts first ------------------------------------
@@ -113,41 +163,50 @@ def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query
 def cosines(
     encoder: DenseEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
 ) -> list[NDArray[np.float32]]:
-    """Cosine of each query with its texts; NaN if the deadline came first.
+    """Cosine of each query with each of its texts; NaN if the deadline came first.
 
     Every distinct text is encoded once. A vector with NaN (a float16 overflow, for example) gets cosine -1.
+
+    Args:
+        encoder: None raises ValueError.
+        queries: The questions of the batch.
+        texts: For each query its texts, best first.
+        deadline: The end of the step.
     """
     if encoder is None:
         raise ValueError("the settings rank by a dense encoder, but none is configured")
-    distinct = list(dict.fromkeys(text for _, text in in_turns(texts)))
-    if not distinct:
+
+    distinct_texts = list(dict.fromkeys(text for _, text in round_robin(texts)))
+    if not distinct_texts:
         return [np.zeros(0, dtype=np.float32) for _ in queries]
-    place = {text: row for row, text in enumerate(distinct)}
+
     query_vectors = encoder.encode_queries(queries)
-    vectors, encoded = encoder.encode_passages(distinct, deadline)
+    text_vectors, encoded_count = encoder.encode_passages(distinct_texts, deadline)
+
+    row_by_text = {text: row for row, text in enumerate(distinct_texts)}
     similarities = []
-    for own_texts, query_vector in zip(texts, query_vectors, strict=True):
-        rows = np.array([place[text] for text in own_texts], dtype=np.intp)
-        similarity = np.nan_to_num(vectors[rows] @ query_vector, nan=-1.0)
-        similarities.append(np.where(rows < encoded, similarity, np.nan).astype(np.float32))
+    for query_vector, query_texts in zip(query_vectors, texts, strict=True):
+        rows = np.array([row_by_text[text] for text in query_texts], dtype=np.intp)
+        similarity = np.nan_to_num(text_vectors[rows] @ query_vector, nan=-1.0)
+        in_time = rows < encoded_count
+        similarities.append(np.where(in_time, similarity, np.nan).astype(np.float32))
     return similarities
 
 
 def cross_encoder_logits(
     encoder: CrossEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
 ) -> list[list[float | None]]:
-    """Raw logit of each query with its texts; None if the deadline came first."""
+    """Raw logit of each query with each of its texts (best first); None if the deadline came first.
+
+    Raises ValueError: there is no encoder.
+    """
     if encoder is None:
         raise ValueError("the settings rank by a cross-encoder, but none is configured")
-    turns = in_turns(texts)
+
+    turns = round_robin(texts)
+    scores = encoder.score([(queries[index], text) for index, text in turns], deadline)
+
     logits: list[list[float | None]] = [[] for _ in queries]
-    scores = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
-    for (owner, _), logit in zip(turns, scores, strict=True):
-        logits[owner].append(logit)
+    for (index, _), logit in zip(turns, scores, strict=True):
+        logits[index].append(logit)
     return logits
-
-
-def in_turns(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
-    """Every list's first item with the list's place, then every second, ...: the best are done if time runs out."""
-    longest = max(map(len, lists), default=0)
-    return [(owner, items[turn]) for turn in range(longest) for owner, items in enumerate(lists) if turn < len(items)]

@@ -23,7 +23,7 @@ from crag.commands.evaluate import EXIT_TERMINATED, main
 from crag.core import files
 from crag.evaluation import runner, store
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
-from tests.evaluation.processes import command_of, descendants, wait_until_gone
+from tests.evaluation.processes import command_of, descendants, wait_until_answered, wait_until_gone
 from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, started, without_times
 
 KILLS = 10
@@ -127,10 +127,7 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
 ) -> None:
     options = [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ForkingAgent"), "--mock-kg"]
     with started(options, FAKE_AGENT_LOG=str(tmp_path / "log.txt")) as process:
-        predictions = tmp_path / "out/predictions.jsonl"
-        while not predictions.exists() or len(predictions.read_bytes().splitlines()) < 2:
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_until_answered(tmp_path / "out", process, 2)
         family = descendants(process.pid)
         commands = " ".join(map(command_of, family))
         assert "crag graph serve" in commands

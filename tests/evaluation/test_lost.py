@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from crag.evaluation.batches import GRAPH_VARIABLE
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.results import count_lost, table
+from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import AgentSpec, ProcessWorker
+from crag.evaluation.worker import AgentSpec
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 
 SAMPLE = Path("data/sample/questions.jsonl")
@@ -19,9 +20,9 @@ CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]
 
 
 def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
-    """Of the scripted preset with these faults, in a process of its own, on two questions."""
+    """Of the scripted preset with these faults, on two questions."""
     environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
-    worker = ProcessWorker(AgentSpec(environment=environment))
+    worker = InProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {})
     try:
         results = Evaluation(
@@ -51,4 +52,4 @@ def test_what_our_agent_loses_is_counted(
     """The second question is about sports, where a call about a movie is not made."""
     results = results_of_our_agent(tmp_path / "run", *overrides, graph=graph)
     assert results["lost"] == {"clock": 0, "fault": 0, "graph": 0, **lost}
-    assert (" lost: " in table(results)) == bool(lost)
+    assert (" lost: " in metrics_table(results)) == bool(lost)

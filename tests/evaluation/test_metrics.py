@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import UNLABELLED, bootstrap_interval, measure, slices
+from crag.evaluation.metrics import UNLABELLED, bootstrap_interval, compute_metrics, metrics_by_slice
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 
@@ -28,7 +28,7 @@ C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCOR
 def test_by_hand(
     verdicts: list[Verdict], score: float, accuracy: float, hallucination: float, missing: float, n: int, unscored: int
 ) -> None:
-    metrics = measure(verdicts)
+    metrics = compute_metrics(verdicts)
     shares = (metrics.score, metrics.accuracy, metrics.hallucination, metrics.missing)
     assert shares == pytest.approx((score, accuracy, hallucination, missing))
     assert (metrics.n, metrics.unscored) == (n, unscored)
@@ -48,7 +48,7 @@ def test_slices_add_up_to_the_whole() -> None:
         {"verdict": verdict, "domain": name} for verdict in (C, W, M, U) for name in ("a", "b", "", None)
     ]
     rows[0] |= {"question_type": "simple", "static_or_dynamic": None}
-    found = slices(rows)
+    found = metrics_by_slice(rows)
     assert {field: list(groups) for field, groups in found.items()} == {
         "domain": [UNLABELLED, "a", "b"],
         "question_type": [UNLABELLED, "simple"],
@@ -61,7 +61,7 @@ def test_slices_add_up_to_the_whole() -> None:
 
 def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
     verdicts = [C] * 60 + [W] * 25 + [M] * 35 + [U] * 4
-    metrics = measure(verdicts, resamples=8000)
+    metrics = compute_metrics(verdicts, resamples=8000)
     for kind, name in ((C, "accuracy"), (W, "hallucination"), (M, "missing")):
         hits = np.array([verdict is kind for verdict in verdicts if verdict is not U], dtype=float)
         theirs = stats.bootstrap(

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -16,7 +15,7 @@ import pytest
 from crag.commands.ending import EXIT_INTERRUPTED
 from crag.commands.evaluate import main
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
-from tests.evaluation.processes import command_of, descendants, wait_until_gone
+from tests.evaluation.processes import command_of, descendants, wait_until, wait_until_answered, wait_until_gone
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
 
 needs_ray = pytest.mark.skipif(
@@ -28,7 +27,8 @@ CLUSTER = """
 import sys
 from ray.cluster_utils import Cluster
 small = {"object_store_memory": 100_000_000}
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
+quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 200, "health_check_timeout_ms": 2000}
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": quick, **small})
 for _ in range(2):
     cluster.add_node(num_cpus=1, **small)
 print(cluster.address, flush=True)
@@ -38,22 +38,16 @@ cluster.shutdown()
 """Three machines: one for Ray itself, two workers with one processor each. It ends with its standard input."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[tuple[str, int]]:
-    """A cluster's address and process. It is in a process of its own, as Ray leaves files open, in another folder."""
+    """A cluster's address and process. It is in a process of its own, as Ray leaves files open, in another folder.
+
+    The test that loses one of its machines is the last to use it.
+    """
     with Popen([sys.executable, "-c", CLUSTER], stdin=PIPE, stdout=PIPE, text=True, cwd="/") as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip(), process.pid
         process.communicate("", timeout=60)
-
-
-def answered(output: Path, driver: Popen[str], least: int) -> int:
-    """Wait until the run has so many answers; returns how many it has."""
-    predictions = output / "predictions.jsonl"
-    while (count := len(predictions.read_bytes().splitlines()) if predictions.exists() else 0) < least:
-        assert driver.poll() is None, driver.communicate()
-        time.sleep(0.05)
-    return count
 
 
 def actors(cluster: int) -> list[int]:
@@ -71,22 +65,41 @@ def lose_machine(actor: int) -> None:
 
 
 @needs_ray
+@pytest.mark.parametrize(
+    ("more", "agent", "reported"),
+    [
+        ([], "NoSuchModelAgent", "error: no model named 'x'; known: y; on "),
+        (["--worker-gpus", "512"], "EchoAgent", "error: no machine of the cluster has 1 CPU and 512 GPU: see --worker"),
+        (["--ray", "127.0.0.1:1"], "EchoAgent", "error: --ray 127.0.0.1:1: no cluster to connect to: "),
+    ],
+)
+def test_what_cannot_run_is_one_line(
+    tmp_path: Path, cluster: tuple[str, int], more: list[str], agent: str, reported: str
+) -> None:
+    address, _ = cluster
+    code, out, err = run([*arguments(tmp_path, dataset(tmp_path), agent), "--ray", address, *more])
+    assert (code, out) == (2, "")
+    assert err.startswith(reported)
+    assert len(err.splitlines()) == 1
+
+
+@needs_ray
 def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster: tuple[str, int]) -> None:
     address, process = cluster
     common = ["--batch-size", "2"]
     for line in ("web.extract.workers=0", "language_model.default_reply='Parasite'"):
         common += ["--set", line]
-    common += ["--set", "language_model.seconds_per_request=0.3"]  # long enough to be interrupted twice
+    common += ["--set", "language_model.seconds_per_request=0.1"]  # long enough to be interrupted twice
     output = tmp_path / "out"
     with started([*common, "--ray", address, "--output", str(output)], CRAG_PRESET="scripted") as driver:
-        answered(output, driver, 4)
-        while len(actors(process)) < 2:  # on a busy machine the second one starts late
-            time.sleep(0.05)
+        wait_until_answered(output, driver, 4)
+        # On a busy machine the second one starts late.
+        wait_until(lambda: len(actors(process)) == 2, "both workers run")
         first, second = actors(process)
         os.kill(first, signal.SIGKILL)
-        before = answered(output, driver, 8)
+        wait_until_answered(output, driver, 8)
         lose_machine(second)
-        answered(output, driver, before + 4)
+        assert driver.poll() is None, "both losses came before the end"
         out, err = driver.communicate(timeout=240)
     assert driver.returncode == 0, err
     assert "all questions" in out
@@ -108,7 +121,7 @@ def test_ctrl_c_stops_a_ray_of_our_own_and_resume_goes_on_without_it(tmp_path: P
     options = arguments(tmp_path, data, "WaitingAgent")
     environment = {"FAKE_AGENT_MENDED": str(tmp_path / "mended"), "FAKE_AGENT_LOG": str(log)}
     with started([*options, "--ray", "--workers", "2", "--worker-cpus", "0.5", "--mock-kg"], **environment) as driver:
-        answered(output, driver, 6)  # the other worker waits
+        wait_until_answered(output, driver, 6)  # the other worker waits
         family = descendants(driver.pid)
         assert len([process for process in family if "crag graph serve" in command_of(process)]) == 2, (
             "each has its graph"
@@ -127,22 +140,6 @@ def test_ctrl_c_stops_a_ray_of_our_own_and_resume_goes_on_without_it(tmp_path: P
     asked = [row["query"] for row in read_rows(data)]
     assert sorted(set(log.read_text().splitlines())) == sorted(asked)
     assert len(log.read_text().splitlines()) <= len(asked) + 2, "only the interrupted batch was asked again"
-
-
-@needs_ray
-@pytest.mark.parametrize(
-    ("more", "agent", "reported"),
-    [
-        ([], "NoSuchModelAgent", "error: no model named 'x'; known: y; on "),
-        (["--worker-gpus", "512"], "EchoAgent", "error: no machine of the cluster has 1 CPU and 512 GPU: see --worker"),
-        (["--ray", "127.0.0.1:1"], "EchoAgent", "error: --ray 127.0.0.1:1: no cluster to connect to: "),
-    ],
-)
-def test_what_cannot_run_is_one_line(tmp_path: Path, more: list[str], agent: str, reported: str) -> None:
-    code, out, err = run([*arguments(tmp_path, dataset(tmp_path), agent), "--ray", *more])
-    assert (code, out) == (2, "")
-    assert err.startswith(reported)
-    assert len(err.splitlines()) == 1
 
 
 def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:

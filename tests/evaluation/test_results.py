@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from crag.evaluation.batches import Question, RowKey
+from crag.evaluation.gates import gate_effects, judged_firings
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.results import footer, gate_effects, judged_firings, summarise, table
+from crag.evaluation.results import metrics_table, results_footer, summarise
 from tests.evaluation import run_folders
 
 record = partial(run_folders.record, batch_size=2, domain="movie", question_type="simple", static_or_dynamic="static")
@@ -32,12 +33,12 @@ def test_counts_of_a_batch_are_counted_once() -> None:
     results = summarise(rows, {}, {})
     assert results["seconds"]["total"] == 3.0
     assert results["generations_out_of_time"] == {"not_begun": 5, "cut_short": 1}
-    assert table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
+    assert metrics_table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
     assert results["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
-    assert "tokens: 2,000,000 read, 20,000 written\n" in footer(results, Path("run"))
+    assert "tokens: 2,000,000 read, 20,000 written\n" in results_footer(results, Path("run"))
     none = summarise(RECORDS, {}, {})
-    assert "out of time" not in table(none)
-    assert "tokens" not in footer(none, Path("run"))
+    assert "out of time" not in metrics_table(none)
+    assert "tokens" not in results_footer(none, Path("run"))
 
 
 def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
@@ -45,9 +46,9 @@ def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     results = summarise([*rows, record(3, "missing", lost=None), record(4, "correct")], {}, {})
     assert results["lost"] == {"clock": 1, "fault": 0, "graph": 2}
     line = '3 answers lost: 1 to the clock, 2 to a knowledge graph that did not reply ("lost" in predictions.jsonl)'
-    assert line in table(results).splitlines()
-    assert "1 answer lost: 1 to the clock" in table(summarise(rows[:1], {}, {}))
-    assert "lost:" not in table(summarise(RECORDS, {}, {}))
+    assert line in metrics_table(results).splitlines()
+    assert "1 answer lost: 1 to the clock" in metrics_table(summarise(rows[:1], {}, {}))
+    assert "lost:" not in metrics_table(summarise(RECORDS, {}, {}))
 
 
 # --- gates ------------------------------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ def test_the_gates_have_a_block_of_their_own() -> None:
         row("missing", ("question_type false_premise", None)),
         row("correct"),
     ]
-    block = table(summarise(records, {}, {})).split("\n\n")[1].splitlines()
+    block = metrics_table(summarise(records, {}, {})).split("\n\n")[1].splitlines()
     titles = "gates effect 95 % interval n right lost wrong saved missing unknown closed"
     assert " ".join(block[0].split()) == titles
     assert block[1].split()[:3] == ["domain", "finance", "+0.333"]
@@ -73,7 +74,7 @@ def test_the_gates_have_a_block_of_their_own() -> None:
     assert block[3].split()[2:] == ["?", "?", "3", "0", "0", "0", "1", "1"]
     assert len({len(line) for line in block[:4]}) == 1
     assert "--set answering.audit=true" in block[5]
-    assert "audit" not in table(summarise([row("missing", ("expected score", "correct"))], {}, {}))
+    assert "audit" not in metrics_table(summarise([row("missing", ("expected score", "correct"))], {}, {}))
 
 
 def firing(name: str, withheld: str | None) -> dict[str, Any]:

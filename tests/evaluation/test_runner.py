@@ -10,10 +10,12 @@ import pytest
 
 from crag.core.files import write_rows
 from crag.evaluation.datasets import DatasetError
+from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.runner import Evaluation, origin_of
+from crag.evaluation.origin import describe_origin
+from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore
-from crag.evaluation.worker import AgentSpec, InProcessWorker
+from crag.evaluation.worker import AgentSpec
 
 FAKES = "tests.evaluation.fake_agents"
 
@@ -108,7 +110,7 @@ def test_what_gates_withheld_is_kept_with_its_verdict_and_late_generations_are_c
 
 def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    origin = origin_of(["--preset", "cpu", "--kg-url", "http://me:secret@graph:8000", "--set", "a b=1"])
+    origin = describe_origin(["--preset", "cpu", "--kg-url", "http://me:secret@graph:8000", "--set", "a b=1"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", origin["date"])
     assert re.search(r"\d+ cores, .+, \d+ GiB", origin["machine"])
     assert origin["command"] == "crag evaluate --preset cpu --kg-url http://graph:8000 --set 'a b=1'"
@@ -117,7 +119,7 @@ def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkey
     file.write_text("one", encoding="utf-8")
     for words in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "first"]):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.example", *words], check=True)
-    clean = origin_of([])["commit"]
+    clean = describe_origin([])["commit"]
     assert re.fullmatch(r"[0-9a-f]{12}", clean)
     file.write_text("two", encoding="utf-8")
-    assert origin_of([])["commit"] == f"{clean} with changes"
+    assert describe_origin([])["commit"] == f"{clean} with changes"

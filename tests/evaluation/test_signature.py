@@ -30,7 +30,7 @@ def test_dataset_hash_is_of_the_content(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_known_by_its_head_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signature, "WHOLE_FILE_LIMIT", 10)
-    monkeypatch.setattr(signature, "_HEAD", 4)
+    monkeypatch.setattr(signature, "HEAD_BYTES", 4)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"content is long")
     first = dataset_hash(path)

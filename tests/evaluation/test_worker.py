@@ -1,17 +1,18 @@
 """What the evaluator accepts from an agent, and what an agent's process cannot do to the evaluator."""
 
 import importlib
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crag.evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
+from crag.evaluation.in_process import InProcessWorker
+from crag.evaluation.process import ProcessWorker
+from crag.evaluation.worker import AgentSpec, AgentStartError
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from tests.evaluation.fake_agents import EchoAgent
-from tests.evaluation.processes import command_of
+from tests.evaluation.processes import command_of, wait_until, wait_until_gone
 from tests.pipeline.asking import batch_of
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,7 +54,7 @@ def batch(*queries: str) -> dict[str, Any]:
 def test_answers_that_the_evaluator_could_not_use(given: object, odd: Callable[..., InProcessWorker]) -> None:
     result = odd(given=given).answer(batch("a", "b"), 1)
     assert result.answers is None
-    assert result.error == f"batch_generate_answer must return a list of 2 texts, one per question; found {given!r}"
+    assert result.error == f"batch_generate_answer must return a list of 2 strings, one per question; found {given!r}"
 
 
 @pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
@@ -138,7 +139,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started
     [
         ("BrokenAgent", 60, "ZeroDivisionError: the planted constructor fault"),
         ("ExitingAgent", 60, "SystemExit: 3"),
-        ("StuckAgent", 2, "not built within 2 seconds"),
+        ("StuckAgent", 0.1, r"not built within 0\.1 seconds"),
     ],
 )
 def test_an_agent_that_cannot_be_built(started: Started, name: str, startup_seconds: float, message: str) -> None:
@@ -157,12 +158,10 @@ def test_answers_come_back_and_an_agent_may_close_itself(started: Started, tmp_p
 def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Started, tmp_path: Path) -> None:
     worker = started("ForkingAgent")
     child = int((tmp_path / "log").read_text(encoding="utf-8"))
-    deadline = time.monotonic() + 10
-    while not command_of(child):  # the kernel shows a new program's command a little later than it runs
-        assert time.monotonic() < deadline
+    # The kernel shows a new program's command a little later than it runs.
+    wait_until(lambda: command_of(child), "the child of the agent runs")
     assert worker.answer(batch("say crash"), 0.3).timed_out
-    while command_of(child):
-        time.sleep(0.02)
+    wait_until_gone({child})
 
 
 # --- an agent's own file ----------------------------------------------------------------------------------------------

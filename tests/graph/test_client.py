@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crag.core.deadline import Deadline
 from crag.graph.client import FAILURES_THAT_BREAK, CallLimits, KgClient, KgSession, read_result
-from crag.graph.endpoints import Json, Request, request
+from crag.graph.endpoints import Json, Request, build_request
 from crag.graph.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from tests.graph.faulty_server import FAULTS, Fault, FaultyServer, unused_address
 
@@ -28,7 +28,7 @@ def limits(**changed: Any) -> CallLimits:
 
 
 def ask(name: str) -> Request:
-    return request(PATH, query=name)
+    return build_request(PATH, query=name)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ ERRORS: dict[Fault, type[KgError]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_one_named_error_and_passes(server: FaultyServer, fault: Fault) -> None:
     server.results["/finance/get_eps"] = 22.95
-    call = request("/finance/get_eps", query="META")
+    call = build_request("/finance/get_eps", query="META")
     # One call at a time: were it never to end, nothing could be asked any more.
     with KgClient(server.url, limits(concurrency=1, seconds=0.6)) as client:
         server.fault = fault

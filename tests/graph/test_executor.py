@@ -142,7 +142,7 @@ def test_what_could_not_be_read_is_not_taken_for_missing(
 def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     films.results["/movie/get_movie_info_by_id"] = refuse()
     program = 'ALL get_movie_person_cast(None,"ann lee",eq(year,"2003"))["movie_name"]\nget_movie("x")'
-    monkeypatch.setattr("crag.graph.executor.MOST_CALLS", 3)
+    monkeypatch.setattr("crag.graph.executor.MAX_CALLS", 3)
     outcome = run_against(films.url, "movie", program)
     assert statuses(outcome) == ["kg_down", "kg_down"]
     assert outcome.calls == 3
@@ -150,7 +150,7 @@ def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer, m
 
 
 def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crag.graph.executor.MOST_ROWS", 3)
+    monkeypatch.setattr("crag.graph.program_run.MAX_ROWS", 3)
     outcome = run_against(graph_address, "finance", 'get_stock_price("abc")["open"]')
     assert len(outcome.results[0].values) == 3
     assert "only the first 3 of 5 days were looked at" in outcome.results[0].explanation

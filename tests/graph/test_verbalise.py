@@ -6,7 +6,8 @@ import pytest
 
 from crag.graph.results import Cell, Row
 from crag.graph.schema import Column, Domain, load_schema
-from crag.graph.verbalise import MOST_CHARACTERS, grouped, money, readable, verbalise
+from crag.graph.verbalise import MAX_CHARACTERS, verbalise
+from crag.graph.wording import format_money, format_number, readable
 
 
 def test_long_lists_are_cut_and_counted() -> None:
@@ -29,7 +30,7 @@ def test_every_text_is_bounded() -> None:
             rows = [Row("e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
-                    assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60
+                    assert len(verbalise(table, rows, taken, key)) <= MAX_CHARACTERS + 60
 
 
 def column(place: str) -> Column:
@@ -59,7 +60,7 @@ def test_values(place: str, value: Cell, text: str) -> None:
 def test_numbers_and_money() -> None:
     numbers = (1234567, 3.14159, 0.03412, -7, 0, -12345.5, -0.034125, 1e15)
     shown = "1,234,567 3.142 0.03412 -7 0 -12,345.5 -0.03413 1,000,000,000,000,000"
-    assert " ".join(map(grouped, numbers)) == shown
-    assert grouped(1e300)
+    assert " ".join(map(format_number, numbers)) == shown
+    assert format_number(1e300)
     amounts = (1234.5, 1200, 0.0341, -5, -2.5, 0.999, 1.999, 0)
-    assert " ".join(map(money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"
+    assert " ".join(map(format_money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"

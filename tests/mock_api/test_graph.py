@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crag.mock_api.search import normalise
+from crag.mock_api.search import searchable_form
 
 GRAPH = Path(__file__).parents[2] / "crag" / "mock_api" / "graph"
 DAY_KEY = re.compile(r"(\d{4}-\d{2}-\d{2}) 00:00:00 EST")
@@ -47,7 +47,7 @@ def test_readme_tells_the_number_of_records() -> None:
 
 def test_movie_keys_are_normalised_names_and_ids_are_unique() -> None:
     for records, name in ((table("movie/movie_db.json"), "title"), (table("movie/person_db.json"), "name")):
-        assert [normalise(record[name]) for record in records.values()] == list(records)
+        assert [searchable_form(record[name]) for record in records.values()] == list(records)
         assert len({record["id"] for record in records.values()}) == len(records)
 
 

@@ -8,7 +8,7 @@ from crag.router.calibration import (
     expected_calibration_error,
     fit_mixing_weights,
     log_softmax,
-    mixed,
+    mix_log_probabilities,
 )
 
 
@@ -32,8 +32,8 @@ def test_a_part_that_knows_nothing_gets_no_weight_and_is_never_turned_round() ->
 def test_the_fit_finds_the_weights_that_made_the_data() -> None:
     random = np.random.default_rng(2)
     first, second = (log_softmax(2.0 * random.normal(size=(20_000, 4))) for _ in range(2))
-    truth = np.exp(mixed(first, second, MixingWeights(0.7, 0.3)))
+    truth = np.exp(mix_log_probabilities(first, second, MixingWeights(0.7, 0.3)))
     classes = np.array((truth.cumsum(axis=1) < random.random((20_000, 1))).sum(axis=1))
     weights = fit_mixing_weights(first, second, classes)
     assert weights == pytest.approx((0.7, 0.3), abs=0.03)
-    assert expected_calibration_error(np.exp(mixed(first, second, weights)), classes) < 0.02
+    assert expected_calibration_error(np.exp(mix_log_probabilities(first, second, weights)), classes) < 0.02

@@ -8,7 +8,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from crag.router import FIELD_CLASSES
-from crag.router.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, read_config
+from crag.router.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, read_classifier_config
 from crag.settings import SettingsError
 from tests.router.tiny_bert import build_classifier
 
@@ -44,7 +44,7 @@ def test_a_configuration_of_another_kind_is_refused(tmp_path: Path, change: dict
     path = build_classifier(tmp_path) / CONFIG_FILE
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
     with pytest.raises(SettingsError, match=message):
-        read_config(tmp_path)
+        read_classifier_config(tmp_path)
 
 
 def test_weights_that_do_not_fit_are_refused(bert: Path, tmp_path: Path) -> None:

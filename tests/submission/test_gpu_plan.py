@@ -6,7 +6,7 @@ import pytest
 
 from crag.core.files import UserError
 from crag.settings import Settings, available_presets, load_settings
-from crag.submission.gpu_plan import Generations, Workload, plan, time_rows, writer_of
+from crag.submission.gpu_plan import Generations, Workload, build_writer, plan_gpus, time_rows
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
@@ -17,7 +17,7 @@ def planned(preset: str, *changes: str) -> Settings:
 
 @pytest.mark.parametrize("preset", GPU_PRESETS)
 def test_every_shipped_preset_fits_on_four_t4(preset: str) -> None:
-    made = plan(planned(preset))
+    made = plan_gpus(planned(preset))
     assert made.problems == []
     assert made.unknown == []
     assert all(made.total(card) <= 15.0 for card in range(4))
@@ -29,25 +29,25 @@ def test_every_shipped_preset_fits_on_four_t4(preset: str) -> None:
     [("weknow", 0.9, "GPU 1 would hold .*bge-reranker-large"), ("nec", 0.65, "one prompt may have")],
 )
 def test_the_remedy_of_a_share_that_does_not_fit_fits(preset: str, share: float, found: str) -> None:
-    key, problem, remedy = plan(planned(preset, f"language_model.gpu_memory_utilization={share}")).problems[-1]
+    key, problem, remedy = plan_gpus(planned(preset, f"language_model.gpu_memory_utilization={share}")).problems[-1]
     assert re.match(f".*{found}", problem)
     advised = re.search(r" it to ([\d.]+\d)", remedy)
     assert advised is not None
-    assert not plan(planned(preset, f"{key}={advised[1]}")).problems
+    assert not plan_gpus(planned(preset, f"{key}={advised[1]}")).problems
 
 
 def test_a_card_that_is_not_there() -> None:
-    ((key, problem, _),) = plan(planned("submission"), cards=3).problems
+    ((key, problem, _),) = plan_gpus(planned("submission"), cards=3).problems
     assert (key, "GPU 3, but there are only 3" in problem) == ("cross_encoder", True)
 
 
 def test_layers_are_spread_over_the_cards_that_there_are() -> None:
     weights = [
-        sum(part.gib for part in plan(planned("db3_task1"), cards=cards).on(0) if "weights" in part.what)
+        sum(part.gib for part in plan_gpus(planned("db3_task1"), cards=cards).on(0) if "weights" in part.what)
         for cards in (4, 2)
     ]
     assert weights[1] == pytest.approx(2 * weights[0])
-    assert plan(planned("db3_task1"), cards=1).problems
+    assert plan_gpus(planned("db3_task1"), cards=1).problems
 
 
 def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processor_has_no_plan() -> None:
@@ -58,11 +58,11 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
     }
     settings, uncached = planned("submission"), planned("db3_task23")
     alone, graph, other = (
-        dict(time_rows(each, plan(each), load, graph=graph))
+        dict(time_rows(each, plan_gpus(each), load, graph=graph))
         for each, graph in ((settings, False), (settings, True), (uncached, True))
     )
     calls = "calls: read 16,800 of 32,000 tokens, write 128"
     assert set(graph) - set(alone) == {calls, "the graph's server (assumed)"}
     assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
     with pytest.raises(UserError, match="does not run a model"):
-        writer_of(planned("cpu"), plan(planned("cpu")), 0)
+        build_writer(planned("cpu"), plan_gpus(planned("cpu")), 0)

@@ -16,7 +16,7 @@ from crag.graph.schema import Domain
 from crag.graph.writing import load_bank
 from crag.graph.writing.bank import load_examples, load_folder
 from crag.settings import load_settings
-from crag.training.choose_examples import kind_of, parts_of
+from crag.training.choose_examples import parts_of, program_kind
 from crag.training.files import CARD_FILE
 from tests.graph.small_graph import write_graph
 
@@ -90,7 +90,7 @@ def test_what_comes_out_wrong_joins_as_an_example_of_the_same_kind(run: Run) -> 
     wrong = {"when did the red kite come out?", "when did blue door come out?", "what did the red kite cost?"}
     assert {row["query"] for row in run.asked() if not row["right"]} == wrong
     # Two questions about a release came out wrong and one about a budget: the more frequent kind is first.
-    assert [kind_of(example.program)[1] for example in joined] == [{"release_date"}, {"budget"}]
+    assert [program_kind(example.program)[1] for example in joined] == [{"release_date"}, {"budget"}]
     assert all(example in load_bank() for example in (first, *joined))
     assert run.card()["metrics"]["movie"] == {"examples": 3, "rounds": [{"asked": 5, "wrong": 3, "added": 2}]}
     assert run.card()["settings"]["split"] == 0

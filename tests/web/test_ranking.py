@@ -13,9 +13,9 @@ from crag.web.ranking import (
     K1,
     B,
     bm25,
-    bm25_of_texts,
+    bm25_scores,
     cosines,
-    terms,
+    extract_terms,
 )
 from tests.web.fakes import HashedWords
 
@@ -48,22 +48,22 @@ def test_the_memory_of_bm25_does_not_grow_with_the_question() -> None:
 @pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
 def test_two_chunks_about_two_cities_are_kept_apart(implementation: str) -> None:
     """The plain variant of rank-bm25 scores both of these 0."""
-    scores = bm25_of_texts("windy london", ["it is windy in london", "it rains in chicago"], implementation)
+    scores = bm25_scores("windy london", ["it is windy in london", "it rains in chicago"], implementation)
     assert scores[0] > scores[1]
 
 
 @pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
 @pytest.mark.parametrize("texts", [[], [""], ["", "..."], ["one word"]])
 def test_small_and_empty_corpora_get_finite_scores(implementation: str, texts: list[str]) -> None:
-    scores = bm25_of_texts("windy london", texts, implementation)
+    scores = bm25_scores("windy london", texts, implementation)
     assert scores.shape == (len(texts),)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
 
 
 def test_numbers_with_and_without_separators_are_the_same_term() -> None:
-    assert terms("1,234,567 people") == terms("1234567 people")
-    assert terms("1, 2") == ["1", "2"]
+    assert extract_terms("1,234,567 people") == extract_terms("1234567 people")
+    assert extract_terms("1, 2") == ["1", "2"]
 
 
 def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:

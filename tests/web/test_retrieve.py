@@ -5,13 +5,15 @@ import pytest
 
 from crag.core.deadline import Deadline
 from crag.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage
-from crag.web.retrieve import Chunk, Search, probability, rerank, retrieve
+from crag.web.page_search import Chunk, PageSearch
+from crag.web.rerank import rerank, sigmoid
+from crag.web.retrieve import retrieve
 from tests.web.fakes import HashedWords, SharedWords, passage
 from tests.web.fakes import query as query_of
 
 
-def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> Search:
-    search = Search(query_of(query), chunks=[Chunk(passage(text), text) for text in texts])
+def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> PageSearch:
+    search = PageSearch(query_of(query), chunks=[Chunk(passage(text), text) for text in texts])
     retrieve([search], stages, dense, Deadline(9))
     return search
 
@@ -41,7 +43,7 @@ def test_fusion_prefers_what_both_rankings_like() -> None:
 
 def test_reranking_is_one_call_and_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
     encoder = SharedWords(at_most=3)
-    searches = [Search(query_of("a"), passages=[passage(text) for text in texts]) for texts in ("xabc", "a", "")]
+    searches = [PageSearch(query_of("a"), passages=[passage(text) for text in texts]) for texts in ("xabc", "a", "")]
     rerank(searches, encoder, RerankSettings(top_k=2, max_pairs=3), Deadline(9))
     assert encoder.calls == [[("a", "x"), ("a", "a"), ("a", "a"), ("a", "b")]]
     assert [[each.text for each in own.passages] for own in searches] == [["a", "x"], ["a"], []]
@@ -53,12 +55,12 @@ def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
         def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
             return [math.nan, 1.0]
 
-    search = Search(query_of("q"), passages=[passage("1"), passage("2")])
+    search = PageSearch(query_of("q"), passages=[passage("1"), passage("2")])
     rerank([search], Overflowing(), RerankSettings(top_k=9), Deadline(9))
     assert [each.text for each in search.passages] == ["2", "1"]
     assert search.events == ["the cross-encoder gave no number for 1 of 2 passages"]
 
 
 @pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
-def test_probability(logit: float) -> None:
-    assert probability(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))
+def test_sigmoid(logit: float) -> None:
+    assert sigmoid(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))

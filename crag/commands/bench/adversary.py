@@ -13,7 +13,7 @@ with the same command.
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, attacked, report, wrong_answers
+from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, attack_table, attacked, wrong_answers
 from crag.benchmarks.common import UNHURRIED_SECONDS
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.commands.evaluate import main as evaluate
@@ -50,6 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (code := evaluate(run)) != 0:
             return code
         runs[name, count] = [prediction.data for prediction in read_jsonl(folder / PREDICTIONS)]
-    found = report(runs, wrong, make_judge("rules"))
+    found = attack_table(runs, wrong, make_judge("rules"))
     print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{found}")
     return 0

@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from crag.benchmarks.common import by_label, table
+from crag.benchmarks.common import group_by_label, markdown_table
 from crag.benchmarks.kg_execution import (
     ANSWER_FIELDS,
     GRAPH,
+    compare_with_labels,
     graph_server,
     labelled_questions,
-    measure,
     run_rows,
 )
 from crag.commands.command_line import command, parser_of, server
@@ -45,12 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [(row, measure(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+    measured = [(row, compare_with_labels(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
     lines = []
-    for name, some in by_label(measured, lambda pair: pair[0]["domain"]).items():
+    for name, some in group_by_label(measured, lambda pair: pair[0]["domain"]).items():
         shares = (fmean(holds[way] for _, holds in some) for way in ("direct", "derived"))
         lines.append([name, len(some), *shares, *(sum(holds[column] for _, holds in some) for column in _COLUMNS)])
-    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+    print(markdown_table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:

@@ -29,7 +29,7 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
 from crag.graph.language import Program, render
 from crag.graph.schema import Domain
-from crag.graph.writing.writer import CallRequest, CallWriter, Written
+from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, load_settings
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     writer = CallWriter(writing, load_language_model(engine), dense)
     writer.warm_up()
-    written: list[Written] = []
+    written: list[WrittenCalls] = []
     started = time.perf_counter()
     for batch in in_batches(rows, settings.batch_size):
         questions = [
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
 
-def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.Namespace) -> list[Judged]:
+def _judged(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
     tasks = [
         row | {"domain": str(each.domain), "calls": [render(each.program or Program())]}
         for row, each in zip(rows, written, strict=True)

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from crag.benchmarks.common import table
-from crag.benchmarks.retrieval import PLACES, measure, questions
+from crag.benchmarks.common import markdown_table
+from crag.benchmarks.retrieval import PLACES, measure_retrieval, questions
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError
 from crag.settings import load_settings
@@ -42,11 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = load_settings(options.preset, options.set)
     rows: list[list[object]] = []
     for path in options.dataset:
-        measured = measure(settings, questions(path, options.limit))
+        measured = measure_retrieval(settings, questions(path, options.limit))
         found = [question.found for question in measured if question.found is not None]
         if not found:
             raise DatasetError(f"{path}: no question has pages and a measurable answer")
         shares = [fmean(places[place] for places in found) for place in PLACES]
         seconds, kit = (fmean(column) for column in list(zip(*measured, strict=True))[1:])
         rows.append([f"{path.name} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
-    print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))
+    print(markdown_table(["answer found in", *PLACES, "seconds", "times faster"], rows))

@@ -20,7 +20,7 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import DatasetError, Record, read_records
 from crag.graph.language import render
-from crag.graph.writing import CallRequest, CallWriter, Written
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
 from crag.settings import KgWriterSettings, load_settings
 
 
@@ -62,7 +62,7 @@ def _write(options: argparse.Namespace) -> None:
         append_rows(options.out, [row | _fields(each) for (row, _), each in zip(batch, written, strict=True)])
 
 
-def _fields(written: Written) -> dict[str, Any]:
+def _fields(written: WrittenCalls) -> dict[str, Any]:
     """The fields of a row: `calls` (``["None"]``: the graph cannot answer; empty: unreadable), domain and faults."""
     return {
         "calls": render(written.program).split("\n") if written.program is not None else [],

@@ -13,7 +13,7 @@ from pathlib import Path
 from crag.commands.command_line import add_split_argument, command, parser_of, whole
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
-from crag.training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, opened, real_pairs
+from crag.training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, open_graph, real_pairs
 from crag.training.files import RunCard, check_data_file, file_hash
 
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
-    with opened(options.graph) as graph:
+    with open_graph(options.graph) as graph:
         pairs = real_pairs(options.questions, company_names(graph), options.split, options.limit)
     write_rows(options.out, (pair.model_dump(mode="json") for pair in pairs))
     domains = dict(Counter(pair.domain.value for pair in pairs))

@@ -24,7 +24,7 @@ from crag.core.places import REPOSITORY
 from crag.evaluation.judge import JUDGE_NAMES, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
-from crag.training.calibrate import asked_questions, read_run
+from crag.training.calibrate import asked_questions, read_finished_questions
 from crag.training.files import RunCard
 from crag.weights.needed import CALIBRATIONS
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     path = Path(options.out) if options.out.endswith(".json") else REPOSITORY / CALIBRATIONS / f"{options.out}.json"
     card, judge = RunCard(path.with_suffix("")), make_judge(options.judge)
-    runs = [read_run(folder, options.split) for folder in options.runs]
+    runs = [read_finished_questions(folder, options.split) for folder in options.runs]
     questions = [asked for run in runs for asked in asked_questions(run, judge, set(options.without))]
     try:
         found = calibrate(questions, FOLDS, SEED)

@@ -46,7 +46,7 @@ from crag.training.api_pairs import (
     company_names,
     executor_of,
     graph_files,
-    opened,
+    open_graph,
     real_pairs,
 )
 from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, Growth, grow
@@ -101,7 +101,7 @@ def _choose(options: argparse.Namespace) -> None:
             if json.loads(run_file.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
                 raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
         write_json(run_file, chosen)
-        graph = stack.enter_context(opened(options.graph))
+        graph = stack.enter_context(open_graph(options.graph))
         executor = stack.enter_context(executor_of(graph))
         labelled = real_pairs(options.questions, company_names(graph), options.split)
         pairs = [pair for pair in labelled if may_train(pair.groups, options.hold_out)]

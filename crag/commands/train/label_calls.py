@@ -49,7 +49,7 @@ from crag.training.api_pairs import (
     add_graph_argument,
     executor_of,
     graph_files,
-    opened,
+    open_graph,
     pair_of,
 )
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
@@ -105,7 +105,7 @@ def _label(options: argparse.Namespace) -> int:
     with lock_folder(card.folder), ExitStack() as stack:
         done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
         missing = [row for key, row in rows.items() if key not in done]
-        executor = stack.enter_context(executor_of(stack.enter_context(opened(options.graph))))
+        executor = stack.enter_context(executor_of(stack.enter_context(open_graph(options.graph))))
         labeller = Labeller(list(_attempts(options, settings, writer, stack)) if missing else (), executor, judge)
         with tqdm(total=len(rows), initial=len(done), unit="question", disable=None) as bar:
             for start in range(0, len(missing), settings.batch_size):

@@ -48,7 +48,7 @@ from crag.evaluation.judge import (
 )
 from crag.evaluation.store import PREDICTIONS, TRACES
 from crag.text.matching import position_of, tokens
-from crag.training.calibrate import FinishedQuestion, read_run
+from crag.training.calibrate import FinishedQuestion, read_finished_questions
 from crag.training.files import RunCard, TrainingExample, count_table
 from crag.training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
 
@@ -81,7 +81,7 @@ def basic_answers(
     """
     rows: dict[object, BasicAnswer] = {}
     left_out: Counter[str] = Counter()
-    for question in (question for folder in runs for question in read_run(folder, split)):
+    for question in (question for folder in runs for question in read_finished_questions(folder, split)):
         if not any(gold.strip() for gold in question.golds):
             left_out["without a right answer"] += 1
         elif not question.trace["prompts"].get(STEPS[answerer][0]):

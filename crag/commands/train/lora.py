@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.device == "cuda":  # one card: transformers would split each batch over all that it sees
         os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
     from crag.training.lora.model import check_tunable
-    from crag.training.lora.run import UNFINISHED, tune
+    from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
     card = RunCard(options.out)
     settings = LoraTraining.load(options.config, options.set)
@@ -60,17 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "resumed": options.resume,
     }
     with lock_folder(options.out):
-        steps, tokens = tune(
-            settings,
-            examples,
+        run = TuningRun(
             base,
             options.out,
             options.device,
             options.max_steps,
             resume=options.resume,
             overwrite=options.overwrite,
-            shown=not options.quiet,
+            show_progress=not options.quiet,
         )
+        steps, tokens = tune(settings, examples, run)
         last = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         metrics = {
             "examples": dict(tokens.sources),

@@ -32,13 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     import torch
 
-    from crag.training.router.run import check_device, read_examples, train  # torch
+    from crag.training.router.encoder import check_device  # torch
+    from crag.training.router.questions import read_labelled_questions
+    from crag.training.router.run import train
 
     settings = RouterTraining.load(options.config, options.set)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     check_device(device)
     check_data_file(options.data, "get it with: crag data fetch crag; or --data names labelled questions")
-    examples = read_examples(options.data, settings.fields, options.split)
+    examples = read_labelled_questions(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
     card = RunCard(options.out)
     reports = train(settings, examples, options.out, base, device, show=not options.quiet)

@@ -19,18 +19,26 @@ from crag.weights.manifest import cache_folder, locate
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have unit length, so a dot product is the cosine."""
 Pair = tuple[str, str]
-"""Query and passage."""
+"""A query and a passage, in this order."""
 
 BATCHES_PER_SLICE = 4
 """Texts are sorted by length within slices of this many batches, so the first texts are still encoded first."""
 SPECIAL_TOKENS = 8
-"""Tokens that a model adds to a pair (3 or 4), and one or two that a text cut off has more."""
+"""Room for the tokens that a model adds to a pair (3 or 4), and for one or two that cutting a text adds."""
 PATIENCE_SECONDS = 20.0
 """How long a batch of a few texts may keep another caller waiting before it counts as a hanging call."""
 
 
 class DenseEncoder(Protocol):
-    """Maps texts to unit vectors. The model's instruction precedes queries, never passages."""
+    """Maps texts to unit vectors. The model's instruction precedes queries, never passages.
+
+    Example:
+        encoder = load_dense_encoder(settings.dense_encoder)
+        encoder.warm_up()
+        queries = encoder.encode_queries(["when was the comet seen?"])  # shape (1, dimensions)
+        passages, encoded = encoder.encode_passages(texts, deadline)
+        cosines = passages[:encoded] @ queries[0]  # shape (encoded,)
+    """
 
     def warm_up(self) -> None:
         """Load weights; raises `crag.weights.manifest.WeightsMissingError`."""
@@ -43,7 +51,14 @@ class DenseEncoder(Protocol):
 
 
 class CrossEncoder(Protocol):
-    """Reads question and passage together and returns a relevance logit."""
+    """Reads question and passage together and returns a relevance logit.
+
+    Example:
+        encoder = load_cross_encoder(settings.cross_encoder)
+        encoder.warm_up()
+        logits = encoder.score([("when was the comet seen?", text) for text in texts], deadline)
+        relevant = [text for text, logit in zip(texts, logits) if logit is not None and logit > 0]
+    """
 
     def warm_up(self) -> None:
         """Load weights; raises `crag.weights.manifest.WeightsMissingError`."""
@@ -90,19 +105,21 @@ class _BatchedEncoder(ABC):
         return self._lock.acquire(deadline, PATIENCE_SECONDS)
 
     def _batches(self, lengths: Sequence[int], deadline: Deadline | None) -> Iterator[list[int]]:
-        """Positions of the texts by batch: slices in the given order, the longest texts of a slice first.
+        """Indices of the texts by batch, until the deadline: slices in order, the longest texts of a slice first.
 
-        Without a deadline one slice holds all texts.
+        Texts of similar length share a batch, so little is padded. Without a deadline one slice holds all texts.
         """
-        size = self.settings.batch_size
-        slice_size = max(1, len(lengths)) if deadline is None else size * BATCHES_PER_SLICE
-        for start in range(0, len(lengths), slice_size):
-            positions = range(start, min(start + slice_size, len(lengths)))
-            ordered = sorted(positions, key=lambda position: (-lengths[position], position))
-            for first in range(0, len(ordered), size):
+        batch_size = self.settings.batch_size
+        slice_size = max(1, len(lengths)) if deadline is None else batch_size * BATCHES_PER_SLICE
+
+        for slice_start in range(0, len(lengths), slice_size):
+            slice_end = min(slice_start + slice_size, len(lengths))
+            longest_first = sorted(range(slice_start, slice_end), key=lambda index: -lengths[index])
+
+            for batch_start in range(0, len(longest_first), batch_size):
                 if deadline is not None and deadline.expired:
                     return
-                yield ordered[first : first + size]
+                yield longest_first[batch_start : batch_start + batch_size]
 
 
 class BatchedDenseEncoder(_BatchedEncoder):
@@ -123,7 +140,8 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """One row per query, with the model's instruction in front."""
-        vectors, _ = self.encode_passages([self.settings.query_instruction + text for text in texts])
+        instructed = [self.settings.query_instruction + text for text in texts]
+        vectors, _ = self.encode_passages(instructed)
         return vectors
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
@@ -131,37 +149,55 @@ class BatchedDenseEncoder(_BatchedEncoder):
         with self._exclusive(deadline) as acquired:
             if acquired:
                 self.warm_up()
+
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
         encoded = 0
-        for batch in self._batches([len(text) for text in texts], deadline):
+        lengths = [len(text) for text in texts]
+        for batch in self._batches(lengths, deadline):
             with self._exclusive(deadline) as acquired:
                 if not acquired:
                     break
-                vectors[batch] = self._encode_batch([texts[position] for position in batch])
+                vectors[batch] = self._encode_batch([texts[index] for index in batch])
             encoded += len(batch)
+
+        # A slice counts whole or not at all: its batches are not in the order of the texts.
         if encoded < len(texts):
-            encoded -= encoded % (self.settings.batch_size * BATCHES_PER_SLICE)  # a slice counts whole or not at all
+            encoded -= encoded % (self.settings.batch_size * BATCHES_PER_SLICE)
         vectors[encoded:] = 0.0
         return vectors, encoded
 
 
-def kept_vectors(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
-    """Vectors of passages that are the same in every run: made once, then read from the cache of models.
+def encode_with_cache(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
+    """Vectors of passages that are the same in every run: encoded once, then read from the cache of models.
 
-    The name of the file is a checksum of settings, weights and texts.
+    The name of the cached file is a checksum of settings, weights and texts. An encoder of another class than ours has
+    no such settings, so it encodes every time.
     """
     if not isinstance(encoder, BatchedDenseEncoder):
-        return encoder.encode_passages(texts)[0]
-    stamps = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in encoder.check_weights().iterdir()]
-    identity = repr((encoder.settings.model_dump(), sorted(stamps), list(texts)))
-    path = cache_folder() / "vectors" / f"{sha256(identity.encode()).hexdigest()[:32]}.npy"
-    with suppress(OSError, ValueError):  # not there, or cut short
-        kept: Vectors = np.load(path, allow_pickle=False)
-        return kept
+        vectors, _ = encoder.encode_passages(texts)
+        return vectors
+
+    path = _find_cache_file(encoder, texts)
+    with suppress(OSError, ValueError):  # missing, or cut short
+        cached: Vectors = np.load(path, allow_pickle=False)
+        return cached
+
     vectors, _ = encoder.encode_passages(texts)
-    with suppress(OSError), whole_file(path) as part:  # a cache that cannot be written costs seconds, not answers
-        np.save(part, vectors)
+    with suppress(OSError), whole_file(path) as unfinished:  # a cache that cannot be written costs seconds, not answers
+        np.save(unfinished, vectors)
     return vectors
+
+
+def _find_cache_file(encoder: BatchedDenseEncoder, texts: Sequence[str]) -> Path:
+    """The cached file of these texts, whether it exists or not."""
+    weight_files = []
+    for path in encoder.check_weights().iterdir():
+        status = path.stat()
+        weight_files.append((path.name, status.st_size, status.st_mtime_ns))
+
+    identity = repr((encoder.settings.model_dump(), sorted(weight_files), list(texts)))
+    checksum = sha256(identity.encode()).hexdigest()[:32]
+    return cache_folder() / "vectors" / f"{checksum}.npy"
 
 
 class BatchedCrossEncoder(_BatchedEncoder):
@@ -182,7 +218,7 @@ class BatchedCrossEncoder(_BatchedEncoder):
             if not acquired:
                 return [None] * len(pairs)
             self.warm_up()
-            parts = [self._parts(query, passage) for query, passage in pairs]
+            parts = [self._split_passage(query, passage) for query, passage in pairs]
 
         # All parts of all passages are scored together; each passage then takes its slice of the scores.
         part_pairs: list[Pair] = []
@@ -199,21 +235,29 @@ class BatchedCrossEncoder(_BatchedEncoder):
             start = end
         return scores
 
-    def _parts(self, query: str, passage: str) -> list[str]:
-        """The passage in pieces that fit into `max_tokens` with the query."""
-        room = max(1, self.settings.max_tokens - len(self.token_offsets(query)) - SPECIAL_TOKENS)
-        spans = self.token_offsets(passage)
-        windows = [spans[start : start + room] for start in range(0, len(spans), room)]
-        return [passage[window[0][0] : window[-1][1]] for window in windows] or [passage]
+    def _split_passage(self, query: str, passage: str) -> list[str]:
+        """The passage in parts that fit into `max_tokens` with the query; at least one."""
+        part_tokens = max(1, self.settings.max_tokens - len(self.token_offsets(query)) - SPECIAL_TOKENS)
+        offsets = self.token_offsets(passage)
+
+        parts = []
+        for first in range(0, len(offsets), part_tokens):
+            last = min(first + part_tokens, len(offsets)) - 1
+            start, _ = offsets[first]
+            _, end = offsets[last]
+            parts.append(passage[start:end])
+        return parts or [passage]
 
     def _score(self, pairs: Sequence[Pair], deadline: Deadline | None) -> list[float | None]:
+        """One raw logit per pair, in order; None for pairs that ran out of time."""
         scores: list[float | None] = [None] * len(pairs)
-        for batch in self._batches([len(query) + len(passage) for query, passage in pairs], deadline):
+        lengths = [len(query) + len(passage) for query, passage in pairs]
+        for batch in self._batches(lengths, deadline):
             with self._exclusive(deadline) as acquired:
                 if not acquired:
                     break
                 self.warm_up()
-                logits = self._score_batch([pairs[position] for position in batch])
-            for position, logit in zip(batch, logits, strict=True):
-                scores[position] = logit
+                logits = self._score_batch([pairs[index] for index in batch])
+            for index, logit in zip(batch, logits, strict=True):
+                scores[index] = logit
         return scores

@@ -23,50 +23,75 @@ THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 class OnnxTextModel:
-    """A tokenizer and an ONNX graph: maps texts to the graph's first output."""
+    """A tokenizer and an ONNX graph: maps texts to the graph's first output.
+
+    Raises WeightsMissingError: the folder has no graph, or a damaged one.
+    """
 
     def __init__(self, folder: Path, max_tokens: int, device: str) -> None:
-        import onnxruntime
-        from onnxruntime.capi import onnxruntime_pybind11_state as faults
         from tokenizers import Tokenizer
 
-        path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
-        if path is None:
-            raise WeightsMissingError(f"{folder} has none of {', '.join(MODEL_FILES)}")
+        graph_file = _find_graph_file(folder)
+
+        # One tokenizer for batches. It truncates the longer text: the passage, unless the question is very long.
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.plain_tokenizer.no_truncation()
-        self.plain_tokenizer.no_padding()
-        # Truncate the longer text, which is the passage unless the question is unusually long.
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._tokenizer.enable_padding()
-        options = onnxruntime.SessionOptions()
-        threads = os.environ.get(THREADS_VARIABLE, "")
-        if threads.isdigit():
-            options.intra_op_num_threads = int(threads)
-        on_gpu = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
-        providers = [*on_gpu, "CPUExecutionProvider"]
-        try:
-            self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
-        except (faults.InvalidProtobuf, faults.InvalidArgument, faults.InvalidGraph, faults.Fail) as error:
-            raise WeightsMissingError(f"{path}: damaged, get it again ({' '.join(str(error).split())})") from None
-        self._inputs = [node.name for node in self._session.get_inputs()]
+
+        # And one for the offsets of whole texts.
+        self._offsets_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._offsets_tokenizer.no_truncation()
+        self._offsets_tokenizer.no_padding()
+
+        self._session: Any = _open_session(graph_file, device)
+        self._input_names = [node.name for node in self._session.get_inputs()]
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text, without special tokens."""
-        offsets = self.plain_tokenizer.encode(text, add_special_tokens=False).offsets
+        offsets = self._offsets_tokenizer.encode(text, add_special_tokens=False).offsets
         return [(int(start), int(end)) for start, end in offsets]
 
     def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The graph's first output and the attention mask (texts, tokens)."""
+        """The graph's first output, and the attention mask of shape (texts, tokens)."""
         encodings = self._tokenizer.encode_batch(list(texts))
-        columns = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-        known = {
-            name: np.array([getattr(encoding, column) for encoding in encodings], dtype=np.int64)
-            for name, column in columns.items()
+        attention_mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+        inputs = {
+            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
+            "attention_mask": attention_mask,
+            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
         }
-        output = self._session.run(None, {name: known[name] for name in self._inputs})[0]
-        return np.asarray(output), known["attention_mask"]
+
+        # Not every graph has all three inputs.
+        outputs = self._session.run(None, {name: inputs[name] for name in self._input_names})
+        return np.asarray(outputs[0]), attention_mask
+
+
+def _find_graph_file(folder: Path) -> Path:
+    for name in MODEL_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    raise WeightsMissingError(f"{folder} has none of {', '.join(MODEL_FILES)}")
+
+
+def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an untyped library's session
+    """The graph, loaded on a device."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as faults
+
+    options = onnxruntime.SessionOptions()
+    threads = os.environ.get(THREADS_VARIABLE, "")
+    if threads.isdigit():
+        options.intra_op_num_threads = int(threads)
+
+    providers = ["CPUExecutionProvider"]
+    if device.startswith("cuda"):
+        providers.insert(0, "CUDAExecutionProvider")
+
+    try:
+        return onnxruntime.InferenceSession(str(graph_file), options, providers=providers)
+    except (faults.InvalidProtobuf, faults.InvalidArgument, faults.InvalidGraph, faults.Fail) as error:
+        cause = " ".join(str(error).split())
+        raise WeightsMissingError(f"{graph_file}: damaged, get it again ({cause})") from None
 
 
 class OnnxDenseEncoder(BatchedDenseEncoder):
@@ -75,16 +100,17 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
     _pooling: Literal["cls", "mean"]
 
     def _load(self, folder: Path) -> OnnxTextModel:
-        self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
+        self._pooling = self.settings.pooling or read_pooling(folder, self.settings.model)
         return OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
-        states, mask = self._model.run(texts)
+        states, mask = self._model.run(texts)  # states: (texts, tokens, dimensions)
         if self._pooling == "cls":
             pooled = states[:, 0]
         else:
-            weights = mask[:, :, None].astype(np.float32)
+            weights = mask[:, :, None].astype(np.float32)  # padding has weight 0
             pooled = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+
         norms = np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
         return np.asarray(pooled / norms, dtype=np.float32)
 
@@ -98,19 +124,20 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
         return model
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        logits, _ = self._model.run(pairs)
-        return [float(logit) for logit in logits.reshape(len(pairs), -1)[:, -1]]
+        output, _ = self._model.run(pairs)
+        logits = output.reshape(len(pairs), -1)[:, -1]
+        return [float(logit) for logit in logits]
 
 
-def pooling_of(folder: Path, model: str) -> Literal["cls", "mean"]:
+def read_pooling(folder: Path, model: str) -> Literal["cls", "mean"]:
     """The pooling of a sentence-transformers folder.
     Raises SettingsError: the folder does not name it, or names something other than CLS or mean.
     """
     path = folder / "1_Pooling" / "config.json"
-    facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if facts.get("pooling_mode_cls_token"):
+    config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if config.get("pooling_mode_cls_token"):
         return "cls"
-    if facts.get("pooling_mode_mean_tokens"):
+    if config.get("pooling_mode_mean_tokens"):
         return "mean"
     raise SettingsError(
         f'key "dense_encoder.pooling": the folder of {model} does not say how tokens are pooled; allowed: cls, mean'

@@ -11,25 +11,32 @@ from crag.engines.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder,
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings
 
 
-def _load(kind: str, folder: Path, settings: DenseEncoderSettings | CrossEncoderSettings, **more: object) -> Any:  # noqa: ANN401 - untyped library
-    """A `SentenceTransformer` or `CrossEncoder`, without transformers' progress bar "Loading weights"."""
+def _load_model(
+    class_name: str, folder: Path, settings: DenseEncoderSettings | CrossEncoderSettings, **arguments: object
+) -> Any:  # noqa: ANN401 - untyped library
+    """A `SentenceTransformer` or `CrossEncoder`, without transformers' progress bar "Loading weights".
+
+    `arguments` are passed to the class's constructor.
+    """
     import sentence_transformers
     import torch
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    model_class = getattr(sentence_transformers, class_name)
+    progress_bar_was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        model = getattr(sentence_transformers, kind)(
+        model = model_class(
             str(folder),
             device=settings.device,
             local_files_only=True,
             model_kwargs={"dtype": getattr(torch, settings.dtype)},
-            **more,
+            **arguments,
         )
     finally:
-        if shown:
+        if progress_bar_was_enabled:
             logging.enable_progress_bar()
+
     model.token_offsets = partial(_token_offsets, model.tokenizer)
     return model
 
@@ -43,8 +50,9 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
     """A dense encoder from a local sentence-transformers folder."""
 
     def _load(self, folder: Path) -> Any:  # noqa: ANN401
-        model = _load("SentenceTransformer", folder, self.settings)
-        model.max_seq_length = min(self.settings.max_tokens, model.max_seq_length or self.settings.max_tokens)
+        model = _load_model("SentenceTransformer", folder, self.settings)
+        max_tokens = self.settings.max_tokens
+        model.max_seq_length = min(max_tokens, model.max_seq_length or max_tokens)
         return model
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
@@ -60,9 +68,12 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
     def _load(self, folder: Path) -> Any:  # noqa: ANN401
         from torch.nn import Identity
 
-        more = {"max_length": self.settings.max_tokens, "activation_fn": Identity()}
-        return _load("CrossEncoder", folder, self.settings, **more)
+        # The identity keeps the raw logits, which the package would pass through the logistic function.
+        return _load_model(
+            "CrossEncoder", folder, self.settings, max_length=self.settings.max_tokens, activation_fn=Identity()
+        )
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        logits = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
-        return [float(logit) for logit in np.asarray(logits, dtype=np.float64).reshape(len(pairs), -1)[:, -1]]
+        output = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
+        logits = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)[:, -1]
+        return [float(logit) for logit in logits]

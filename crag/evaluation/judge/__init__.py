@@ -1,10 +1,10 @@
 """Judges whether answers are right: `rules` by rules, `llm` by a language model."""
 
 from crag.evaluation.judge.base import Claim, Judge, Judgement, ReadClaim, Verdict, judge_claims
-from crag.evaluation.judge.choices import gold_items
 from crag.evaluation.judge.llm import LanguageModelJudge
 from crag.evaluation.judge.options import JUDGE_NAMES, add_judge_arguments, cost_line, judge_from, make_judge
 from crag.evaluation.judge.rules import RulesJudge
+from crag.evaluation.judge.sets import gold_items
 
 __all__ = [
     "JUDGE_NAMES", "Claim", "Judge", "Judgement", "LanguageModelJudge", "ReadClaim", "RulesJudge", "Verdict",

@@ -58,11 +58,25 @@ def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], st
     with the ASCII apostrophe, and *correct* if its lower case equals a gold answer's. The word "invalid" in both the
     prediction and a gold answer makes it correct, in only one of them *incorrect* (Meta's later version). The judge
     decides the rest. A claim without a gold answer is unscored.
+
+    Example:
+        >>> judge_claims(RulesJudge(), [Claim("who wrote it?", ("Ann Lee",), "ann lee")], str)
+        [Judgement(verdict=<Verdict.CORRECT: 'correct'>, reason='official: the answer equals the gold answer')]
     """
-    trimmed = [Claim(claim.query, claim.golds, trim(claim.prediction).strip()) for claim in claims]
-    settled = [official_judgement(claim) for claim in trimmed]
-    asked = iter(judge.judge([claim for claim, known in zip(trimmed, settled, strict=True) if known is None]))
-    return [known if known is not None else next(asked) for known in settled]
+    judgements: dict[int, Judgement] = {}
+    open_claims: dict[int, Claim] = {}
+    for index, claim in enumerate(claims):
+        trimmed = Claim(claim.query, claim.golds, trim(claim.prediction).strip())
+        official = official_judgement(trimmed)
+        if official is None:
+            open_claims[index] = trimmed
+        else:
+            judgements[index] = official
+
+    # One call for all: a language model judges many claims at once.
+    judged = judge.judge(list(open_claims.values()))
+    judgements.update(zip(open_claims, judged, strict=True))
+    return [judgements[index] for index in range(len(claims))]
 
 
 def official_judgement(claim: Claim) -> Judgement | None:
@@ -74,31 +88,43 @@ def official_judgement(claim: Claim) -> Judgement | None:
         return Judgement(Verdict.UNSCORED, "official: the question has no gold answer")
     if prediction and any(prediction == gold.strip().lower() for gold in claim.golds):
         return Judgement(Verdict.CORRECT, "official: the answer equals the gold answer")
-    expected, said = any(_INVALID in gold.lower() for gold in claim.golds), _INVALID in prediction
-    if expected and said:
+
+    in_gold = any(_INVALID in gold.lower() for gold in claim.golds)
+    in_prediction = _INVALID in prediction
+    if in_gold and in_prediction:
         return Judgement(Verdict.CORRECT, f'official: both the answer and the gold answer contain "{_INVALID}"')
-    if expected or said:
-        where = "gold answer" if expected else "answer"
+    if in_gold or in_prediction:
+        where = "gold answer" if in_gold else "answer"
         return Judgement(Verdict.INCORRECT, f'official: only the {where} contains "{_INVALID}"')
     return None
 
 
-_VERB = re.compile(
+# --- what rules read --------------------------------------------------------------------------------------------------
+
+_SENTENCE_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|won|wins|holds?|held|released?|played|grossed|made|earned|starred|directed|"
     r"belongs?|became|founded|sold|scored|occurs?|includes?|refers?|means?)\b"
 )
+"""A verb that makes a gold answer of six words or more a sentence."""
 CLAUSE_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|won|wins|holds?|released|played|became|made|directed|grossed|include[sd]?)\b"
 )
 """The verb that divides a gold sentence into subject and rest."""
 _ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|old|long|tall|far|big|large|high|often|fast|heavy|wide|deep)\b"
-    r"|\bwhat (?:is|was|were|are)? ?(?:the )?(?:[\w']+ ){0,3}(?:number|total|price|age|percentage|average|score"
-    r"|market cap|ratio|population|budget|height|cost|amount|eps)\b"
+    r"""
+    \bhow\ (?:many|much|old|long|tall|far|big|large|high|often|fast|heavy|wide|deep)\b
+    # "what is the average ticket price": up to three words before the quantity
+    | \bwhat\ (?:is|was|were|are)?\ ?(?:the\ )?(?:[\w']+\ ){0,3}
+      (?:number|total|price|age|percentage|average|score|market\ cap|ratio|population|budget|height|cost|amount|eps)\b
+    """,
+    re.VERBOSE,
 )
 _ASKS_YES_NO = re.compile(
-    r"(?:so |hey |please |and |in [^,]{1,100}, )?"
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"
+    r"""
+    (?:so\ |hey\ |please\ |and\ |in\ [^,]{1,100},\ )?  # "in 2019, did ..."
+    (?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b
+    """,
+    re.VERBOSE,
 )
 
 
@@ -114,13 +140,20 @@ class ReadClaim:
     """
 
     def __init__(self, query: str, gold: str, prediction: str) -> None:
-        self.query, self.gold, self.prediction = query, gold, prediction
+        self.query = query
+        self.gold = gold
+        self.prediction = prediction
         self.asked = query.lower()
-        self.query_tokens, self.gold_tokens, self.prediction_tokens = tokens(query), tokens(gold), tokens(prediction)
+
+        self.query_tokens = tokens(query)
+        self.gold_tokens = tokens(gold)
+        self.prediction_tokens = tokens(prediction)
         self.new_in_gold = self.not_asked(self.gold_tokens)
         self.new_in_prediction = self.not_asked(self.prediction_tokens)
-        self.gold_numbers, self.prediction_numbers = read_numbers(gold), read_numbers(prediction)
-        self.is_sentence = len(self.gold_tokens) >= 6 and bool(_VERB.search(gold.lower()))
+        self.gold_numbers = read_numbers(gold)
+        self.prediction_numbers = read_numbers(prediction)
+
+        self.is_sentence = len(self.gold_tokens) >= 6 and bool(_SENTENCE_VERB.search(gold.lower()))
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
 
@@ -134,6 +167,8 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
 
 
-def not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
-    """The numbers that are none of the known ones."""
-    return [number for number in numbers if not any(same_number(number, other) for other in known)]
+def numbers_not_in(numbers: list[Number], excluded: list[Number]) -> list[Number]:
+    """The numbers that equal none of the excluded ones."""
+    return [
+        number for number in numbers if not any(same_number(number, excluded_number) for excluded_number in excluded)
+    ]

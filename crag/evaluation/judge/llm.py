@@ -42,9 +42,13 @@ ATTEMPTS = 3
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
-    r"[\"'{,\s](?:accuracy|score)[\"']?\s*[:=]\s*[\"']?(?P<value>true|false|[01](?:\.0)?)[\"']?\s*"
-    r"(?:,(?!\d)|[}\n]|\Z)",  # the value must end here: "true or false" repeats the form, "1/5" is not a verdict
-    re.IGNORECASE,
+    r"""
+    ["'{,\s](?:accuracy|score)["']?\s*[:=]\s*["']?
+    (?P<value>true|false|[01](?:\.0)?)["']?\s*
+    # The value must end here: "true or false" repeats the form, "1/5" is not a verdict.
+    (?:,(?!\d)|[}\n]|\Z)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _BARE = re.compile(r"\W{0,9}(?P<value>true|false|[01])\W{0,9}", re.IGNORECASE)
 _RIGHT = frozenset({"true", "1", "1.0"})
@@ -80,26 +84,26 @@ class LanguageModelJudge:
             self.model = load_language_model(settings)
         except EngineUnavailableError as error:
             raise UserError(f"the llm judge cannot ask {where}: {error}") from error
-        self._model_name = "scripted" if settings.engine == "scripted" else settings.model
-        self._identity = _identity(settings)
         self.cost = JudgeCost()
-        self._use(RUBRICS[rubric])
         self._where = where
+        self._model_name = "scripted" if settings.engine == "scripted" else settings.model
+        self._model_identity = _model_identity(settings)
+        self._use(RUBRICS[rubric])
         self._cache = cache
-        self._known = _read_verdicts(cache) if cache else {}
+        self._known_verdicts = _read_verdicts(cache) if cache else {}
         self._checked = False
 
     def with_rubric(self, rubric: Rubric) -> Self:
         """A judge by another rubric, with the same model, cache and cost."""
-        other = copy(self)
-        other._use(rubric)
-        return other
+        judge = copy(self)
+        judge._use(rubric)
+        return judge
 
     def _use(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self.version = f"1:{self._model_name}:{rubric.name}-{rubric.fingerprint}"
         self._signature = f"{self.name}@{self.version}"
-        self._key_signature = f"{self._signature}:{self._identity}"
+        self._key_signature = f"{self._signature}:{self._model_identity}"
 
     def check(self) -> None:
         """Ask for one obvious verdict, once, so that a fault (UserError) shows before the first claim."""
@@ -108,54 +112,75 @@ class LanguageModelJudge:
         try:
             self.model.warm_up()
             (generation,) = self._generate([self._request(_PROBE)])
-            why = _fault(generation) if generation.finish_reason in {"error", "deadline"} else None
+            fault = _describe_fault(generation) if generation.finish_reason in {"error", "deadline"} else None
         except (EngineUnavailableError, WeightsMissingError, UnknownModelError, LanguageModelDiedError) as error:
-            why = _cause(error)
-        if why:
-            raise UserError(f"the llm judge cannot ask {self._where}: {why}")
+            fault = _bare_cause(error)
+        if fault:
+            raise UserError(f"the llm judge cannot ask {self._where}: {fault}")
         self._checked = True
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim, in order; raises UserError."""
         keys = [self._key(claim) for claim in claims]
-        judged = {key: _judgement(self._known[key], "from the cache") for key in keys if key in self._known}
+        judgements: dict[str, Judgement] = {}
+        unknown: dict[str, Claim] = {}  # by key, so that equal claims are asked once
+        for key, claim in zip(keys, claims, strict=True):
+            if key in self._known_verdicts:
+                judgements[key] = _judgement(self._known_verdicts[key], "from the cache")
+            else:
+                unknown[key] = claim
+
         self.cost.claims += len(claims)
-        self.cost.cached += sum(key in judged for key in keys)
-        unknown = [(key, claim) for key, claim in dict(zip(keys, claims, strict=True)).items() if key not in judged]
+        self.cost.cached += sum(key in judgements for key in keys)
         if unknown:
             self.check()
-        steps = range(0, len(unknown), CLAIMS_AT_ONCE)
-        for start in tqdm(steps, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(steps) < 2):
-            judged |= self._ask(dict(unknown[start : start + CLAIMS_AT_ONCE]))
-        return [judged[key] for key in keys]
+        judgements |= self._ask_all(unknown)
+        return [judgements[key] for key in keys]
 
     def _key(self, claim: Claim) -> str:
         parts = [self._key_signature, claim.query, list(claim.golds), claim.prediction]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
-        judged: dict[str, Judgement] = {}
-        for attempt in range(1, ATTEMPTS + 1):
-            if not (waiting := {key: claim for key, claim in claims.items() if key not in self._known}):
-                break
-            generations = self._generate([self._request(claim, again=attempt > 1) for claim in waiting.values()])
-            verdicts: dict[str, bool] = {}
-            for key, generation in zip(waiting, generations, strict=True):
-                correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
-                if correct is None:
-                    reason = f"llm: no verdict after {ATTEMPTS} attempts: {_fault(generation)}"
-                    judged[key] = Judgement(Verdict.UNSCORED, reason)
-                else:
-                    verdicts[key] = correct
-                    judged[key] = _judgement(correct, f"in attempt {attempt}")
-            self._keep(verdicts)
-        return judged
+    def _ask_all(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
+        """Ask about `CLAIMS_AT_ONCE` at a time, with a progress bar if that is more than once."""
+        judgements: dict[str, Judgement] = {}
+        keys = list(claims)
+        starts = range(0, len(keys), CLAIMS_AT_ONCE)
+        for start in tqdm(starts, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(starts) < 2):
+            judgements |= self._ask({key: claims[key] for key in keys[start : start + CLAIMS_AT_ONCE]})
+        return judgements
 
-    def _keep(self, verdicts: dict[str, bool]) -> None:
-        self._known.update(verdicts)
+    def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
+        """Ask about the claims until each has a readable verdict, or `ATTEMPTS` are over."""
+        judgements: dict[str, Judgement] = {}
+        open_claims = claims
+        for attempt in range(1, ATTEMPTS + 1):
+            requests = [self._request(claim, again=attempt > 1) for claim in open_claims.values()]
+            generations = self._generate(requests)
+
+            verdicts: dict[str, bool] = {}
+            for key, generation in zip(open_claims, generations, strict=True):
+                is_correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
+                if is_correct is None:
+                    reason = f"llm: no verdict after {ATTEMPTS} attempts: {_describe_fault(generation)}"
+                    judgements[key] = Judgement(Verdict.UNSCORED, reason)
+                else:
+                    verdicts[key] = is_correct
+                    judgements[key] = _judgement(is_correct, f"in attempt {attempt}")
+            self._remember(verdicts)
+
+            open_claims = {key: claim for key, claim in open_claims.items() if key not in verdicts}
+            if not open_claims:
+                break
+        return judgements
+
+    def _remember(self, verdicts: dict[str, bool]) -> None:
+        """Keep the verdicts, and append them to the cache at once."""
+        self._known_verdicts.update(verdicts)
         if self._cache is None:
             return
-        rows = ({"key": key, "correct": right, "judge": self._signature} for key, right in verdicts.items())
+
+        rows = [{"key": key, "correct": is_correct, "judge": self._signature} for key, is_correct in verdicts.items()]
         try:
             append_rows(self._cache, rows)
         except OSError as error:
@@ -164,12 +189,12 @@ class LanguageModelJudge:
     def _request(self, claim: Claim, *, again: bool = False) -> GenerationRequest:
         messages = self._rubric.messages(claim)
         if again:  # greedy decoding would only repeat itself
-            last = messages[-1]
-            messages = (*messages[:-1], Message("user", f"{last.content}\n\n{self._rubric.reminder}"))
+            *previous, question = messages
+            messages = (*previous, Message("user", f"{question.content}\n\n{self._rubric.reminder}"))
         return GenerationRequest(messages=messages, max_tokens=MAX_TOKENS)
 
     def _generate(self, requests: list[GenerationRequest]) -> list[Generation]:
-        """One generation per request; a dead model has failed all, but for the first question."""
+        """One generation per request. A model that dies has failed all; before `check` has succeeded it is an error."""
         self.cost.requests += len(requests)
         try:
             generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
@@ -177,6 +202,7 @@ class LanguageModelJudge:
             if not self._checked:
                 raise
             return [Generation.failed(str(error))] * len(requests)
+
         self.cost.prompt_tokens += sum(generation.prompt_tokens for generation in generations)
         self.cost.completion_tokens += sum(generation.completion_tokens for generation in generations)
         if len(generations) != len(requests):
@@ -184,13 +210,13 @@ class LanguageModelJudge:
         return generations
 
 
-def _judgement(correct: bool, how: str) -> Judgement:
-    meaning = "the same as the gold answer" if correct else "not what the gold answer says"
-    verdict = Verdict.CORRECT if correct else Verdict.INCORRECT
-    return Judgement(verdict, f"llm: the model finds the prediction {meaning}, {how}")
+def _judgement(is_correct: bool, how: str) -> Judgement:
+    if is_correct:
+        return Judgement(Verdict.CORRECT, f"llm: the model finds the prediction the same as the gold answer, {how}")
+    return Judgement(Verdict.INCORRECT, f"llm: the model finds the prediction not what the gold answer says, {how}")
 
 
-def _identity(settings: LanguageModelSettings) -> str:
+def _model_identity(settings: LanguageModelSettings) -> str:
     """A server's address; otherwise a hash of settings, as quantization and dtype change verdicts."""
     if isinstance(settings, OpenAIEngine):
         return os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
@@ -199,20 +225,27 @@ def _identity(settings: LanguageModelSettings) -> str:
 
 
 def _read_verdicts(path: Path) -> dict[str, bool]:
+    """The cached verdicts by key; raises UserError: the file cannot be read and written."""
+    verdicts: dict[str, bool] = {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()
-        rows = (row.data for row in read_growing(path))
-        return {str(row["key"]): row["correct"] for row in rows if isinstance(row.get("correct"), bool)}
+        path.open("ab").close()  # finds out now whether it can be written
+        for record in read_growing(path):
+            is_correct = record.data.get("correct")
+            if isinstance(is_correct, bool):
+                verdicts[str(record.data["key"])] = is_correct
     except (OSError, DatasetError, KeyError) as error:
         raise _unusable(path, getattr(error, "strerror", error)) from error
+    return verdicts
 
 
-def _unusable(path: Path, why: object) -> UserError:
-    return UserError(f"{path}: the cache of verdicts cannot be used ({why}); --judge-cache names another file, or none")
+def _unusable(path: Path, reason: object) -> UserError:
+    return UserError(
+        f"{path}: the cache of verdicts cannot be used ({reason}); --judge-cache names another file, or none"
+    )
 
 
-def _cause(error: Exception) -> str:
+def _bare_cause(error: Exception) -> str:
     """The bare cause if an engine finds no server: the engine's advice is about the agent's server."""
     cause = error.__cause__
     if isinstance(error, EngineUnavailableError) and cause is not None and not isinstance(cause, ImportError):
@@ -220,7 +253,7 @@ def _cause(error: Exception) -> str:
     return str(error)
 
 
-def _fault(generation: Generation) -> str:
+def _describe_fault(generation: Generation) -> str:
     if generation.finish_reason == "error":
         return generation.error or "the engine failed"
     if generation.finish_reason == "deadline":
@@ -236,7 +269,10 @@ def read_verdict(reply: str) -> bool | None:
     """
     text = _THOUGHT.sub(" ", reply)
     values = [match["value"] for match in _FIELD.finditer(f" {text}")]
-    if not values and (bare := _BARE.fullmatch(text)):
-        values = [bare["value"]]
+    if not values:
+        bare = _BARE.fullmatch(text)
+        if bare:
+            values.append(bare["value"])
+
     verdicts = {value.lower() in _RIGHT for value in values}
     return verdicts.pop() if len(verdicts) == 1 else None

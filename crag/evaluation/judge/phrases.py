@@ -6,17 +6,28 @@ from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sen
 from crag.text.matching import content, count_listed, found_in, normalise_text, position_of, recall, tokens, words
 
 _HEDGE = re.compile(
-    r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
-    r"(?:have|find|determine|provide|confirm|verify|answer|know)"
-    r"|\bnot (?:explicitly |directly |clearly )?(?:stated|provided|mentioned|specified|available)\b|\bunable to\b"
-    r"|\bno (?:specific |clear |direct |explicit )?(?:information|mention|record|evidence)\b"
-    r"|\b(?:context|source|text|article|passage|information|document|result|reference)s? (?:provided |above )?"
-    r"(?:do|does|did) ?(?:not|n't)\b|\b(?:context|source|text|article|passage|document|reference)s? lacks?\b"
+    r"""
+    # "I could not find ..."
+    \bi\ (?:do\ not|don't|cannot|can't|could\ not|couldn't|am\ not\ able\ to|was\ not\ able\ to)
+      \ (?:have|find|determine|provide|confirm|verify|answer|know)
+    # "it is not explicitly stated"
+    | \bnot\ (?:explicitly\ |directly\ |clearly\ )?(?:stated|provided|mentioned|specified|available)\b
+    | \bunable\ to\b
+    | \bno\ (?:specific\ |clear\ |direct\ |explicit\ )?(?:information|mention|record|evidence)\b
+    # "the text above does not ...", "the passage lacks ..."
+    | \b(?:context|source|text|article|passage|information|document|result|reference)s?\ (?:provided\ |above\ )?
+      (?:do|does|did)\ ?(?:not|n't)\b
+    | \b(?:context|source|text|article|passage|document|reference)s?\ lacks?\b
+    """,
+    re.VERBOSE,
 )
+"""A sentence that says that it cannot tell."""
 _HOWEVER = re.compile(r"\W{0,9}(?:however|but|unfortunately)\b")
-_OF_ONESELF = re.compile(r"\bi\b")
-_NAME = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)(?:\s{1,9}(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)){0,4}"
-_SERIES = re.compile(rf"{_NAME}(?:,\s{{1,9}}{_NAME}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME}")
+_FIRST_PERSON = re.compile(r"\bi\b")
+_NAME_WORDS = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)(?:\s{1,9}(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)){0,4}"
+"""Up to five words that begin with a capital, or join such words: "Vincent van Gogh"."""
+_SERIES = re.compile(rf"{_NAME_WORDS}(?:,\s{{1,9}}{_NAME_WORDS}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS}")
+"""Names at the beginning of a prediction: "A, B and C"."""
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
@@ -32,6 +43,7 @@ _TITLES = frozenset(
     )
 )
 NEEDED = 0.7
+"""A prediction with this share of the gold answer's telling words has the answer."""
 NEEDED_OF_EXPLANATION = 0.4
 EXPLANATION = 9
 """With this many telling words a gold answer is an explanation, which nobody repeats word by word."""
@@ -39,8 +51,8 @@ EXPLANATION = 9
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:
     """Equal except for case, accents, punctuation, articles, plurals and hyphens."""
-    joined = "".join(claim.gold_tokens), "".join(claim.prediction_tokens)
-    if joined[0] and joined[0] == joined[1]:
+    gold = "".join(claim.gold_tokens)
+    if gold and gold == "".join(claim.prediction_tokens):
         return True, "the same words"
     return None
 
@@ -51,81 +63,122 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
     One such sentence counts only if no other sentence has the gold answer. In the last sentence it also takes the
     answer back, unless it is only a note such as "I do not have newer data".
     """
-    said = sentences(claim.prediction)
-    hedges = [bool(_HEDGE.search(normalise_text(sentence))) for sentence in said]
-    if not any(hedges) or _HEDGE.search(normalise_text(claim.gold)):
+    if _HEDGE.search(normalise_text(claim.gold)):
         return None
-    answers = (sentence for sentence, hedge in zip(said, hedges, strict=True) if not hedge)
-    wanted = claim.new_in_gold or claim.gold_tokens
-    last = normalise_text(said[-1])
-    takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
-    if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in answers):
+
+    hedges: list[str] = []
+    answers: list[str] = []
+    is_hedge = False
+    for sentence in sentences(claim.prediction):
+        is_hedge = bool(_HEDGE.search(normalise_text(sentence)))
+        if is_hedge:
+            hedges.append(sentence)
+        else:
+            answers.append(sentence)
+    if not hedges:
+        return None
+
+    final_hedge = normalise_text(hedges[-1]) if is_hedge else None
+    if final_hedge and (_HOWEVER.match(final_hedge) or not _FIRST_PERSON.search(final_hedge)):
         return False, "the prediction says that it cannot tell"
-    return None
+
+    expected = claim.new_in_gold or claim.gold_tokens
+    if any(recall(expected, tokens(sentence)) >= NEEDED for sentence in answers):
+        return None
+    return False, "the prediction says that it cannot tell"
+
+
+# --- a gold answer that is a phrase -----------------------------------------------------------------------------------
 
 
 def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     """The prediction contains the gold answer word by word, or all its words; slightly misspelt names count."""
-    wanted = content(claim.gold_tokens) or list(claim.gold_tokens)
-    if claim.is_sentence or not wanted:
+    gold_words = content(claim.gold_tokens) or list(claim.gold_tokens)
+    if claim.is_sentence or not gold_words:
         return None
-    if count_listed(claim.prediction) > 1 or _one_of_several(claim):
+    if count_listed(claim.prediction) > 1 or _is_one_of_several(claim):
         return False, "the prediction lists several answers where the gold answer is one"
-    place = position_of(claim.gold_tokens, claim.prediction_tokens)
-    if place >= 0 and (why := _taken_back(claim, place)):
-        return False, why
-    if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
+
+    position = position_of(claim.gold_tokens, claim.prediction_tokens)
+    if position >= 0:
+        retraction = _find_retraction(claim, position)
+        return (False, retraction) if retraction else (True, "the prediction holds the gold answer")
+
+    if _are_close_together(gold_words, claim.prediction_tokens) or _has_joined_words(claim):
         return True, "the prediction holds the gold answer"
-    if (
-        3 <= len(wanted) <= 4
-        and "," not in claim.gold
-        and all(token.isalpha() for token in wanted)
-        and position_of([wanted[0], wanted[-1]], claim.prediction_tokens) >= 0
-    ):
+    if _has_name_without_middle(claim, gold_words):
         return True, "the prediction holds the name without its middle part"
     return None
 
 
-def _close_together(wanted: list[str], said: tuple[str, ...]) -> bool:
+def _are_close_together(gold_words: list[str], text: tuple[str, ...]) -> bool:
     """All words are in a short part of the prediction, in any order."""
-    span = 2 * len(wanted) + 3
-    return any(recall(wanted, said[start : start + span]) == 1.0 for start in range(max(1, len(said) - span + 1)))
+    span = 2 * len(gold_words) + 3
+    starts = range(max(1, len(text) - span + 1))
+    return any(recall(gold_words, text[start : start + span]) == 1.0 for start in starts)
 
 
-def _taken_back(claim: ReadClaim, place: int) -> str | None:
+def _has_name_without_middle(claim: ReadClaim, gold_words: list[str]) -> bool:
+    """The prediction has the first and the last of three or four words: "George Bush" for "George Walker Bush"."""
+    if not 3 <= len(gold_words) <= 4 or "," in claim.gold or not all(word.isalpha() for word in gold_words):
+        return False
+    return position_of([gold_words[0], gold_words[-1]], claim.prediction_tokens) >= 0
+
+
+def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     """Why the gold answer at this position is not the prediction's answer."""
-    before = claim.prediction_tokens[max(0, place - 3) : place]
-    after = claim.prediction_tokens[place + len(claim.gold_tokens) :][:2]
+    before = claim.prediction_tokens[max(0, position - 3) : position]
+    after = claim.prediction_tokens[position + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
         return "the prediction denies the gold answer"
     if before and before[-1] in _BEATEN and _ASKS_WINNER.search(claim.asked):
         return "the prediction names the gold answer as the loser"
-    if len(after) == 1 and after[0].isdigit() and len(after[0]) < 3 and place == 0 and "(" not in claim.prediction:
+
+    # "Rocky 2" is another film than "Rocky"; "Rocky (2 hours)" is not.
+    goes_on_with_number = len(after) == 1 and after[0].isdigit() and len(after[0]) < 3
+    if goes_on_with_number and position == 0 and "(" not in claim.prediction:
         return f"the prediction continues with {after[0]}"
+
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
-    second = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
-    if "either" in before or (before and before[-1] == "or") or ("either" in claim.prediction_tokens and second):
+    goes_on_with_other = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
+    if (
+        "either" in before
+        or (before and before[-1] == "or")
+        or ("either" in claim.prediction_tokens and goes_on_with_other)
+    ):
         return "the prediction does not choose between the gold answer and another"
     return None
 
 
-def _holds_joined(claim: ReadClaim) -> bool:
+def _has_joined_words(claim: ReadClaim) -> bool:
     """The prediction has the gold answer with other word boundaries: "spiderman" for "Spider-Man"."""
-    wanted = "".join(claim.gold_tokens)
-    if len(wanted) < 6:
+    gold = "".join(claim.gold_tokens)
+    if len(gold) < 6:
         return False
-    said = claim.prediction_tokens
-    return any("".join(said[start:end]) == wanted for start in range(len(said)) for end in range(start + 1, start + 6))
+
+    text = claim.prediction_tokens
+    for start in range(len(text)):
+        for end in range(start + 1, start + 6):
+            if "".join(text[start:end]) == gold:
+                return True
+    return False
 
 
-def _one_of_several(claim: ReadClaim) -> bool:
+def _is_one_of_several(claim: ReadClaim) -> bool:
     """The prediction starts with a series of names, "A, B and C ...", that includes the gold answer."""
     series = _SERIES.match(claim.prediction)
     if series is None:
         return False
+
     names = [tokens(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", series[0]) if name.strip()]
-    return len(names) > 1 and any(recall(claim.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
+    if len(names) < 2:
+        return False
+    names[-1] = names[-1][:6]  # the pattern's last name may run on into the sentence
+    return any(recall(claim.gold_tokens, name) == 1.0 for name in names)
+
+
+# --- a gold answer that says more than the prediction -----------------------------------------------------------------
 
 
 def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
@@ -134,12 +187,16 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     If the gold answer is not a sentence, the prediction must be its beginning: "Melbourne" of "Melbourne, Australia",
     but not the artist of "album by artist". A person's titles may be missing.
     """
-    gold, said, new = claim.gold_tokens, claim.prediction_tokens, claim.new_in_prediction
-    if 1 < len(said) < len(gold) and gold[-len(said) :] == said and _TITLES.issuperset(gold[: -len(said)]):
+    gold = claim.gold_tokens
+    predicted = claim.prediction_tokens
+    ends_gold = 1 < len(predicted) < len(gold) and gold[-len(predicted) :] == predicted
+    if ends_gold and _TITLES.issuperset(gold[: -len(predicted)]):
         return True, "the gold answer adds a title"
-    sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
-    if not sentence and gold[: len(said)] != said:
+
+    is_sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
+    if not is_sentence and gold[: len(predicted)] != predicted:
         return None
+    new = claim.new_in_prediction
     if new and all(found_in(token, gold) for token in new):
         return True, "the gold answer contains all of the prediction"
     return None
@@ -147,15 +204,22 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:
     """The prediction has enough of the words that a gold sentence adds to the question."""
-    wanted = _answer_part(claim) or claim.new_in_gold or content(claim.gold_tokens) or list(claim.gold_tokens)
-    if not wanted:
+    expected = _answer_part(claim) or claim.new_in_gold or content(claim.gold_tokens) or list(claim.gold_tokens)
+    if not expected:
         return None  # no letters and digits: only an identical text matches
-    share = recall(wanted, claim.prediction_tokens)
-    numerals = [token for token in wanted if token[0].isdigit()]
-    others = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
-    if others and not set(numerals) <= set(claim.prediction_tokens):
-        return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
-    needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
+
+    numerals = [token for token in expected if token[0].isdigit()]
+    new_numerals = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
+    if new_numerals and not set(numerals) <= set(claim.prediction_tokens):
+        return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(new_numerals[:3])}"
+
+    if len(expected) <= 2:
+        needed = 1.0
+    elif len(expected) < EXPLANATION:
+        needed = NEEDED
+    else:
+        needed = NEEDED_OF_EXPLANATION
+    share = recall(expected, claim.prediction_tokens)
     return share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction"
 
 
@@ -165,12 +229,12 @@ def _answer_part(claim: ReadClaim) -> list[str]:
     """
     if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []
+
     text = normalise_text(claim.gold)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []
-    subject, rest = re.split(r",(?!\d{3})", text[: verb.start()])[0], text[verb.end() :]
-    for part in (subject, re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", rest)[0]):
-        if new := claim.not_asked(tokens(part)):
-            return new
-    return []
+
+    subject = re.split(r",(?!\d{3})", text[: verb.start()])[0]
+    predicate = re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", text[verb.end() :])[0]
+    return claim.not_asked(tokens(subject)) or claim.not_asked(tokens(predicate))

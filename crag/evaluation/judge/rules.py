@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import Claim, Judgement, ReadClaim, RuleDecision, Verdict
-from crag.evaluation.judge.choices import same_items, this_or_that, yes_or_no
+from crag.evaluation.judge.choices import this_or_that, yes_or_no
 from crag.evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_words, telling_words
 from crag.evaluation.judge.quantities import no_value, same_date, same_quantity
+from crag.evaluation.judge.sets import same_items
 
 RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "same words": same_words,
@@ -40,13 +41,17 @@ class RulesJudge:
         judgements = [_decide(ReadClaim(claim.query, gold, claim.prediction)) for gold in claim.golds if gold.strip()]
         if not judgements:
             return Judgement(Verdict.UNSCORED, "rules: the gold answer is empty")
-        return next((found for found in judgements if found.verdict is Verdict.CORRECT), judgements[0])
+
+        for judgement in judgements:
+            if judgement.verdict is Verdict.CORRECT:
+                return judgement
+        return judgements[0]
 
 
 def _decide(claim: ReadClaim) -> Judgement:
     for name, rule in RULES.items():
         decision = rule(claim)
         if decision is not None:
-            correct, why = decision
-            return Judgement(Verdict.CORRECT if correct else Verdict.INCORRECT, f"{name}: {why}")
+            is_correct, reason = decision
+            return Judgement(Verdict.CORRECT if is_correct else Verdict.INCORRECT, f"{name}: {reason}")
     return Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction matches the gold answer")

@@ -5,20 +5,20 @@ const VERDICTS = { correct: "right", missing: "missing", incorrect: "wrong", uns
 
 /** An element with attributes and children; strings become text, null and undefined nothing. */
 function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) made.setAttribute(key, value);
+    if (value !== null && value !== undefined) node.setAttribute(key, value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
-  return made;
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
 }
 
 /** An SVG element with attributes and children. */
 function drawing(name, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
 }
 
 /** The value as readable text: texts unchanged, the rest as JSON. */
@@ -52,8 +52,8 @@ function badge(verdict) {
 
 /** Terms and what they mean, as a description list; pairs without a meaning are left out. */
 function pairs(entries) {
-  const known = entries.filter(([, meaning]) => meaning !== "" && meaning !== null && meaning !== undefined);
-  return element("dl", { class: "pairs" }, known.flatMap(([term, meaning]) => [
+  const withMeaning = entries.filter(([, meaning]) => meaning !== "" && meaning !== null && meaning !== undefined);
+  return element("dl", { class: "pairs" }, withMeaning.flatMap(([term, meaning]) => [
     element("dt", {}, term), element("dd", {}, meaning),
   ]));
 }
@@ -67,18 +67,29 @@ function grid(names, rows) {
 
 /** Matches of the terms in the text as whole words, ignoring case: [{start, end, kind}], without overlaps. */
 function occurrences(text, terms) {
-  const found = [];
+  const matches = [];
+
   for (const { text: term, kind } of terms) {
     const escaped = term.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+");
     if (!escaped) continue;
+
+    // No letter or digit beside it: "gold 0" is not in "gold 00".
     const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, "giu");
     for (const match of text.matchAll(pattern)) {
-      found.push({ start: match.index, end: match.index + match[0].length, kind });
+      matches.push({ start: match.index, end: match.index + match[0].length, kind });
     }
   }
-  found.sort((one, other) => one.start - other.start || other.end - one.end);
+
+  // The first match wins over those that overlap it; of two that start together, the longer one.
+  matches.sort((first, second) => first.start - second.start || second.end - first.end);
+  const separate = [];
   let end = 0;
-  return found.filter((place) => place.start >= end && (end = place.end) > 0);
+  for (const match of matches) {
+    if (match.start < end) continue;
+    separate.push(match);
+    end = match.end;
+  }
+  return separate;
 }
 
 /** The text with the terms marked. */

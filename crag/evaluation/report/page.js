@@ -8,7 +8,7 @@ function byId(id) {
 
 /** The questions of a block, unpacked once. The blocks come last in the file, so the table is usable first. */
 async function unpacked(number) {
-  if (!byId(`block-${number}`)) await new Promise((read) => addEventListener("DOMContentLoaded", read));
+  if (!byId(`block-${number}`)) await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
   if (!blocks.has(number)) blocks.set(number, unpack(byId(`block-${number}`).textContent));
   return blocks.get(number);
 }
@@ -19,21 +19,23 @@ async function unpack(text) {
   return new Response(stream).json();
 }
 
-async function copy(text, told) {
+/** Copy the text, and say so in the page's `message`. */
+async function copy(text, message) {
   try {
     await navigator.clipboard.writeText(text);
-    byId("copied").textContent = told;
+    byId("copied").textContent = message;
   } catch {
-    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not allow copying.";
+    byId("copied").textContent = copyWithSelection(text) ? message : "This browser does not allow copying.";
   }
 }
 
-function copiedTheOldWay(text) {
+/** For pages without access to the clipboard, such as files in some browsers; returns whether it worked. */
+function copyWithSelection(text) {
   const field = element("textarea", { class: "offscreen" });
   field.value = text;
   (document.querySelector("dialog[open]") || document.body).append(field);
   field.select();
-  const done = document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   field.remove();
-  return done;
+  return isCopied;
 }

@@ -37,21 +37,22 @@ function makeFacets() {
   }
 }
 
-function chosen() {
+/** The filters that are set, as pairs of field and value. */
+function activeFilters() {
   return [...document.querySelectorAll("[data-facet]")].filter((choice) => choice.value)
     .map((choice) => [choice.dataset.facet, choice.value]);
 }
 
 function applyFilters() {
   filterRows();
-  rememberPlace();
+  writeAddress();
 }
 
 function filterRows() {
   const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = chosen();
+  const filters = activeFilters();
   state.shown = ROWS.filter((row) =>
-    wanted.every(([field, value]) => valuesOf(row, field).includes(value))
+    filters.every(([field, value]) => valuesOf(row, field).includes(value))
     && words.every((word) => SEARCHED[row.place].includes(word)));
   sortRows();
   drawRows();
@@ -62,12 +63,16 @@ function filterRows() {
 function sortRows() {
   const { order, descending } = state;
   const sign = descending ? -1 : 1;
-  state.shown.sort((one, other) => {
-    const [first, second] = [one[order], other[order]];
-    const known = Number(first === null || first === undefined) - Number(second === null || second === undefined);
-    if (known) return known;
+  const isMissing = (value) => value === null || value === undefined;
+
+  state.shown.sort((firstRow, secondRow) => {
+    const first = firstRow[order];
+    const second = secondRow[order];
+    // Rows without a value come last in both directions.
+    if (isMissing(first) !== isMissing(second)) return isMissing(first) ? 1 : -1;
+
     const compared = isNumber(first) && isNumber(second) ? first - second : written(first).localeCompare(written(second));
-    return sign * compared || one.place - other.place;
+    return sign * compared || firstRow.place - secondRow.place;
   });
 }
 
@@ -79,18 +84,18 @@ function makeHeads() {
       state.order = field;
       sortRows();
       drawRows();
-      tellOrder();
+      showOrder();
     });
     byId("columns").append(element("th", { role: "columnheader", scope: "col", class: field }, button));
   }
-  tellOrder();
+  showOrder();
 }
 
-function tellOrder() {
+function showOrder() {
   for (const button of document.querySelectorAll("[data-sort]")) {
-    const here = button.dataset.sort === state.order;
+    const isSorted = button.dataset.sort === state.order;
     const direction = state.descending ? "descending" : "ascending";
-    button.parentElement.setAttribute("aria-sort", here ? direction : "none");
+    button.parentElement.setAttribute("aria-sort", isSorted ? direction : "none");
   }
 }
 
@@ -117,13 +122,16 @@ function addRows(count) {
 function tableRow(row) {
   const cells = COLUMNS.map(({ field, title, text, number }) => {
     const content = text ? text(row) : written(row[field]);
-    const shown = field === "verdict" ? badge(row.verdict) : element("span", { class: "clamp" }, content);
-    const inside = field === "query" ? element("button", { type: "button", class: "open", tabindex: "-1" }, shown) : shown;
-    return element("td", { role: "cell", class: number ? `${field} number` : field, "data-title": title }, inside);
+    const styleClass = number ? `${field} number` : field;
+
+    let cell = field === "verdict" ? badge(row.verdict) : element("span", { class: "clamp" }, content);
+    if (field === "query") cell = element("button", { type: "button", class: "open", tabindex: "-1" }, cell);
+    return element("td", { role: "cell", class: styleClass, "data-title": title }, cell);
   });
-  const made = element("tr", { role: "row", "data-place": row.place }, cells);
-  made.addEventListener("click", () => openQuestion(row));
-  return made;
+
+  const node = element("tr", { role: "row", "data-place": row.place }, cells);
+  node.addEventListener("click", () => openQuestion(row));
+  return node;
 }
 
 function rowButtons() {
@@ -132,7 +140,7 @@ function rowButtons() {
 
 /** Tab reaches one row of the table; the arrow keys move from there. */
 function setTabStop(button) {
-  for (const other of byId("rows").querySelectorAll('button[tabindex="0"]')) other.tabIndex = -1;
+  for (const previous of byId("rows").querySelectorAll('button[tabindex="0"]')) previous.tabIndex = -1;
   if (button) button.tabIndex = 0;
 }
 
@@ -140,8 +148,9 @@ function moveAmongRows(event) {
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
   if (!(event.key in steps) || !event.target.matches("button.open")) return;
   event.preventDefault();
-  const here = rowButtons().indexOf(event.target);
-  const target = Math.max(0, Math.min(here + steps[event.key], state.shown.length - 1));
+
+  const current = rowButtons().indexOf(event.target);
+  const target = Math.max(0, Math.min(current + steps[event.key], state.shown.length - 1));
   if (target >= state.drawn) addRows(target - state.drawn + ROWS_AT_ONCE);
   const button = rowButtons()[target];
   setTabStop(button);
@@ -161,7 +170,7 @@ async function openQuestion(row, isLinked = false) {
   byId("position").textContent = place < 0 ? "" : `${place + 1} of ${state.shown.length}`;
   byId("previous").disabled = place <= 0;
   byId("next").disabled = place < 0 || place >= state.shown.length - 1;
-  if (!isLinked) rememberPlace(byId("trace").open ? "replaceState" : "pushState");
+  if (!isLinked) writeAddress(byId("trace").open ? "replaceState" : "pushState");
   if (!byId("trace").open) byId("trace").showModal();
   byId("trace").scrollTop = 0;
   byId("trace-title").focus();
@@ -185,7 +194,7 @@ function afterClosing() {
   const place = state.shown.indexOf(state.open);
   state.open = null;
   if (history.state?.opened && new URLSearchParams(location.hash.slice(1)).has("question")) history.back();
-  else rememberPlace();
+  else writeAddress();
   if (place >= state.drawn) addRows(place - state.drawn + ROWS_AT_ONCE);
   const button = rowButtons()[place];
   setTabStop(button || rowButtons()[0]);
@@ -194,12 +203,12 @@ function afterClosing() {
 
 // --- a person's verdicts and notes: kept by the browser, downloaded for `crag judge --corrections` ----------------------
 
-const KEPT = `corrections of ${document.title} ${location.pathname}`;
-const corrections = new Map(keptCorrections());
+const STORAGE_KEY = `corrections of ${document.title} ${location.pathname}`;
+const corrections = new Map(storedCorrections());
 
-function keptCorrections() {
+function storedCorrections() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT)) || [];
+    return JSON.parse(localStorage.getItem(STORAGE_KEY)) || [];
   } catch {
     return [];  // a sandboxed frame keeps nothing
   }
@@ -217,15 +226,15 @@ function correct() {
   const [verdict, note] = [byId("own-verdict").value, byId("own-note").value.trim()];
   if (verdict || note) corrections.set(state.open.id, { interaction_id, occurrence, query, verdict: verdict || judged, note });
   else corrections.delete(state.open.id);
-  tellCorrections();
+  showCorrectionCount();
   try {
-    localStorage.setItem(KEPT, JSON.stringify([...corrections]));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify([...corrections]));
   } catch {
     // They last as long as the page.
   }
 }
 
-function tellCorrections() {
+function showCorrectionCount() {
   byId("download").hidden = !corrections.size;
   byId("download").textContent = `Download ${corrections.size} of your verdicts and notes`;
 }
@@ -240,10 +249,10 @@ function downloadCorrections() {
 // --- the address: #questions, #question=ID&domain=movie&search=..., or a section of the overview -----------------
 
 /** Write filters and open question into the address; "pushState" makes a step that Back takes back. */
-function rememberPlace(how = "replaceState") {
-  const told = address();
-  if (state.open) told.set("question", state.open.id);
-  const hash = told.toString() || (byId(TABS.questions).hidden ? "" : "questions");
+function writeAddress(how = "replaceState") {
+  const parameters = address();
+  if (state.open) parameters.set("question", state.open.id);
+  const hash = parameters.toString() || (byId(TABS.questions).hidden ? "" : "questions");
   try {
     history[how](how === "pushState" ? { opened: true } : history.state, "", hash ? `#${hash}` : location.pathname + location.search);
   } catch {
@@ -251,11 +260,11 @@ function rememberPlace(how = "replaceState") {
   }
 }
 
-/** The filters as they stand in the address. */
+/** The filters in the form of the address. */
 function address() {
-  const told = new URLSearchParams(chosen());
-  if (byId("search").value) told.set("search", byId("search").value);
-  return told;
+  const parameters = new URLSearchParams(activeFilters());
+  if (byId("search").value) parameters.set("search", byId("search").value);
+  return parameters;
 }
 
 function showTab(name) {
@@ -266,28 +275,37 @@ function showTab(name) {
 }
 
 /** Show what the address names: after loading, a link, Back and Forward. */
-function goToPlace() {
+function followAddress() {
   const hash = location.hash.slice(1);
-  const wanted = new URLSearchParams(hash.includes("=") ? hash : "");
-  const tab = hash.includes("=") || hash === "questions" ? "questions" : "overview";
-  const [before, isMove] = [address().toString(), byId(TABS[tab]).hidden];
+  const hasFilters = hash.includes("=");
+  const parameters = new URLSearchParams(hasFilters ? hash : "");
+  const tab = hasFilters || hash === "questions" ? "questions" : "overview";
+
+  const filtersBefore = address().toString();
+  const isOtherTab = byId(TABS[tab]).hidden;
   showTab(tab);
-  if (tab === "questions") takeFilters(wanted);
-  const isChange = address().toString() !== before;
-  if (isChange || !state.drawn) filterRows();
-  if (isMove || isChange) byId(TABS[tab === "questions" ? tab : hash] || hash || tab)?.scrollIntoView();
-  if (tab === "questions" && isChange) byId(TABS.questions).focus({ preventScroll: true });
-  const id = wanted.get("question");
-  const row = id && ROWS.find((one) => one.id === id);
+  if (tab === "questions") setFilters(parameters);
+  const isOtherFilter = address().toString() !== filtersBefore;
+  if (isOtherFilter || !state.drawn) filterRows();
+
+  if (isOtherTab || isOtherFilter) {
+    // The address names a tab, or a section of the overview.
+    const section = TABS[tab === "questions" ? tab : hash] || hash || tab;
+    byId(section)?.scrollIntoView();
+  }
+  if (tab === "questions" && isOtherFilter) byId(TABS.questions).focus({ preventScroll: true });
+
+  const id = parameters.get("question");
+  const row = id && ROWS.find((candidate) => candidate.id === id);
   if (row) openQuestion(row, true);
   else if (byId("trace").open) byId("trace").close();
   if (id && !row) byId("status").textContent = `No question ${id} in this run; ${byId("status").textContent}`;
 }
 
-function takeFilters(wanted) {
-  byId("search").value = wanted.get("search") || "";
+function setFilters(parameters) {
+  byId("search").value = parameters.get("search") || "";
   for (const choice of document.querySelectorAll("[data-facet]")) {
-    const value = wanted.get(choice.dataset.facet) || "";
+    const value = parameters.get(choice.dataset.facet) || "";
     choice.value = [...choice.options].some((option) => option.value === value) ? value : "";
   }
 }
@@ -315,7 +333,7 @@ function listen() {
   byId("download").addEventListener("click", downloadCorrections);
   byId("copy-link").addEventListener("click", () => copy(location.href, "The link is copied."));
   byId("copy-json").addEventListener("click", () => copy(JSON.stringify(state.entry, null, 2), "The JSON is copied."));
-  window.addEventListener("popstate", goToPlace);
+  window.addEventListener("popstate", followAddress);
   new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && addRows(ROWS_AT_ONCE),
     { rootMargin: "800px" }).observe(byId("more"));
 }
@@ -323,6 +341,6 @@ function listen() {
 makeFacets();
 makeHeads();
 listen();
-tellCorrections();
-goToPlace();
+showCorrectionCount();
+followAddress();
 performance.mark("report-ready");

@@ -91,10 +91,10 @@ function candidateTable(trace) {
 
 /** The features without those that only repeat the route and the graph's state. */
 function features(candidate) {
-  const own = Object.entries(objectOf(candidate.features)).filter(([name]) => !name.includes("="));
-  if (!own.length) return "";
-  return element("details", {}, element("summary", {}, `${own.length} numbers`),
-    pairs(own.map(([name, value]) => [name.replaceAll("_", " "), rounded(value, 3)])));
+  const numbers = Object.entries(objectOf(candidate.features)).filter(([name]) => !name.includes("="));
+  if (!numbers.length) return "";
+  return element("details", {}, element("summary", {}, `${numbers.length} numbers`),
+    pairs(numbers.map(([name, value]) => [name.replaceAll("_", " "), rounded(value, 3)])));
 }
 
 function routeTable(trace) {
@@ -102,7 +102,7 @@ function routeTable(trace) {
   const rows = Object.entries(ROUTE_FIELDS).filter(([field]) => route[field]).map(([field, name]) => {
     const entry = typeof route[field] === "string" ? { label: route[field] } : objectOf(route[field]);
     const shares = Object.entries(objectOf(entry.probabilities)).filter(([, share]) => share >= 0.01);
-    shares.sort(([, one], [, other]) => other - one);
+    shares.sort(([, first], [, second]) => second - first);
     return [name, element("strong", {}, written(entry.label)),
       shares.map(([label, share]) => `${label} ${rounded(share, 2)}`).join(", ")];
   });
@@ -114,20 +114,21 @@ function routeTable(trace) {
 /** Each call with its facts, then facts without a call. */
 function callList(trace, terms) {
   const facts = listOf(trace.facts).map(objectOf);
-  const shown = new Set();
-  const fact = (one) => {
-    shown.add(one);
-    return element("li", {}, marked(written(one.text), terms));
+  const listed = new Set();
+  const factItem = (fact) => {
+    listed.add(fact);
+    return element("li", {}, marked(written(fact.text), terms));
   };
-  const parts = listOf(trace.calls).map((call) => {
-    const own = facts.filter((one) => written(one.source).endsWith(written(call)));
+
+  const calls = listOf(trace.calls).map((call) => {
+    const factsOfCall = facts.filter((fact) => written(fact.source).endsWith(written(call)));
     return element("div", { class: "item" }, element("code", {}, written(call)),
-      own.length ? element("ul", {}, own.map(fact)) : element("p", { class: "note" }, "no facts"));
+      factsOfCall.length ? element("ul", {}, factsOfCall.map(factItem)) : element("p", { class: "note" }, "no facts"));
   });
-  const others = facts.filter((one) => !shown.has(one)).map((one) => element("div", { class: "item" },
-    element("div", { class: "title" }, written(one.source)), element("ul", {}, fact(one))));
+  const factsWithoutCall = facts.filter((fact) => !listed.has(fact)).map((fact) => element("div", { class: "item" },
+    element("div", { class: "title" }, written(fact.source)), element("ul", {}, factItem(fact))));
   const state = trace.graph_state ? [element("p", { class: "note" }, `Calls ended: ${written(trace.graph_state)}`)] : [];
-  return [...parts, ...others, ...state];
+  return [...calls, ...factsWithoutCall, ...state];
 }
 
 function passageList(trace, terms) {
@@ -145,10 +146,10 @@ function pageLink(passage) {
   const place = [passage.kind, isNumber(passage.page_rank) && `result ${passage.page_rank + 1}`,
     isNumber(passage.start) && `characters ${passage.start} to ${passage.end}`].filter(Boolean).join(", ");
   const url = written(passage.url);
-  const shown = /^https?:\/\//i.test(url)
+  const title = /^https?:\/\//i.test(url)
     ? element("a", { href: url, rel: "noopener noreferrer nofollow", target: "_blank", title: url }, name)
     : element("span", {}, name);
-  return [shown, element("span", { class: "place" }, place)];
+  return [title, element("span", { class: "place" }, place)];
 }
 
 function scores(passage) {
@@ -164,12 +165,12 @@ function modelSteps(trace) {
   return steps.map((step) => {
     const raw = generations[step];
     const generation = typeof raw === "string" ? { text: raw } : objectOf(raw);
-    const told = [isNumber(generation.prompt_tokens) && `${generation.prompt_tokens} tokens read`,
+    const details = [isNumber(generation.prompt_tokens) && `${generation.prompt_tokens} tokens read`,
       isNumber(generation.completion_tokens) && `${generation.completion_tokens} written`,
       isNumber(generation.mean_log_probability) && `mean log probability ${rounded(generation.mean_log_probability, 3)}`,
       generation.finish_reason, generation.error].filter(Boolean).map(written).join(", ");
     return element("div", { class: "item" },
-      element("div", { class: "title" }, element("strong", {}, step.replaceAll("_", " ")), " ", told),
+      element("div", { class: "title" }, element("strong", {}, step.replaceAll("_", " ")), " ", details),
       step in generations ? element("pre", {}, written("text" in generation ? generation.text : raw)) : null,
       step in prompts
         ? element("details", {}, element("summary", {}, "Prompt"), promptMessages(prompts[step])) : null);
@@ -197,22 +198,22 @@ function timeLine(record, trace, limit) {
   const size = record.batch_size || 1;
   if (isNumber(record.batch_seconds)) stages.push(["whole batch", record.batch_seconds]);
   if (!stages.length) return null;
-  const most = Math.max(limit ? limit * size : 0, ...stages.map(([, seconds]) => seconds)) || 1;
+  const longest = Math.max(limit ? limit * size : 0, ...stages.map(([, seconds]) => seconds)) || 1;
   const bar = (seconds) => drawing("svg",
     { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "strip", "aria-hidden": "true" },
-    drawing("rect", { x: 0, y: 1, height: 8, width: (100 * seconds) / most, class: "median" }));
+    drawing("rect", { x: 0, y: 1, height: 8, width: (100 * seconds) / longest, class: "median" }));
   const rows = stages.map(([stage, seconds]) => [stage.replaceAll("_", " "), rounded(seconds, 2), bar(seconds)]);
-  const told = `Seconds of the whole batch of ${size}` + (limit ? `; its limit was ${limit * size} s, the full width.` : ".");
-  return [grid(["stage", "seconds", ""], rows), element("p", { class: "note" }, told)];
+  const note = `Seconds of the whole batch of ${size}` + (limit ? `; its limit was ${limit * size} s, the full width.` : ".");
+  return [grid(["stage", "seconds", ""], rows), element("p", { class: "note" }, note)];
 }
 
 /** The remaining fields: those of another agent, and ours in another form. */
 function otherFields(trace) {
-  const shown = ([name, value]) => value === null || PLAIN_FIELDS.includes(name)
+  const isShownAbove = ([name, value]) => value === null || PLAIN_FIELDS.includes(name)
     || (OBJECT_FIELDS.includes(name) && value === objectOf(value))
     || (LIST_FIELDS.includes(name) && Array.isArray(value));
-  const others = Object.entries(trace).filter((field) => !shown(field));
-  if (!others.length) return null;
-  return element("details", { open: "" }, element("summary", {}, others.map(([name]) => name).join(", ")),
-    element("pre", {}, written(Object.fromEntries(others))));
+  const fields = Object.entries(trace).filter((field) => !isShownAbove(field));
+  if (!fields.length) return null;
+  return element("details", { open: "" }, element("summary", {}, fields.map(([name]) => name).join(", ")),
+    element("pre", {}, written(Object.fromEntries(fields))));
 }

@@ -13,7 +13,7 @@ from crag.graph.derive.readings import NUMERIC_TYPES, GraphEvidence, Reading
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Row, Value
 from crag.graph.schema import Column, Match, Type
-from crag.graph.verbalise import readable
+from crag.graph.wording import readable
 
 MAX_VALUES = 12
 """Longer lists do not fit into an answer."""

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from math import isfinite
 
 from crag.graph.language import Average, Call, Condition, Program, Sort, Take
-from crag.graph.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
+from crag.graph.masked_question import AVERAGE, TOTAL, MaskedQuestion, keeps_dates, mask_names
 from crag.graph.results import Result, Row, Status, Value
 from crag.graph.schema import Column, Domain, NumberKind, Table, Type, load_schema
 from crag.text.matching import CURRENCIES
@@ -76,7 +76,7 @@ class Reading:
 class GraphEvidence:
     """A question and the results of its calls; `today` is the day of asking, if known."""
 
-    masked: Asked
+    masked: MaskedQuestion
     readings: tuple[Reading, ...]
     today: dt.date | None
 
@@ -118,7 +118,7 @@ def read_evidence(
             readings[-1] = _read_sort(statement, result, readings[-1], tables)
         else:
             readings.append(_read_call(statement, result, tables))
-    return GraphEvidence(ask(question, domain, program), tuple(readings), today)
+    return GraphEvidence(mask_names(question, domain, program), tuple(readings), today)
 
 
 def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:
@@ -197,7 +197,7 @@ def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
 
 
 # --- amounts ----------------------------------------------------------------------------------------------------------
-def read_amount(masked: Asked, reading: Reading) -> Amount | None:
+def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
     """The one number or date of a reading: a value, a count, a mean or a sum; None if unsure."""
     values = [value for value in reading.values if value is not None]
     if reading.counted or reading.averaged:
@@ -219,7 +219,7 @@ def read_amount(masked: Asked, reading: Reading) -> Amount | None:
     return _combine(masked, amounts, column)
 
 
-def _combine(masked: Asked, amounts: Sequence[Amount], column: Column) -> Quantity | None:
+def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) -> Quantity | None:
     """The mean or the sum of several numbers; None for dates, and if the question may mean neither."""
     quantities = [amount for amount in amounts if isinstance(amount, Quantity)]
     if len(quantities) != len(amounts):

@@ -14,7 +14,7 @@ from crag.graph.derive.readings import (
 from crag.graph.language import Key
 from crag.graph.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from crag.graph.schema import Type
-from crag.graph.verbalise import readable
+from crag.graph.wording import readable
 from crag.text.matching import normalise_name
 from crag.text.reasoning import CalendarDate
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain, repeat
 from typing import TypeGuard
 
 from lark import Token, Tree
@@ -12,12 +11,19 @@ from rapidfuzz import fuzz, process
 from crag.graph.language.faults import ErrorKind, KgQueryError, error
 from crag.graph.language.program import Argument, Condition, Key, Operator, Previous, Take
 from crag.graph.language.syntax import Node, parts, position
-from crag.graph.schema import COUNT_KEY, Parameter, ParameterKind, Schema, Table, Type, bare_name
+from crag.graph.schema import COUNT_KEY, Column, Parameter, ParameterKind, Schema, Table, Type, bare_name
 
-SHOWN_NAMES = 12
+MAX_NAMES_OFFERED = 12
 """How many names an error message offers; the repair prompt quotes it and must stay short."""
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORDS = re.compile(
+    r"""
+    [A-Z]?[a-z]+          # a word in small letters, also one of camel case
+    | [A-Z]+(?![a-z])     # capitals, without the first letter of the next word: "GET" in "GETMovie"
+    | [0-9]+
+    """,
+    re.VERBOSE,
+)
 _FILLERS = frozenset({"get", "info", "information", "data", "details", "by", "name"})
 """Words that do not distinguish tables."""
 
@@ -38,7 +44,7 @@ _ORDERED = {Type.NUMBER: "number", Type.MONEY: "number", Type.DATE: "date", Type
 
 
 def is_nothing(slot: Node) -> bool:
-    """Whether a slot is empty, `None`, an empty text or an empty list; all mean "any"."""
+    """Whether a slot is empty, `None`, an empty string or an empty list; all mean "any"."""
     if isinstance(slot, Token):
         return not slot or (slot.type == "WORD" and slot.lower() in _NOTHING)
     return slot.data in {"slot", "group"} and all(map(is_nothing, slot.children))
@@ -47,7 +53,9 @@ def is_nothing(slot: Node) -> bool:
 class BoundCall:
     """A call or sort bound to a table; raises `KgQueryError` if it does not fit.
 
-    `rest` are the brackets after a key that holds another table's rows.
+    The constructor sorts what is in the brackets into names and `conditions`. Then `arguments` (of a table) or `order`
+    (of a sort) reads the names, and `read_trailers` the brackets after the call: `select`, `count` and `take`. `rest`
+    are the brackets after a key that holds another table's rows.
     """
 
     def __init__(self, text: str, schema: Schema, table: Table, body: Tree[Token], *, has_previous: bool) -> None:
@@ -55,6 +63,7 @@ class BoundCall:
         self._schema = schema
         self._has_previous = has_previous
         self._names: list[Node] = []
+
         self.table = table
         self.position = position(body)
         self.conditions: list[Condition] = []
@@ -62,21 +71,29 @@ class BoundCall:
         self.count = False
         self.take: Take = None
         self.rest: list[Node] = []
+
         _, slots, trailers = body.children
-        self._collect(parts(slots))
         self._trailers = parts(trailers)
+        self._collect(parts(slots))
+
+    # ---- names and conditions
 
     def arguments(self) -> tuple[Argument, ...]:
         """The arguments of a table, without trailing None."""
-        pairs = zip(self._names, chain(self.table.parameters, repeat(None)), strict=False)
-        arguments = [self._argument(*pair) for pair in pairs]
+        arguments: list[Argument] = []
+        for index, name in enumerate(self._names):
+            parameters = self.table.parameters
+            parameter = parameters[index] if index < len(parameters) else None
+            arguments.append(self._argument(name, parameter))
+
         while arguments and arguments[-1] is None:
             arguments.pop()
         return tuple(arguments)
 
     def order(self) -> tuple[str | None, bool]:
         """The key of a `sort` and whether it is descending."""
-        key, descending = None, False
+        key: str | None = None
+        descending = False
         for name in self._names:
             if is_nothing(name):
                 continue
@@ -84,63 +101,14 @@ class BoundCall:
                 raise self._wrong("sort takes conditions or None, then one key, with - for descending", name)
             if self._take_year(name):
                 continue
-            bare = name.lstrip("-–—−").strip()
-            key, descending = self._key(name.update(value=bare)), bare != name
+
+            without_sign = name.lstrip("-–—−").strip()
+            key = self._key(name.update(value=without_sign))
+            descending = without_sign != name
         return key, descending
 
-    def read_trailers(self, take: str) -> None:
-        """Read the word before the call and the brackets after it."""
-        if take:
-            self.take = "all" if take.lower() == "all" else self._number(take, self.position)
-        for place, trailer in enumerate(self._trailers):
-            value, *others = parts(trailer)
-            if isinstance(trailer, Tree) and trailer.data == "sliced":
-                if value is not None and value != "0":
-                    raise self._wrong(_FROM_FIRST, trailer)
-                self.take = "all" if others[0] is None else self._number(str(others[0]), position(others[0]))
-            elif others or not _is_text(value):
-                raise self._wrong(self._one_key, trailer)
-            elif value.type == "WORD" and value.lstrip("-").isdecimal():
-                if value != "0":
-                    raise self._wrong(_FROM_FIRST, trailer)
-                self.take = 1
-            elif self.count:
-                raise self._wrong(f'{self._one_key}, then ["len"] or [:n]', trailer)
-            elif bare_name(value) == COUNT_KEY and self.table.column(value) is None:
-                self.count = True
-            elif self.select is None:
-                self.select = self._key(value)
-            elif self.select in self.table.columns and self.table.columns[self.select].rows_of:
-                self.rest = self._trailers[place:]
-                return
-            else:
-                raise self._wrong(f'{self._one_key}, then ["len"] or [:n]', trailer)
-
-    @property
-    def _one_key(self) -> str:
-        return f'one key in brackets, such as ["{next(iter(self.table.columns))}"]'
-
-    def _number(self, digits: str, place: int) -> int:
-        if not _NUMBER.fullmatch(digits) or int(digits) < 1:
-            raise error(ErrorKind.WRONG_ARGUMENT, "the number of rows must be 1 or more", self._text, place)
-        return int(digits)
-
-    def _key(self, name: Token) -> str:
-        """The canonical name of a key of the table."""
-        column = self.table.column(name)
-        if column is not None:
-            return column.name
-        if self.table.extra_keys and bare_name(name) and not is_nothing(name):
-            return str(name)
-        offered = ", ".join([*nearest(name, self.table.columns), COUNT_KEY])
-        more = ", ..." if len(self.table.columns) > SHOWN_NAMES else ""
-        message = f"{self.table.name} has no key {str(name)!r}; it has {offered}{more}"
-        raise error(ErrorKind.UNKNOWN_KEY, message, self._text, position(name))
-
-    def _wrong(self, message: str, node: Node) -> KgQueryError:
-        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))
-
     def _collect(self, slots: Iterable[Node]) -> None:
+        """Sort what is in the brackets into conditions and names. A list of conditions is read like its content."""
         for slot in slots:
             match slot:
                 case Tree(data="invocation", children=[Token() as name, *_]):
@@ -153,27 +121,39 @@ class BoundCall:
                     self._names.append(slot)
 
     def _operation(self, name: Token, item: Tree[Token]) -> Condition:
+        """Read a condition such as `ge(year,"2012")`."""
         operator = _OPERATORS.get(bare_name(name))
         if operator is None:
-            is_call = find_table(self._schema, name) or bare_name(name) == "sort"
-            nested = "a call cannot stand in a call: write it on the line before, and * here"
-            unknown = f"{name} is no operator: eq, neq, ge, le; names go in quotes"
-            raise self._wrong(nested if is_call else unknown, item)
-        match [parts(each) for each in item.children[1:]]:
-            case [[Token() as key, Token() as value], []] if key.type != "STAR":
+            is_call = find_table(self._schema, name) is not None or bare_name(name) == "sort"
+            if is_call:
+                raise self._wrong("a call cannot stand in a call: write it on the line before, and * here", item)
+            raise self._wrong(f"{name} is no operator: eq, neq, ge, le; names go in quotes", item)
+
+        slots, trailers = (parts(child) for child in item.children[1:])
+        match slots:
+            case [Token() as key, Token() as value] if key.type != "STAR" and not trailers:
                 return self._condition(operator, key, value)
             case _:
                 raise self._wrong(f"write {operator}(key,value), one key and one value", item)
 
     def _comparison(self, left: Token, operator: Token, right: Token) -> None:
         """Read a condition such as `year >= 2012`, or a named argument such as `person="x"`."""
-        places = {bare_name(parameter.name): index for index, parameter in enumerate(self.table.parameters)}
-        place = places.get(bare_name(left)) if operator == "=" else None
-        if place is not None and all(map(is_nothing, self._names[place : place + 1])):
-            self._names += [Tree("slot", [])] * (place + 1 - len(self._names))
-            self._names[place] = right
-        else:
+        index = self._parameter_index(left) if operator == "=" else None
+        is_free = index is not None and all(map(is_nothing, self._names[index : index + 1]))
+        if index is None or not is_free:
             self.conditions.append(self._condition(_OPERATORS[operator], left, right))
+            return
+
+        # Arguments that are left out before it are empty.
+        missing = index + 1 - len(self._names)
+        self._names += [Tree("slot", [])] * missing
+        self._names[index] = right
+
+    def _parameter_index(self, name: Token) -> int | None:
+        for index, parameter in enumerate(self.table.parameters):
+            if bare_name(parameter.name) == bare_name(name):
+                return index
+        return None
 
     def _condition(self, operator: Operator, key: Token, value: Token) -> Condition:
         name = self._key(key)
@@ -181,15 +161,25 @@ class BoundCall:
             return Condition(operator, name, self._previous(value))
         if is_nothing(value):
             raise self._wrong(f"{operator}({name}, ...) needs a value", value)
-        column, other = self.table.columns.get(name), self.table.column(value)
-        if column and other and other is not column:
-            is_ordered = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
-            if is_ordered or value.type == "WORD":
-                return Condition(operator, name, Key(other.name))
+
+        column = self.table.columns.get(name)
+        other_key = self._compared_key(column, value)
+        if other_key is not None:
+            return Condition(operator, name, other_key)
+
         is_flag = column is not None and column.type is Type.FLAG
         return Condition(operator, name, value.lower() if is_flag else str(value))
 
+    def _compared_key(self, column: Column | None, value: Token) -> Key | None:
+        """The key that a condition compares with, if its value is one: in quotes only where no value can be meant."""
+        second_column = self.table.column(value)
+        if column is None or second_column is None or second_column is column:
+            return None
+        are_ordered_alike = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(second_column.type)
+        return Key(second_column.name) if are_ordered_alike or value.type == "WORD" else None
+
     def _argument(self, name: Node, parameter: Parameter | None) -> Argument:
+        """Read one argument; `parameter` is None for one too many, which can only be a year."""
         if is_nothing(name):
             return None
         if _is_text(name) and self._may_be_year(name, parameter) and self._take_year(name):
@@ -199,12 +189,15 @@ class BoundCall:
             raise self._wrong(f"{self.table.name} takes {takes}, then conditions such as eq(key,value)", name)
         if isinstance(name, Token):
             return self._previous(name) if name.type == "STAR" else str(name)
-        given = [part for part in name.children if not is_nothing(part)]
-        names = tuple(str(part) for part in given if _is_text(part))
-        if len(names) < len(given):
-            raise self._wrong("a list holds names in quotes, or conditions", name)
+        return self._list_argument(name, parameter)
+
+    def _list_argument(self, node: Tree[Token], parameter: Parameter) -> Argument:
+        entries = [entry for entry in node.children if not is_nothing(entry)]
+        names = tuple(str(entry) for entry in entries if _is_text(entry))
+        if len(names) < len(entries):
+            raise self._wrong("a list holds names in quotes, or conditions", node)
         if len(names) > 1 and not parameter.kind.is_entity:
-            raise self._wrong(f"{parameter.name} is one {parameter.kind}, not a list", name)
+            raise self._wrong(f"{parameter.name} is one {parameter.kind}, not a list", node)
         return names if len(names) > 1 else names[0]
 
     def _may_be_year(self, name: Token, parameter: Parameter | None) -> bool:
@@ -233,6 +226,92 @@ class BoundCall:
             raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position(star))
         return Previous()
 
+    # ---- the brackets after the call
+
+    def read_trailers(self, take: str) -> None:
+        """Read the word before the call and the brackets after it."""
+        if take:
+            self.take = "all" if take.lower() == "all" else self._row_count(take, self.position)
+
+        for index, trailer in enumerate(self._trailers):
+            if isinstance(trailer, Tree) and trailer.data == "sliced":
+                self._read_slice(trailer)
+                continue
+
+            value, *further_values = parts(trailer)
+            if further_values or not _is_text(value):
+                raise self._wrong(self._one_key, trailer)
+            if self._is_row_number(value):
+                self._read_row_number(value, trailer)
+            elif self.select is not None and not self.count and not self._is_count(value) and self._selects_rows():
+                self.rest = self._trailers[index:]
+                return
+            else:
+                self._read_key(value, trailer)
+
+    def _read_slice(self, trailer: Tree[Token]) -> None:
+        """Read `[:3]`, `[0:3]` or `[:]`."""
+        start, end = trailer.children
+        if start is not None and start != "0":
+            raise self._wrong(_FROM_FIRST, trailer)
+        self.take = "all" if end is None else self._row_count(str(end), position(end))
+
+    def _is_row_number(self, value: Token) -> bool:
+        return value.type == "WORD" and value.lstrip("-").isdecimal()
+
+    def _read_row_number(self, value: Token, trailer: Node) -> None:
+        """Read `[0]`, the first row; other rows have no numbers."""
+        if value != "0":
+            raise self._wrong(_FROM_FIRST, trailer)
+        self.take = 1
+
+    def _is_count(self, value: Token) -> bool:
+        """Whether it is `len`, unless a key of the table is called so."""
+        return bare_name(value) == COUNT_KEY and self.table.column(value) is None
+
+    def _selects_rows(self) -> bool:
+        """Whether the selected key holds rows of another table."""
+        column = self.table.columns.get(self.select or "")
+        return column is not None and bool(column.rows_of)
+
+    def _read_key(self, value: Token, trailer: Node) -> None:
+        """Read `["key"]` or `["len"]`, in this order and each once."""
+        if self.count:
+            raise self._wrong(f'{self._one_key}, then ["len"] or [:n]', trailer)
+        if self._is_count(value):
+            self.count = True
+        elif self.select is None:
+            self.select = self._key(value)
+        else:
+            raise self._wrong(f'{self._one_key}, then ["len"] or [:n]', trailer)
+
+    @property
+    def _one_key(self) -> str:
+        return f'one key in brackets, such as ["{next(iter(self.table.columns))}"]'
+
+    def _row_count(self, digits: str, index: int) -> int:
+        if not _NUMBER.fullmatch(digits) or int(digits) < 1:
+            raise error(ErrorKind.WRONG_ARGUMENT, "the number of rows must be 1 or more", self._text, index)
+        return int(digits)
+
+    # ---- keys and errors
+
+    def _key(self, name: Token) -> str:
+        """The canonical name of a key of the table."""
+        column = self.table.column(name)
+        if column is not None:
+            return column.name
+        if self.table.extra_keys and bare_name(name) and not is_nothing(name):
+            return str(name)
+
+        offered = ", ".join([*nearest(name, self.table.columns), COUNT_KEY])
+        ellipsis = ", ..." if len(self.table.columns) > MAX_NAMES_OFFERED else ""
+        message = f"{self.table.name} has no key {str(name)!r}; it has {offered}{ellipsis}"
+        raise error(ErrorKind.UNKNOWN_KEY, message, self._text, position(name))
+
+    def _wrong(self, message: str, node: Node) -> KgQueryError:
+        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))
+
 
 def _is_text(node: Node) -> TypeGuard[Token]:
     return isinstance(node, Token) and node.type != "STAR"
@@ -245,20 +324,22 @@ def find_table(schema: Schema, name: str) -> Table | None:
     """
     tables = schema.callable_tables
     words = _words(name)
-    exact = [table for table in tables if bare_name(table.name) == bare_name(name)]
-    same = [table for table in tables if _words(table.name) == words]
-    wider = [table for table in tables if words and words < _words(table.name)]
-    candidates = exact or same or wider
+
+    same_name = [table for table in tables if bare_name(table.name) == bare_name(name)]
+    same_words = [table for table in tables if _words(table.name) == words]
+    more_words = [table for table in tables if words and words < _words(table.name)]
+    candidates = same_name or same_words or more_words
     return candidates[0] if len(candidates) == 1 else None
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The most similar names, best first, at most `SHOWN_NAMES`."""
-    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=SHOWN_NAMES)
-    return [match for match, _, _ in found]
+    """The most similar names, best first, at most `MAX_NAMES_OFFERED`."""
+    matches = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=MAX_NAMES_OFFERED)
+    return [match for match, _, _ in matches]
 
 
 @lru_cache(1024)
 def _words(name: str) -> frozenset[str]:
-    words = (word.lower().removesuffix("s") for word in _WORDS.findall(name))
-    return frozenset(word for word in words if word not in _FILLERS)
+    """The words of a table's name, in the singular and without fillers."""
+    words = {word.lower().removesuffix("s") for word in _WORDS.findall(name)}
+    return frozenset(words - _FILLERS)

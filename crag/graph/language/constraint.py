@@ -15,18 +15,19 @@ from crag.graph.schema import Domain, Parameter, Schema, Table, Type, load_schem
 MAX_STATEMENTS = 4
 """As in the longest labelled program; the parser accepts twice as many."""
 
-LONGEST_NAME = 12
+MAX_NAME_WORDS = 12
 """Maximum number of words in a name from the question."""
-_LONGEST_TEXT = 150
-"""Maximum number of characters of a quoted text, as in the free grammar."""
-_FREE_NAMES = "QUOTED | names"
-_GIVEN_NAMES = "ENTITY | entities"
-_PART = re.compile(r"\w+|[^\w\s]")
-_QUOTABLE = re.compile(r'["\\]')
-_UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_QUOTED_CHARACTERS = 150
+"""As in the free grammar."""
+_ANY_NAMES = "QUOTED | names"
+_NAMES_OF_QUESTION = "ENTITY | entities"
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
+_NEEDS_ESCAPE = re.compile(r'["\\]')
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 
 _RULE = re.compile(r"^(\w+): ?(.*(?:\n +\|.*)*)", re.MULTILINE)
 _RULES: dict[str, str] = dict(_RULE.findall(CANONICAL))
+"""The rules and terminals of part 1 by name."""
 _BY_TABLE = frozenset({"call", "sort", "order", "conditions", "condition", "select"})
 """Rules that are copied for each table, because they lead to TABLE or KEY."""
 _REPLACED = frozenset({"program", "statement", "arguments", "argument", "TABLE"})
@@ -36,9 +37,9 @@ _LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
 
 
 class _Form(NamedTuple):
-    """A callable table, its position (first statement or later), and the table of the rows that it gives.
+    """One way to call a table: in the first statement or a later one, for its rows or those of another table.
 
-    `key`: the selected key, if it leads to another table's rows.
+    `rows` is the table of the rows that it gives; `key` the selected key, if it leads to another table's rows.
     """
 
     table: Table
@@ -48,8 +49,10 @@ class _Form(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Prefix of its rules' names."""
-        return "_".join(part for part in ("first" if self.is_first else "later", self.table.name, self.key) if part)
+        """Prefix of its rules' names, such as "first_get_person" or "later_get_person_music"."""
+        order = "first" if self.is_first else "later"
+        name = f"{order}_{self.table.name}"
+        return f"{name}_{self.key}" if self.key else name
 
 
 def constraint(domain: Domain | str, question: str | None = None) -> str:
@@ -58,47 +61,58 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
     It allows `None`, or 1 to 4 statements in canonical form; `sort`, `average` and `*` only after rows. With a
     `question`, every name in a call must be in it word for word (not dates and values of conditions).
     """
-    spans = _spans(" ".join((question or "").lower().split()))
-    text = _constraint(str(domain), names_given=bool(spans))
-    written = "|".join(re.escape(_QUOTABLE.sub(r"\\\g<0>", span)).replace("/", r"\/") for span in spans)
-    return f'{text}ENTITY: /"(?:{written})"/\n' if spans else text
+    spans = _question_spans(" ".join((question or "").lower().split()))
+    if not spans:
+        return _grammar(str(domain), names_from_question=False)
+
+    grammar = _grammar(str(domain), names_from_question=True)
+    alternatives = "|".join(_span_pattern(span) for span in spans)
+    return f'{grammar}ENTITY: /"(?:{alternatives})"/\n'
 
 
-def _spans(question: str) -> list[str]:
-    """Every part of the question of at most `LONGEST_NAME` words, with and without punctuation; longest first."""
-    parts = [match.span() for match in _PART.finditer(question)]
-    starts, ends = [start for start, _ in parts], [end for _, end in parts]
-    found = {
-        question[start:end]
-        for start in starts
-        for end in ends
-        if start < end <= start + _LONGEST_TEXT
-        and len(question[start:end].split()) <= LONGEST_NAME
-        and not _UNSPEAKABLE.search(question[start:end])
-    }
-    return sorted(found, key=lambda span: (-len(span), span))
+def _question_spans(question: str) -> list[str]:
+    """Every part of the question of at most `MAX_NAME_WORDS` words, with and without punctuation; longest first."""
+    parts = [match.span() for match in _WORD_OR_MARK.finditer(question)]
+    spans: set[str] = set()
+    for index, (start, _) in enumerate(parts):
+        for _, end in parts[index:]:
+            span = question[start:end]
+            if len(span) > _MAX_QUOTED_CHARACTERS or len(span.split()) > MAX_NAME_WORDS:
+                break
+            if not _CONTROL_CHARACTER.search(span):
+                spans.add(span)
+    return sorted(spans, key=lambda span: (-len(span), span))
+
+
+def _span_pattern(span: str) -> str:
+    """The span as it stands between quotes, as a regular expression of Lark, which delimits them with slashes."""
+    escaped = _NEEDS_ESCAPE.sub(r"\\\g<0>", span)
+    return re.escape(escaped).replace("/", r"\/")
 
 
 @functools.cache
-def _constraint(domain: str, *, names_given: bool) -> str:
-    """The grammar without the names; given names are the terminal ENTITY."""
+def _grammar(domain: str, *, names_from_question: bool) -> str:
+    """The grammar; `names_from_question`: without the terminal ENTITY, which has the names that are allowed."""
     schema = load_schema(domain)
-    lines = [f"start: NOTHING | {_calls(schema, MAX_STATEMENTS, is_first=True)}"]
-    for left in range(1, MAX_STATEMENTS):
-        lines.append(f"next_{left}: {_calls(schema, left, is_first=False)}")
-        lines += [_after(table, left) for table in schema.tables.values()]
+    lines = [f"start: NOTHING | {_any_call(schema, MAX_STATEMENTS, is_first=True)}"]
+    for remaining in range(1, MAX_STATEMENTS):
+        lines.append(f"next_{remaining}: {_any_call(schema, remaining, is_first=False)}")
+        lines += [_after_rule(table, remaining) for table in schema.tables.values()]
+
     for form in [*_forms(schema, is_first=True), *_forms(schema, is_first=False)]:
         lines += _call_rules(form)
     for table in schema.tables.values():
         lines += _row_rules(table)
     lines += [f"{name}: {body}" for name, body in _RULES.items() if name not in _BY_TABLE | _REPLACED]
-    if names_given:
+
+    if names_from_question:
         lines.append(f"entities: {_RULES['names'].replace('QUOTED', 'ENTITY')}")
-        lines = [line.replace(_FREE_NAMES, _GIVEN_NAMES) for line in lines]
+        lines = [line.replace(_ANY_NAMES, _NAMES_OF_QUESTION) for line in lines]
     return "\n".join(lines) + "\n"
 
 
 def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:
+    """All ways to call the tables of a domain."""
     for table in schema.callable_tables:
         yield _Form(table, table, None, is_first)
         for column in table.columns.values():
@@ -106,21 +120,23 @@ def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:
                 yield _Form(table, schema.tables[column.rows_of], column.name, is_first)
 
 
-def _calls(schema: Schema, left: int, *, is_first: bool) -> str:
-    """A call of any table, followed by at most `left - 1` statements."""
+def _any_call(schema: Schema, remaining: int, *, is_first: bool) -> str:
+    """A call of any table, followed by at most `remaining - 1` statements."""
     forms = _forms(schema, is_first=is_first)
-    return " | ".join(f"{form.name}_call{_more(form.rows, left)}" for form in forms)
+    return " | ".join(f"{form.name}_call{_following(form.rows, remaining)}" for form in forms)
 
 
-def _more(rows: Table, left: int) -> str:
-    return f" after_{rows.name}_{left - 1}?" if left > 1 else ""
+def _following(rows: Table, remaining: int) -> str:
+    return f" after_{rows.name}_{remaining - 1}?" if remaining > 1 else ""
 
 
-def _after(table: Table, left: int) -> str:
-    """What may follow rows of a table when `left` statements are left. A mean cannot be sorted."""
-    call = f" (NEXT next_{left - 1})?" if left > 1 else ""
-    sort = f"{table.name}_sort{_more(table, left)}"
-    return f"after_{table.name}_{left}: NEXT {sort} | NEXT AVERAGE_CALL{call} | NEXT next_{left}"
+def _after_rule(table: Table, remaining: int) -> str:
+    """What may follow rows of a table when `remaining` statements are left. A mean cannot be sorted."""
+    call_after_average = f" (NEXT next_{remaining - 1})?" if remaining > 1 else ""
+    sort = f"{table.name}_sort{_following(table, remaining)}"
+    return (
+        f"after_{table.name}_{remaining}: NEXT {sort} | NEXT AVERAGE_CALL{call_after_average} | NEXT next_{remaining}"
+    )
 
 
 def _call_rules(form: _Form) -> list[str]:
@@ -133,8 +149,9 @@ def _call_rules(form: _Form) -> list[str]:
         rules["select"] = rules["select"].replace("KEY", f'"{form.key}"').rpartition(" | ")[0]
     else:
         rules["select"] = rules["select"].replace("KEY", _selectable(form.table))
+
     rules["condition"] = rules["condition"].replace("KEY", f"{form.table.name}_key")
-    rules["arguments"] = _arguments(prefix, form.table.parameters)
+    rules["arguments"] = _arguments_rule(prefix, form.table.parameters)
     if form.is_first:
         rules = {name: body.replace(" | PREVIOUS", "") for name, body in rules.items()}
     return [f"{prefix}_{name}: {body}" for name, body in rules.items()]
@@ -145,6 +162,7 @@ def _row_rules(table: Table) -> list[str]:
     rules = _copies(table.name, ("sort", "order", "conditions", "condition", "select"))
     rules["select"] = rules["select"].replace("KEY", _selectable(table))
     rules = {name: body.replace("KEY", f"{table.name}_key") for name, body in rules.items()}
+
     keys = [column.name for column in table.columns.values() if column.type is not Type.ROWS]
     rules["key"] = " | ".join(f'"{name}"' for name in keys)
     return [f"{table.name}_{name}: {body}" for name, body in rules.items()]
@@ -156,25 +174,27 @@ def _selectable(table: Table) -> str:
 
 
 def _copies(prefix: str, names: Sequence[str]) -> dict[str, str]:
-    """Copies of rules of part 1 that refer to each other."""
+    """Copies of rules of part 1 that refer to each other instead of the originals: `call` is `<prefix>_call`."""
 
-    def symbol(match: re.Match[str]) -> str:
+    def prefix_symbol(match: re.Match[str]) -> str:
         name = match[0].rstrip("?")
         return f"{prefix}_{name}" if name in names or name == "arguments" else match[0]
 
-    copies = {}
+    copies: dict[str, str] = {}
     for name in names:
+        # Literals such as "sort(" are no symbols.
         parts = _LITERAL.split(_RULES[name])
-        copies[name] = "".join(part if part.startswith('"') else _SYMBOL.sub(symbol, part) for part in parts)
+        copies[name] = "".join(part if part.startswith('"') else _SYMBOL.sub(prefix_symbol, part) for part in parts)
     return copies
 
 
-def _arguments(prefix: str, parameters: Sequence[Parameter]) -> str:
+def _arguments_rule(prefix: str, parameters: Sequence[Parameter]) -> str:
     """At least one argument that is not None, or conditions after all arguments."""
-    anything = [f'(NOTHING | {_argument(parameter)}) ","' for parameter in parameters]
-    ends = [" ".join([*anything[:index], _argument(parameter)]) for index, parameter in enumerate(parameters)]
-    return " | ".join([*ends, " ".join([*anything, f"{prefix}_conditions"])])
+    optional = [f'(NOTHING | {_argument(parameter)}) ","' for parameter in parameters]
+    alternatives = [" ".join([*optional[:index], _argument(parameter)]) for index, parameter in enumerate(parameters)]
+    alternatives.append(" ".join([*optional, f"{prefix}_conditions"]))
+    return " | ".join(alternatives)
 
 
 def _argument(parameter: Parameter) -> str:
-    return f"({_FREE_NAMES} | PREVIOUS)" if parameter.kind.is_entity else "(QUOTED | PREVIOUS)"
+    return f"({_ANY_NAMES} | PREVIOUS)" if parameter.kind.is_entity else "(QUOTED | PREVIOUS)"

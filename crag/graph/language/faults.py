@@ -14,6 +14,11 @@ _CLOSERS = {"(": ")", "[": "]"}
 _HALF_WIDTH = str.maketrans("（）［］【】", "()[][]")
 _CALL = re.compile(r"\w[(（]|\bget_\w", re.IGNORECASE)
 """Signs of a call: a word directly before a bracket, or the start of a table's name."""
+_CONTEXT_BEFORE = 60
+_CONTEXT_AFTER = 40
+"""Characters around an error that its caret line shows."""
+_EXPECTED_BY_A_LIST = (",", "，", "、", "(", "（", "[", "［", "【")
+"""What a line ends with if its list goes on in the next line."""
 
 
 class ErrorKind(enum.StrEnum):
@@ -53,17 +58,23 @@ class KgQueryError(ValueError):
 
 
 def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
-    """The error for a position in a text."""
-    before = (text[:position] + "|").splitlines()
-    line, column = len(before), len(before[-1])
-    start = max(0, column - 60)
-    shown = (text.splitlines() or [""])[:line][-1][start : column + 40]
-    return KgQueryError(Fault(kind, message, line, column, f"{shown}\n{' ' * (column - 1 - start)}^"))
+    """The error at a position, an index into `text`."""
+    # The mark makes a position after a line break count as the beginning of the next line.
+    lines_before = (text[:position] + "|").splitlines()
+    line = len(lines_before)
+    column = len(lines_before[-1])
+
+    start = max(0, column - _CONTEXT_BEFORE)
+    lines = text.splitlines() or [""]
+    faulty_line = lines[min(line, len(lines)) - 1]
+    excerpt = faulty_line[start : column + _CONTEXT_AFTER]
+    indent = " " * (column - 1 - start)
+    return KgQueryError(Fault(kind, message, line, column, f"{excerpt}\n{indent}^"))
 
 
 @functools.cache
 def _mark_pattern() -> re.Pattern[str]:
-    """Match texts, call names and words first, so that brackets and quotes inside them do not count."""
+    """Match strings, call names and words first, so that brackets and quotes inside them do not count."""
     return re.compile(
         f"(?P<text>{terminal('TEXT')})|(?P<call>{terminal('NAME')})|(?P<word>{terminal('WORD')})"
         rf"|(?P<mark>[()（）\[\]［］【】\"'“”„«»‘’‚])"
@@ -83,7 +94,10 @@ def depth_fault(text: str, limit: int) -> KgQueryError | None:
     """The error for brackets nested deeper than `limit`."""
     depth = 0
     for mark, position in _marks(text):
-        depth = depth + 1 if mark in _CLOSERS else max(0, depth - (mark in ")]"))
+        if mark in _CLOSERS:
+            depth += 1
+        elif mark in ")]":
+            depth = max(0, depth - 1)
         if depth > limit:
             return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, position)
     return None
@@ -94,13 +108,12 @@ def bracket_fault(text: str) -> KgQueryError | None:
 
     Closing brackets after a complete statement do not count: the parser skips them.
     """
-    awaited: list[str] = []
+    awaited: list[str] = []  # the closing brackets that are still to come, the next one last
     is_first = True
     for mark, position in _marks(text):
-        extra, missing_at = False, None
         if mark == "call":
             if awaited and _begins_new_line(text, position):
-                missing_at = len(text[:position].rstrip())
+                return _missing_bracket(awaited[-1], text, len(text[:position].rstrip()))
         elif mark in _CLOSERS:
             awaited.append(_CLOSERS[mark])
             is_first = False
@@ -109,39 +122,48 @@ def bracket_fault(text: str) -> KgQueryError | None:
         elif awaited and mark == awaited[-1]:
             awaited.pop()
         elif mark in awaited:
-            missing_at = position
-        else:
-            extra = bool(awaited) or is_first or text[position + 1 :].lstrip().startswith(("[", "［", "【"))
-        if extra:
+            return _missing_bracket(awaited[-1], text, position)
+        elif awaited or is_first or text[position + 1 :].lstrip().startswith(("[", "［", "【")):
             return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
-        if missing_at is not None:
-            return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, missing_at)
+
     if awaited:
-        return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, len(text.rstrip()))
+        return _missing_bracket(awaited[-1], text, len(text.rstrip()))
     return None
+
+
+def _missing_bracket(bracket: str, text: str, position: int) -> KgQueryError:
+    return error(ErrorKind.MISSING_BRACKET, f"{bracket} is missing here", text, position)
 
 
 def _begins_new_line(text: str, position: int) -> bool:
     """Whether a new line starts there that does not continue the previous line's list."""
     before = text[:position].rstrip()
-    return "\n" in text[len(before) : position] and not before.endswith((",", "，", "、", "(", "（", "[", "［", "【"))
+    return "\n" in text[len(before) : position] and not before.endswith(_EXPECTED_BY_A_LIST)
 
 
 def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
     """The fault that stopped the parser, with what lark expected there."""
     if not _CALL.search(text):
         return prose(text)
-    if fault := bracket_fault(text):
+    fault = bracket_fault(text)
+    if fault is not None:
         return fault
-    names: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
-    expected = ", ".join(sorted(name.strip("_").lower().replace("_", " ") for name in names if name[0] != "$"))
+
     position = min(raised.pos_in_stream or 0, len(text.rstrip()))
-    stopped_by = text[position : position + 20].split(maxsplit=1)
-    shown = f"{stopped_by[0]!r} cannot stand here" if stopped_by else "the text stops too early"
-    return error(ErrorKind.SYNTAX, f"{shown}; expected {expected or 'nothing more'}", text, position)
+    next_words = text[position : position + 20].split(maxsplit=1)
+    problem = f"{next_words[0]!r} cannot stand here" if next_words else "the text stops too early"
+    return error(ErrorKind.SYNTAX, f"{problem}; expected {_expected_by_lark(raised)}", text, position)
+
+
+def _expected_by_lark(raised: UnexpectedInput) -> str:
+    """The grammar's terminals that could follow, in words: "close, comma"."""
+    # `accepts` is more precise, but only errors of the parser have it; those of the lexer have `expected`.
+    terminals: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
+    names = [name.strip("_").lower().replace("_", " ") for name in terminals if name[0] != "$"]
+    return ", ".join(sorted(names)) or "nothing more"
 
 
 def prose(text: str) -> KgQueryError:
-    """The fault of a text without calls."""
+    """The fault of a text without calls, such as an answer or an apology."""
     start = len(text) - len(text.lstrip())
     return error(ErrorKind.PROSE, "no call here; write calls, one a line, or None", text, start)

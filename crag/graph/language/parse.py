@@ -1,4 +1,8 @@
-"""Parses the text of a model or a person into a program, by the schema of the domain."""
+"""Parses the text of a model or a person into a program, by the schema of the domain.
+
+`crag.graph.language.syntax` reads the text into a tree; `_Binder` gives its statements their meaning, and
+`crag.graph.language.arguments` that of one call. Errors are in `crag.graph.language.faults`.
+"""
 
 from dataclasses import replace
 
@@ -20,31 +24,42 @@ _AVERAGES = frozenset({"average", "avg", "mean"})
 
 
 def parse(text: str, domain: Domain) -> Program:
-    """Parse a text in a domain.
+    """Parse the calls of one question.
 
     Accepts unambiguous slips of models (docs/kg_language.md). Texts that ask the same give equal programs. An empty
-    text and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
+    string and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
     Raises KgQueryError: the text is not a program. No text raises another error.
+
+    Example::
+
+        parse('GET_MOVIE("jaws")[length]', Domain.MOVIE)
+        # Program((Call("get_movie", ("jaws",), select="length"),))
     """
     # Check the characters first: encoding megabytes only to measure them is slow.
     if len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES:
-        cut = text[:MAX_BYTES]
-        raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", cut, len(cut))
-    if fault := depth_fault(text, MAX_DEPTH):
+        beginning = text[:MAX_BYTES]
+        raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", beginning, len(beginning))
+    fault = depth_fault(text, MAX_DEPTH)
+    if fault is not None:
         raise fault
+
     try:
         items = read(text)
     except UnexpectedInput as raised:
         raise syntax_fault(text, raised) from None
-    if fault := bracket_fault(text):
+
+    # The grammar is lenient: it also reads a text with a bracket too many.
+    fault = bracket_fault(text)
+    if fault is not None:
         raise fault
     if not items and text.strip():
         raise prose(text)
+
     binder = _Binder(text, load_schema(domain))
     for item in items:
-        if parts(item):
+        if parts(item):  # a token beside the statements has no parts
             take, body = parts(item)
-            binder.statement(str(take or ""), body)
+            binder.bind(str(take or ""), body)
     return Program(tuple(binder.statements))
 
 
@@ -57,52 +72,57 @@ class _Binder:
         self._rows: Table | None = None
         self.statements: list[Statement] = []
 
-    def statement(self, take: str, body: Node) -> None:
+    def bind(self, take: str, body: Node) -> None:
+        """Add the statements of one item; `take` is the word before it, such as ``ALL``."""
         if isinstance(body, Token):
-            self._average(body)
-        elif bare_name(str(body.children[0])) in _AVERAGES:
-            self._average_of(body)
-        elif bare_name(str(body.children[0])) == "sort":
-            self._sort(body, take)
+            self._add_average(body)
         else:
-            self._call(body, take)
+            name = bare_name(str(body.children[0]))
+            if name in _AVERAGES:
+                self._bind_average(body)
+            elif name == "sort":
+                self._bind_sort(body, take)
+            else:
+                self._bind_call(body, take)
+
         if len(self.statements) > MAX_STATEMENTS:
             message = f"at most {MAX_STATEMENTS} statements"
             raise error(ErrorKind.TOO_MANY_STATEMENTS, message, self._text, position(body))
 
-    def _average(self, body: Node) -> None:
-        self._rows_before("average", body)
+    def _add_average(self, body: Node) -> None:
+        self._require_rows("average", body)
         self._rows = None
         self.statements.append(Average())
 
-    def _average_of(self, body: Tree[Token]) -> None:
+    def _bind_average(self, body: Tree[Token]) -> None:
         """Read `average()`, `average(*)`, or an average with the call in its brackets."""
         _, slots, trailers = body.children
         match parts(slots):
             case [Tree(data="slot")] | [Token(type="STAR")]:
                 pass
             case [Tree(data="invocation") as inner]:
-                self.statement("", inner)
+                self.bind("", inner)
             case _:
                 raise self._wrong("average takes no argument: it works on the statement before", body)
         if parts(trailers):
             raise self._wrong("average gives one number: nothing can follow it", parts(trailers)[0])
-        self._average(body)
+        self._add_average(body)
 
-    def _sort(self, body: Tree[Token], take: str) -> None:
-        call = self._bound(self._rows_before("sort", body), body)
+    def _bind_sort(self, body: Tree[Token], take: str) -> None:
+        call = self._bound(self._require_rows("sort", body), body)
         key, descending = call.order()
         call.read_trailers(take)
         sort = Sort(tuple(call.conditions), key, descending, call.select, call.count, call.take)
         self._append(sort, call, body)
 
-    def _call(self, body: Tree[Token], take: str) -> None:
+    def _bind_call(self, body: Tree[Token], take: str) -> None:
         name = str(body.children[0])
         table = find_table(self._schema, name)
         if table is None:
             names = nearest(name, [table.name for table in self._schema.callable_tables])
             message = f"{self._schema.domain} has no table {name}; it has {', '.join(names)}"
             raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, position(body))
+
         call = self._bound(table, body)
         arguments = call.arguments()
         call.read_trailers(take)
@@ -116,15 +136,19 @@ class _Binder:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
         selected = call.table.columns.get(call.select or "")
         self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else call.table
-        self.statements.append(replace(statement, take=None) if call.rest else statement)
-        if call.rest:
-            nothing: Tree[Token] = Tree("slots", [])
-            sort: Tree[Token] = Tree(
-                "invocation", [Token("NAME", "sort"), nothing, Tree("trailers", call.rest)], body.meta
-            )
-            self._sort(sort, str(call.take or ""))
+        if not call.rest:
+            self.statements.append(statement)
+            return
 
-    def _rows_before(self, word: str, node: Node) -> Table:
+        # The number of rows means the inner rows.
+        self.statements.append(replace(statement, take=None))
+        no_slots: Tree[Token] = Tree("slots", [])
+        trailers: Tree[Token] = Tree("trailers", call.rest)
+        sort: Tree[Token] = Tree("invocation", [Token("NAME", "sort"), no_slots, trailers], body.meta)
+        self._bind_sort(sort, str(call.take or ""))
+
+    def _require_rows(self, word: str, node: Node) -> Table:
+        """The table of the previous statement's rows; an error if there are none."""
         if self._rows is None:
             message = f"{word} works on the rows of the statement before, and there are none"
             raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position(node))

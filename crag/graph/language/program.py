@@ -40,7 +40,7 @@ Argument = str | tuple[str, ...] | Previous | None
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`operator(key, value)`; the value is a text, another key or `*` (any of the previous values)."""
+    """`operator(key, value)`; the value is a string, another key or `*` (any of the previous values)."""
 
     operator: Operator
     key: str
@@ -102,44 +102,55 @@ _PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORE
 
 
 def render(program: Program) -> str:
-    """The text that `crag.graph.language.parse` reads back as an equal program, one statement a line."""
-    return "\n".join(map(_statement, program.statements)) or _NOTHING
+    """The canonical text, which `crag.graph.language.parse` reads back as an equal program; one statement a line.
+
+    Example::
+
+        render(Program((Call("get_movie", ("jaws",), select="length"),)))  # get_movie("jaws")["length"]
+    """
+    lines = [_render_statement(statement) for statement in program.statements]
+    return "\n".join(lines) or _NOTHING
 
 
-def _statement(statement: Statement) -> str:
+def _render_statement(statement: Statement) -> str:
     match statement:
         case Average():
             return "average"
         case Sort():
-            inside = _sort_arguments(statement)
+            arguments = _render_sort_arguments(statement)
             name = "sort"
         case Call():
-            inside = _call_arguments(statement)
+            arguments = _render_call_arguments(statement)
             name = statement.table
-    prefix = "ALL " if statement.take == "all" else ""
+
+    every = "ALL " if statement.take == "all" else ""
     select = "" if statement.select is None else f"[{_quoted(statement.select)}]"
     count = f'["{COUNT_KEY}"]' if statement.count else ""
-    rows = f"[:{statement.take}]" if isinstance(statement.take, int) else ""
-    return f"{prefix}{name}({inside}){select}{count}{rows}"
+    slice_ = f"[:{statement.take}]" if isinstance(statement.take, int) else ""
+    return f"{every}{name}({arguments}){select}{count}{slice_}"
 
 
-def _call_arguments(call: Call) -> str:
-    arguments = [_argument(argument) for argument in call.arguments]
+def _render_call_arguments(call: Call) -> str:
+    arguments = [_render_argument(argument) for argument in call.arguments]
     if call.conditions:
+        # Conditions come after all arguments.
         arguments += [_NOTHING] * (_parameter_count(call.table) - len(arguments))
-        arguments.append(_conditions(call.conditions))
+        arguments.append(_render_conditions(call.conditions))
     return ",".join(arguments)
 
 
-def _sort_arguments(sort: Sort) -> str:
-    conditions = _conditions(sort.conditions) if sort.conditions else _NOTHING
+def _render_sort_arguments(sort: Sort) -> str:
+    conditions = _render_conditions(sort.conditions) if sort.conditions else _NOTHING
     if sort.key is None:
         return conditions
-    key = ("-" if sort.descending else "") + sort.key
-    return f"{conditions},{key if _PLAIN_KEY.fullmatch(sort.key) else _quoted(key)}"
+
+    key = f"-{sort.key}" if sort.descending else sort.key
+    if not _PLAIN_KEY.fullmatch(sort.key):
+        key = _quoted(key)
+    return f"{conditions},{key}"
 
 
-def _argument(argument: Argument) -> str:
+def _render_argument(argument: Argument) -> str:
     match argument:
         case None:
             return _NOTHING
@@ -151,28 +162,39 @@ def _argument(argument: Argument) -> str:
             return f"[{','.join(map(_quoted, argument))}]"
 
 
-def _conditions(conditions: Sequence[Condition]) -> str:
-    written = ",".join(map(_condition, conditions))
-    return written if len(conditions) == 1 else f"[{written}]"
+def _render_conditions(conditions: Sequence[Condition]) -> str:
+    joined = ",".join(map(_render_condition, conditions))
+    return joined if len(conditions) == 1 else f"[{joined}]"
 
 
-def _condition(condition: Condition) -> str:
-    value = _key(condition.value.name) if isinstance(condition.value, Key) else _argument(condition.value)
-    return f"{condition.operator}({_key(condition.key)},{value})"
+def _render_condition(condition: Condition) -> str:
+    return f"{condition.operator}({_render_key(condition.key)},{_render_value(condition.value)})"
 
 
-def _key(name: str) -> str:
+def _render_value(value: str | Key | Previous) -> str:
+    if isinstance(value, Key):
+        return _render_key(value.name)
+    return _render_argument(value)
+
+
+def _render_key(name: str) -> str:
     """In quotes only if an info-box key has characters that a bare word cannot have."""
     return name if _PLAIN_KEY.fullmatch(name) else _quoted(name)
 
 
 def _quoted(text: str) -> str:
     """In double quotes, on one line. All white space becomes single blanks; no name depends on it."""
-    text = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
+    on_one_line = " ".join(text.split())
+    escaped = on_one_line.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @cache
 def _parameter_count(table: str) -> int:
-    tables = (load_schema(domain).tables.get(table) for domain in Domain)
-    return max((len(found.parameters) for found in tables if found), default=0)
+    """How many parameters a table has; the most, if several domains have a table of that name."""
+    counts = [0]
+    for domain in Domain:
+        schema_table = load_schema(domain).tables.get(table)
+        if schema_table is not None:
+            counts.append(len(schema_table.parameters))
+    return max(counts)

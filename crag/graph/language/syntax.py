@@ -21,19 +21,23 @@ class _Values(Transformer[Token, Tree[Token]]):
     """Makes one token of each value, without quotes, escapes and extra blanks."""
 
     def value(self, tokens: list[Token]) -> Token:
-        first, last = tokens[0], tokens[-1]
-        is_quoted = last.type == "TEXT"
-        text = "".join(tokens[:-1]) + _ESCAPE.sub(r"\1", last[1:-1]) if is_quoted else " ".join(tokens)
+        first = tokens[0]
+        last = tokens[-1]
+        if last.type == "TEXT":
+            sign = "".join(tokens[:-1])  # a minus before the quotes, for a descending sort
+            text = sign + _ESCAPE.sub(r"\1", last[1:-1])
+        else:
+            text = " ".join(tokens)
         return Token.new_borrow_pos(last.type, " ".join(text.split()), first)
 
 
 def position(node: Node) -> int:
-    """Where it begins."""
+    """The index of its first character in the text."""
     return (node.start_pos if isinstance(node, Token) else node.meta.start_pos) or 0
 
 
 def parts(node: Node) -> list[Node]:
-    """What a tree holds; nothing for a token."""
+    """The children of a tree; nothing for a token."""
     return node.children if isinstance(node, Tree) else []
 
 

@@ -43,7 +43,7 @@ class Type(enum.StrEnum):
 
 
 class Match(enum.StrEnum):
-    """How a condition's text is compared with a row's."""
+    """How a condition's value is compared with a row's."""
 
     EXACT = "exact"  # equal except for case, accents and punctuation
     CONTAINS = "contains"  # contains the condition's words: "james bond" is in "James Bond (007)"
@@ -76,7 +76,7 @@ class NumberKind(enum.StrEnum):
     AMOUNT = "amount"  # can be summed: goals, dollars, shares traded
     PRICE = "price"  # a price at a moment: no sum, but changes
     RATIO = "ratio"  # a share, a rating: no sum
-    RANK = "rank"  # a place: the first is the best; neither sum nor average
+    RANK = "rank"  # a position: the first is the best; neither sum nor average
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,9 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name or alias in any spelling, or None."""
-        wanted = bare_name(name)
+        bare = bare_name(name)
         for column in self.columns.values():
-            if wanted in {bare_name(column.name), *map(bare_name, column.aliases)}:
+            if bare == bare_name(column.name) or any(bare == bare_name(alias) for alias in column.aliases):
                 return column
         return None
 
@@ -160,22 +160,27 @@ class Schema:
 def load_schema(domain: Domain | str) -> Schema:
     """The schema of a domain.
     Raises ValueError: the domain is unknown.
+
+    Example: ``load_schema("movie").tables["get_movie"].columns["length"].unit`` is "minutes".
     """
     domain = Domain(domain)
     data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
-    tables = {name: _table(name, entry, data.get("columns", {})) for name, entry in data["tables"].items()}
+    shared_columns = data.get("columns", {})
+    tables = {name: _build_table(name, entry, shared_columns) for name, entry in data["tables"].items()}
     return Schema(domain, data["meaning"], tables)
 
 
-def _table(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> Table:
+def _build_table(name: str, entry: Mapping[str, Any], shared_columns: Mapping[str, Mapping[str, Any]]) -> Table:
     """Read a table; `include` adds named groups of columns that several tables share."""
     keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):
-        keys = keys | {key: value for key, value in groups[group].items() if key not in keys}
-    columns = {key: {"name": key, "label": key.replace("_", " "), **value} for key, value in keys.items()}
+        for key, column in shared_columns[group].items():
+            keys.setdefault(key, column)
+
+    columns = {key: {"name": key, "label": key.replace("_", " "), **column} for key, column in keys.items()}
     parameters = [{"name": label, "kind": kind} for label, kind in entry.get("parameters", {}).items()]
-    rest = {key: value for key, value in entry.items() if key not in {"keys", "include"}}
-    return _TABLE.validate_python({**rest, "name": name, "parameters": parameters, "columns": columns})
+    options = {key: value for key, value in entry.items() if key not in {"keys", "include"}}
+    return _TABLE.validate_python({**options, "name": name, "parameters": parameters, "columns": columns})
 
 
 @functools.lru_cache(maxsize=4096)

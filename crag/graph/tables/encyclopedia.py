@@ -3,52 +3,78 @@
 import re
 
 from crag.core.text import clean
-from crag.graph.context import LookupContext, TableQuery, name_list
+from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.results import Cell, NotFoundError, Row
 from crag.text.matching import best_match
 
-_NO_TEXT = re.compile(r"<ref[^<>]*/>|<ref(?:(?!<ref).)*?</ref>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_TITLE_FLOOR = 0.75
+"""Articles whose titles are less similar to the name are about something else."""
+_MAX_MARKUP = 20_000
+"""Characters of a value that are read."""
+_MAX_NESTING = 4
+"""Templates nest, but not deeply around useful text."""
+
+_REFERENCE = re.compile(r"<ref[^<>]*/>|<ref(?:(?!<ref).)*?</ref>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
+"""Footnotes and comments."""
 _TAG = re.compile(r"<[^<>]{0,200}>")
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _WEB_LINK = re.compile(r"\[https?://\S{1,400} ([^\[\]]*)\]")
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
+_TEMPLATES_WITHOUT_TEXT = frozenset({"efn", "refn", "cite", "sfn", "citation", "nobold"})
 
 
 def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
     """The article with that title: its summary and its info-box entries as plain text."""
-    name = query.name("a title")
-    titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
-    match = best_match(name, titles, floor=0.75)
-    if match is None:
-        raise NotFoundError(f'the graph has no article "{name}"; nearest: {name_list(titles)}')
-    title = titles[match.position]
-    if not match.exact:
-        context.remark(f'"{name}" is read as the article "{title}"')
+    name = query.require_name("a title")
+    title = _find_title(context, name)
     article = context.ask("/open/get_entity", query=title)
     if article is None:
         raise NotFoundError(f'the graph has no article "{title}"')
+
     box = article.get("summary_structured") or {}
-    entries = {key: text for key, value in box.items() if (text := plain(str(value)))}
-    raw = " ; ".join(f"{key} is {value}" for key, value in box.items() if value)
-    summary = " ".join(part for part in (raw, article.get("summary_text") or "") if part)
-    cells: dict[str, Cell] = {**entries, "name": title, "summary": summary}
-    cells["text"] = plain(str(article.get("summary_text") or ""))
+    text = article.get("summary_text") or ""
+    cells: dict[str, Cell] = {}
+    for key, value in box.items():
+        entry = plain(str(value))
+        if entry:
+            cells[key] = entry
+
+    raw_box = " ; ".join(f"{key} is {value}" for key, value in box.items() if value)
+    cells["name"] = title
+    cells["summary"] = " ".join(part for part in (raw_box, text) if part)
+    cells["text"] = plain(str(text))
     return [Row(title, cells)]
+
+
+def _find_title(context: LookupContext, name: str) -> str:
+    titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
+    match = best_match(name, titles, floor=_TITLE_FLOOR)
+    if match is None:
+        raise NotFoundError(f'the graph has no article "{name}"; nearest: {quote_names(titles)}')
+
+    title = titles[match.position]
+    if not match.exact:
+        context.remark(f'"{name}" is read as the article "{title}"')
+    return title
 
 
 def plain(markup: str) -> str:
     """Wiki markup as plain text: links and templates become their text, references are removed."""
-    text = _WEB_LINK.sub(r"\1", _TAG.sub(" ", _NO_TEXT.sub(" ", markup[:20_000])))
-    for _ in range(4):  # templates nest, but not deeply around useful text
-        text = _TEMPLATE.sub(_inside, _LINK.sub(r"\1", text))
-    words = clean(re.sub(r"'{2,}", "", text), references=True).split()
+    text = _REFERENCE.sub(" ", markup[:_MAX_MARKUP])
+    text = _TAG.sub(" ", text)
+    text = _WEB_LINK.sub(r"\1", text)
+    for _ in range(_MAX_NESTING):
+        text = _TEMPLATE.sub(_template_text, _LINK.sub(r"\1", text))
+
+    text = re.sub(r"'{2,}", "", text)  # bold and italics
+    words = clean(text, references=True).split()
     return re.sub(r" ([,.;)])", r"\1", " ".join(words)).strip(" ,")
 
 
-def _inside(template: "re.Match[str]") -> str:
+def _template_text(template: "re.Match[str]") -> str:
     """A template's arguments without name and options: "{{convert|830|m|abbr=on}}" becomes "830 m"."""
     name, _, arguments = template.group(1).replace("|", " ").partition(" ")
-    if name.casefold() in {"efn", "refn", "cite", "sfn", "citation", "nobold"}:
+    if name.casefold() in _TEMPLATES_WITHOUT_TEXT:
         return " "
     words = re.sub(r"\b\w+=\w+\b", " ", arguments).split()
     return f" {' '.join(words)} "

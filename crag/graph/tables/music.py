@@ -1,14 +1,14 @@
-"""The music tables."""
+"""The music tables. Most keys have an endpoint of their own, so only those of the requested keys are asked."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from crag.graph.conditions import year_range
-from crag.graph.context import MOST_ROWS, LookupContext, TableQuery, name_list
-from crag.graph.endpoints import request
+from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
+from crag.graph.endpoints import build_request
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
 from crag.text.dates import Calendar
 from crag.text.matching import best_match
@@ -29,23 +29,30 @@ _GRAMMY_YEAR = {
     "song_of_the_year": "/music/grammy_get_best_song_by_year",
     "album_of_the_year": "/music/grammy_get_best_album_by_year",
 }
+"""Tables: the key -> its endpoint."""
+
 _CONCERT = re.compile(r"\d{4}-\d\d-\d\d\b")
 _LOWEST_RANK = 100
-_MOST_RANKS = 40
+_MAX_RANKS = 40
 _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
+
+
+# ---- artists and songs
 
 
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """The artist; asks only the endpoints of the keys that are read. Works have dates only if dates are read."""
-    artist = find_artist(context, query.name("an artist"))
-    read = _read(context, query, _PERSON, artist)
-    cells: dict[str, Cell] = {"name": artist, **read}
-    if "lifespan" in cells:
-        cells["lifespan"] = tuple(day for day in read["lifespan"] or () if day) or None
-    if "members" in cells:
-        cells["members"] = tuple(sorted(read["members"] or ())) or None
+    artist = find_artist(context, query.require_name("an artist"))
+    values = _read_keys(context, query, _PERSON, artist)
+
+    cells: dict[str, Cell] = {"name": artist, **values}
+    if "lifespan" in values:
+        cells["lifespan"] = tuple(day for day in values["lifespan"] or () if day) or None
+    if "members" in values:
+        cells["members"] = tuple(sorted(values["members"] or ())) or None
     if "music" in query.keys:
         cells["music"] = _works(context, artist, dated="release_date" in query.keys)
+
     if len(cells) > 1 and all(value is None for key, value in cells.items() if key != "name"):
         raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
     return [Row(artist, cells)]
@@ -53,107 +60,8 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
-    song = find_song(context, query.name("a song"))
-    return [Row(song, {"name": song, **_read(context, query, _SONG, song)})]
-
-
-def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Number and years of an artist's Grammys. The server counts rows that contain the name, so case matters.
-
-    The table of awards has its own spellings and may have artists that the table of artists lacks.
-    """
-    (artist, *_), unknown = _spellings(context, query.name("an artist"), find_artist)
-    cells = _read(context, query, _GRAMMY_PERSON, artist)
-    if unknown is not None and not any(cells.values()):
-        raise unknown  # an unknown artist is not an artist without awards
-    if "award_date" in cells:
-        cells["award_date"] = tuple(sorted(cells["award_date"] or ()))
-    return [Row(artist, cells)]
-
-
-def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Number of a song's Grammys, for the first spelling that has any."""
-    spellings, unknown = _spellings(context, query.name("a song"), find_song)
-    for song in dict.fromkeys(spellings):
-        count = context.ask("/music/grammy_get_award_count_by_song", query=song)
-        if count:
-            return [Row(song, {"award_count": count})]
-    if unknown is not None:
-        raise unknown
-    return [Row(spellings[0], {"award_count": 0})]
-
-
-def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The winners of the general fields of one year."""
-    allowed = year_range(query.conditions)
-    text = str(allowed[0]) if query.names[0] is None and allowed and len(allowed) == 1 else query.name("a year")
-    span = context.resolve(text, Calendar.CIVIL).range
-    if span is None or span.first.year != span.last.year:
-        raise MeaninglessCallError(f'"{text}" is no year')
-    year = span.first.year
-    if year not in _GRAMMY_YEARS:
-        raise NotFoundError(f"the graph has the Grammy Awards of {_GRAMMY_YEARS[0]} to {_GRAMMY_YEARS[-1]} only")
-    if not query.keys:
-        query = replace(query, whole=True)
-    read = _read(context, query, _GRAMMY_YEAR, year)
-    cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
-    return [Row(f"the {year} Grammy Awards", cells)]
-
-
-def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
-    """A song's rank in the chart of a day, or the songs at the allowed ranks of a day."""
-    name, day = query.names[0], _chart_day(context, query.names[1])
-    if name is None:
-        return _at_ranks(context, year_range(query.conditions, "rank") or range(1, 2), day)
-    song = find_song(context, name)
-    day = day or _chart_day(context, "today")
-    asked = list(filter(query.reads, _BILLBOARD))
-    endpoint = "/music/get_billboard_attributes"
-    found = context.ask_each([request(endpoint, date=day, attribute=key, song_name=song) for key in asked])
-    read = dict(zip(asked, found, strict=True))
-    if read and all(value is None for value in read.values()):
-        raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
-    cells: dict[str, Cell] = {key: int(said) if str(said).isdecimal() else said for key, said in read.items()}
-    return [Row(f"{song} in the Billboard Hot 100 of {day}", {"song": song, **cells})]
-
-
-def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
-    """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
-    found = context.ask(f"/music/search_{what}_entity_by_name", query=name)
-    match = best_match(name, found)
-    if match is not None:
-        best = str(found[match.position])
-        if not match.exact:
-            context.remark(f'"{name}" is read as the {what} "{best}"')
-            return best
-        # Names that differ in case or accents are different entries. A lower-case question does not mean "hello".
-        preferred = (name, _capitalised(name)) if name != name.lower() else (_capitalised(name),)
-        return next((spelling for spelling in preferred if spelling in found), best)
-    for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
-        known = context.ask(probe, query=spelling)
-        if known not in (None, [None, None]):
-            return spelling
-    raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {name_list(found)}')
-
-
-find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
-find_song = partial(_find, what="song", probe="/music/get_song_release_date")
-
-
-def _spellings(
-    context: LookupContext, name: str, find: Callable[[LookupContext, str], str]
-) -> tuple[list[str], NotFoundError | None]:
-    """Spellings that the table of awards may have, and the fault of the search."""
-    try:
-        return [find(context, name), _capitalised(name)], None
-    except NotFoundError as error:
-        return [_capitalised(name), name], error
-
-
-def _read(context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], name: str | int) -> dict[str, Any]:
-    """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
-    asked = {key: request(endpoint, query=name) for key, endpoint in endpoints.items() if query.reads(key)}
-    return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
+    song = find_song(context, query.require_name("a song"))
+    return [Row(song, {"name": song, **_read_keys(context, query, _SONG, song)})]
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
@@ -161,7 +69,9 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
     Concert recordings, whose titles begin with a day, come last, in case the question has no calls left.
     """
-    works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[:MOST_ROWS]
+    titles = context.ask("/music/get_artist_all_works", query=artist) or ()
+    works: list[str] = list(dict.fromkeys(titles))[:MAX_ROWS]
+
     dates: dict[str, str | None] = {}
     if dated:
         order = sorted(works, key=lambda work: bool(_CONCERT.match(work)))
@@ -172,26 +82,171 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
     return tuple(Row(artist, {"name": work, "release_date": dates.get(work)}) for work in works)
 
 
-def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
+# ---- Grammy Awards
+
+
+def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
+    """Number and years of an artist's Grammys. The server counts rows that contain the name, so case matters.
+
+    The table of awards has its own spellings and may have artists that the table of artists lacks.
+    """
+    spellings, not_found = _spellings(context, query.require_name("an artist"), find_artist)
+    artist = spellings[0]
+    cells = _read_keys(context, query, _GRAMMY_PERSON, artist)
+    if not_found is not None and not any(cells.values()):
+        raise not_found  # an unknown artist is not an artist without awards
+
+    if "award_date" in cells:
+        cells["award_date"] = tuple(sorted(cells["award_date"] or ()))
+    return [Row(artist, cells)]
+
+
+def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
+    """Number of a song's Grammys, for the first spelling that has any."""
+    spellings, not_found = _spellings(context, query.require_name("a song"), find_song)
+    for song in dict.fromkeys(spellings):
+        count = context.ask("/music/grammy_get_award_count_by_song", query=song)
+        if count:
+            return [Row(song, {"award_count": count})]
+
+    if not_found is not None:
+        raise not_found
+    return [Row(spellings[0], {"award_count": 0})]
+
+
+def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The winners of the general fields of one year."""
+    year = _grammy_year(context, query)
+    if year not in _GRAMMY_YEARS:
+        raise NotFoundError(f"the graph has the Grammy Awards of {_GRAMMY_YEARS[0]} to {_GRAMMY_YEARS[-1]} only")
+
+    if not query.keys:
+        query = replace(query, whole=True)
+    winners_by_key = _read_keys(context, query, _GRAMMY_YEAR, year)
+    cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in winners_by_key.items()}
+    return [Row(f"the {year} Grammy Awards", cells)]
+
+
+def _grammy_year(context: LookupContext, query: TableQuery) -> int:
+    """The year that the argument names or, without one, the only year that the conditions allow."""
+    allowed = year_range(query.conditions)
+    if query.names[0] is None and allowed and len(allowed) == 1:
+        expression = str(allowed[0])
+    else:
+        expression = query.require_name("a year")
+
+    span = context.resolve(expression, Calendar.CIVIL).range
+    if span is None or span.first.year != span.last.year:
+        raise MeaninglessCallError(f'"{expression}" is no year')
+    return span.first.year
+
+
+# ---- the Billboard chart
+
+
+def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
+    """A song's rank in the chart of a day, or the songs at the allowed ranks of a day."""
+    name = query.names[0]
+    day = _chart_day(context, query.names[1])
+    if name is None:
+        ranks = year_range(query.conditions, "rank") or range(1, 2)
+        return _songs_at_ranks(context, ranks, day)
+
+    song = find_song(context, name)
+    if day is None:
+        day = _chart_day(context, "today")
+    keys = [key for key in _BILLBOARD if query.reads(key)]
+    endpoint = "/music/get_billboard_attributes"
+    calls = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
+    values = dict(zip(keys, context.ask_each(calls), strict=True))
+    if values and all(value is None for value in values.values()):
+        raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
+
+    cells: dict[str, Cell] = {"song": song}
+    for key, value in values.items():
+        cells[key] = int(value) if str(value).isdecimal() else value
+    return [Row(f"{song} in the Billboard Hot 100 of {day}", cells)]
+
+
+def _songs_at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
     """The songs at the allowed ranks of a day, or of all days (the server does not name the day)."""
     ranks = [rank for rank in allowed if 1 <= rank <= _LOWEST_RANK]
-    if len(ranks) > _MOST_RANKS:
-        context.remark(f"only the first {_MOST_RANKS} of {len(ranks)} ranks were looked at")
-    ranks = ranks[:_MOST_RANKS]
+    if len(ranks) > _MAX_RANKS:
+        context.remark(f"only the first {_MAX_RANKS} of {len(ranks)} ranks were looked at")
+        ranks = ranks[:_MAX_RANKS]
+    calls = [build_request("/music/get_billboard_rank_date", rank=rank, date=day) for rank in ranks]
+    replies = context.ask_each(calls)
+
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
-    found = context.ask_each([request("/music/get_billboard_rank_date", rank=rank, date=day) for rank in ranks])
-    return [
-        Row(f"rank {rank} of {chart}", {"song": song, "artist": artist, "rank": rank})
-        for rank, (songs, artists) in zip(ranks, (pair or ((), ()) for pair in found), strict=True)
-        for song, artist in zip(songs or (), artists or (), strict=False)
-    ]
+    rows: list[Row] = []
+    for rank, reply in zip(ranks, replies, strict=True):
+        songs, artists = reply or ((), ())
+        for song, artist in zip(songs or (), artists or (), strict=False):
+            cells = {"song": song, "artist": artist, "rank": rank}
+            rows.append(Row(f"rank {rank} of {chart}", cells))
+    return rows
 
 
-def _chart_day(context: LookupContext, text: str | None) -> str | None:
-    if text is None:
+def _chart_day(context: LookupContext, expression: str | None) -> str | None:
+    """The last day of a date expression, ``YYYY-MM-DD``; "latest" is the day of asking."""
+    if expression is None:
         return None
-    span = context.resolve(text, Calendar.CIVIL).range
-    return (span.last if span is not None else context.asked_at.date()).isoformat()
+    span = context.resolve(expression, Calendar.CIVIL).range
+    day = span.last if span is not None else context.asked_at.date()
+    return day.isoformat()
+
+
+# ---- names and keys
+
+
+def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
+    """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
+    candidates = context.ask(f"/music/search_{what}_entity_by_name", query=name)
+    match = best_match(name, candidates)
+    if match is not None:
+        best = str(candidates[match.position])
+        if match.exact:
+            return _preferred_spelling(name, candidates) or best
+        context.remark(f'"{name}" is read as the {what} "{best}"')
+        return best
+
+    for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
+        reply = context.ask(probe, query=spelling)
+        if reply not in (None, [None, None]):
+            return spelling
+    raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {quote_names(candidates)}')
+
+
+def _preferred_spelling(name: str, candidates: Iterable[str]) -> str | None:
+    """Names that differ in case or accents are different entries. A lower-case question does not mean "hello"."""
+    if name != name.lower() and name in candidates:
+        return name
+    capitalised = _capitalised(name)
+    return capitalised if capitalised in candidates else None
+
+
+find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
+find_song = partial(_find, what="song", probe="/music/get_song_release_date")
+
+
+def _spellings(
+    context: LookupContext, name: str, find: Callable[[LookupContext, str], str]
+) -> tuple[list[str], NotFoundError | None]:
+    """Spellings that the table of awards may have, and the fault of the search."""
+    capitalised = _capitalised(name)
+    try:
+        return [find(context, name), capitalised], None
+    except NotFoundError as error:
+        return [capitalised, name], error
+
+
+def _read_keys(
+    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], name: str | int
+) -> dict[str, Any]:
+    """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
+    keys = [key for key in endpoints if query.reads(key)]
+    replies = context.ask_each([build_request(endpoints[key], query=name) for key in keys])
+    return dict(zip(keys, replies, strict=True))
 
 
 def _capitalised(name: str) -> str:

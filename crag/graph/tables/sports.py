@@ -1,37 +1,52 @@
 """The sports tables, filled from two endpoints. A row is one game of the requested team."""
 
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from crag.graph.context import LookupContext, TableQuery, days_text
+from crag.graph.context import LookupContext, TableQuery, format_days
 from crag.graph.entities import League, team_spelling
 from crag.graph.results import Cell, NoGameError, NotFoundError, Row
 from crag.text.dates import Calendar, DateRange
 
-_LAST_SEASONS = 2
+_MAX_SEASONS = 2
 """Calendar years to search for a team's last or next game."""
+_LATEST_DAYS = timedelta(days=31)
+"""How far "latest" goes back."""
+_MAX_DAYS_BY_MONTH = 62
+"""A longer span is asked for by the year."""
 
 _FIRST_KEYS = ("team", "opponent", "date", "venue", "result", "GF", "GA", "league", "season")
 """Keys of a soccer game in the order of sentences; the server's other keys follow."""
 
-_GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
+_ReadGames = Callable[[LookupContext, str | None, str], list[Row]]
+"""Asks for the games of a team (None: any) on a day, or in a month or year."""
+
+
+# ---- the tables
 
 
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
     """A team's games before today (step -1) or after it (1), nearest first; without conditions only one."""
-    team, _ = _team(context, query.names[0], "soccer")
-    today, back = context.asked_at.date(), step < 0
+    team, _ = _find_team(context, query.names[0], "soccer")
+    today = context.asked_at.date()
+    is_past = step < 0
+
     games: list[Row] = []
-    for year in range(today.year, today.year + step * _LAST_SEASONS, step):
-        rows = [row for row in _soccer(context, team, str(year)) if (_day(row) < today if back else _day(row) > today)]
-        games += sorted(rows, key=_day, reverse=back)
+    for year in range(today.year, today.year + step * _MAX_SEASONS, step):
+        games_of_year = _soccer_games(context, team, str(year))
+        if is_past:
+            games_of_year = [row for row in games_of_year if _day(row) < today]
+        else:
+            games_of_year = [row for row in games_of_year if _day(row) > today]
+        games += sorted(games_of_year, key=_day, reverse=is_past)
         if games and not query.conditions:
             return games[:1]
+
     if not games:
-        when = "before" if back else "after"
+        when = "before" if is_past else "after"
         raise NotFoundError(f"the graph has no game of {team or 'any team'} {when} {today}")
     return games
 
@@ -40,115 +55,157 @@ get_soccer_last_game = partial(_season_games, step=-1)
 get_soccer_next_game = partial(_season_games, step=1)
 
 
-def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _GamesOf) -> list[Row]:
+def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _ReadGames) -> list[Row]:
     """The games of the days that the date means, oldest first."""
-    span = _span(context, query.names[1])
-    team, known = _team(context, query.names[0], league)
-    rows = [row for text in _months(span) for row in read(context, team, text)]
-    inside = sorted((row for row in rows if span.contains(_day(row))), key=_day)
-    if not inside:
-        fault = NoGameError if known else NotFoundError
-        raise fault(f"the graph has no game of {team or 'any team'} on {days_text(span.first, span.last)}")
+    span = _requested_days(context, query.names[1])
+    team, is_known = _find_team(context, query.names[0], league)
+
+    games: list[Row] = []
+    for period in _periods(span):
+        games += [row for row in read(context, team, period) if span.contains(_day(row))]
+    games.sort(key=_day)
+
+    days = format_days(span.first, span.last)
+    if not games:
+        # Only of a known team is an empty calendar evidence.
+        error_type = NoGameError if is_known else NotFoundError
+        raise error_type(f"the graph has no game of {team or 'any team'} on {days}")
     if not span.is_day:
-        context.remark(f"games from {days_text(span.first, span.last)}")
-    return inside
+        context.remark(f"games from {days}")
+    return games
 
 
-def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
-    """Rows of the soccer table. Only the row's key has team, league and season.
+# ---- the games of the two endpoints
+
+
+def _soccer_games(context: LookupContext, team: str | None, period: str) -> list[Row]:
+    """Rows of the soccer table. Only the record's key has team, league and season.
 
     Without a team the server gives every match twice: keep one, from the home team's side if possible.
     """
-    rows: list[Row] = []
-    records = list(_records(context.ask("/sports/soccer/get_games_on_date", date=day, team_name=team)))
+    reply = context.ask("/sports/soccer/get_games_on_date", date=period, team_name=team)
+    games = [(_parse_game_key(key), key, game) for key, game in _records(reply)]
     if team is None:
-        records.sort(key=lambda record: record[1].get("venue") == "Home")
-        records = list({_row_key(key)[3] or key: (key, game) for key, game in records}.values())
-    for key, game in records:
-        league, season, side, _ = _row_key(key)
+        games.sort(key=lambda game: game[2].get("venue") == "Home")
+        # Of the same game the one added last stays.
+        games = list({parsed.game or key: (parsed, key, game) for parsed, key, game in games}.values())
+
+    rows: list[Row] = []
+    for parsed, _, game in games:
         cells: dict[str, Cell] = {
             **dict.fromkeys(_FIRST_KEYS),
             **game,
-            "team": side,
+            "team": parsed.team,
             "date": str(game.get("date") or "")[:10],
-            # Some replies mix texts ("0") and numbers.
-            **{goals: int(str(n)) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
-            "league": league,
-            "season": season,
+            "GF": _goals(game.get("GF")),
+            "GA": _goals(game.get("GA")),
+            "league": parsed.league,
+            "season": parsed.season,
         }
-        rows.append(Row(side or team or "", cells))
+        rows.append(Row(parsed.team or team or "", cells))
     return rows
 
 
-def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
+def _goals(value: Cell) -> Cell:
+    """Some replies mix strings ("0") and numbers."""
+    return int(str(value)) if str(value).isdecimal() else value
+
+
+def _nba_games(context: LookupContext, team: str | None, period: str) -> list[Row]:
     """Rows of the NBA table, with the requested team first; without a team the home team."""
+    reply = context.ask("/sports/nba/get_games_on_date", date=period, team_name=team)
     rows: list[Row] = []
-    for _, game in _records(context.ask("/sports/nba/get_games_on_date", date=day, team_name=team)):
-        own, other = ("home", "away") if team in {None, game.get("team_name_home")} else ("away", "home")
+    for _, game in _records(reply):
+        is_home = team is None or team == game.get("team_name_home")
+        side = "home" if is_home else "away"
+        other_side = "away" if is_home else "home"
         cells: dict[str, Cell] = {
-            "team": game.get(f"team_name_{own}"),
-            "opponent": game.get(f"team_name_{other}"),
+            "team": game.get(f"team_name_{side}"),
+            "opponent": game.get(f"team_name_{other_side}"),
             "date": str(game.get("game_date") or "")[:10],
-            "venue": own.capitalize(),
-            "result": game.get(f"wl_{own}"),
-            "GF": game.get(f"pts_{own}"),
-            "GA": game.get(f"pts_{other}"),
+            "venue": side.capitalize(),
+            "result": game.get(f"wl_{side}"),
+            "GF": game.get(f"pts_{side}"),
+            "GA": game.get(f"pts_{other_side}"),
         }
+
+        # The team's statistics lose their suffix; the opponent's are left out.
         for key, value in game.items():
-            if not key.endswith(f"_{other}"):
-                cells.setdefault(key.removesuffix(f"_{own}"), value)
+            if not key.endswith(f"_{other_side}"):
+                cells.setdefault(key.removesuffix(f"_{side}"), value)
         rows.append(Row(str(cells["team"]), cells))
     return rows
 
 
-get_soccer_on_date = partial(_games_on_date, league="soccer", read=_soccer)
-get_nba_on_date = partial(_games_on_date, league="nba", read=_nba)
+get_soccer_on_date = partial(_games_on_date, league="soccer", read=_soccer_games)
+get_nba_on_date = partial(_games_on_date, league="nba", read=_nba_games)
 
 
 def _records(columns: Mapping[str, Mapping[str, Any]] | None) -> Iterable[tuple[str, dict[str, Any]]]:
     """The rows of a column-oriented reply, each with its key."""
-    table = columns or {}
-    keys = dict.fromkeys(key for column in table.values() for key in column)
-    return ((key, {name: column.get(key) for name, column in table.items()}) for key in keys)
+    if columns is None:
+        return
+
+    keys: dict[str, None] = {}
+    for column in columns.values():
+        keys |= dict.fromkeys(column)
+    for key in keys:
+        yield key, {name: column.get(key) for name, column in columns.items()}
 
 
-def _row_key(key: str) -> Sequence[str]:
-    """League, season, team and game from a tuple written as text; a safe literal parser reads it."""
+class _GameKey(NamedTuple):
+    league: str = ""
+    season: str = ""
+    team: str = ""
+    game: str = ""
+
+
+def _parse_game_key(key: str) -> _GameKey:
+    """Read the key of a soccer game, a tuple written as a string; `literal_eval` reads it and runs nothing."""
     try:
         parts = literal_eval(key)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        parts = ()
-    return [*map(str, parts)] if isinstance(parts, tuple) and len(parts) == 4 else [""] * 4
+        return _GameKey()
+    if not isinstance(parts, tuple) or len(parts) != len(_GameKey._fields):
+        return _GameKey()
+    return _GameKey(*map(str, parts))
 
 
-def _span(context: LookupContext, text: str | None) -> DateRange:
+# ---- dates and teams
+
+
+def _requested_days(context: LookupContext, expression: str | None) -> DateRange:
     """The requested days; "latest" and no date mean every day up to now."""
     today = context.asked_at.date()
-    if text is None:
+    if expression is None:
         return DateRange(date(today.year - 1, 1, 1), today)
-    resolved = context.resolve(text, Calendar.CIVIL)
+
+    resolved = context.resolve(expression, Calendar.CIVIL)
     if resolved.newest or resolved.range is None:
-        return DateRange(today - timedelta(days=31), today)
+        return DateRange(today - _LATEST_DAYS, today)
     return resolved.range
 
 
-def _months(span: DateRange) -> list[str]:
+def _periods(span: DateRange) -> list[str]:
     """The dates to ask for: the server takes a day, a month or a year, so a few calls cover any span."""
+    first = span.first
+    last = span.last
     if span.is_day:
-        return [span.first.isoformat()]
-    if span.first.year != span.last.year or (span.last - span.first).days > 62:
-        return [str(year) for year in range(span.first.year, span.last.year + 1)]
-    return [f"{span.first:%Y}-{month:02}" for month in range(span.first.month, span.last.month + 1)]
+        return [first.isoformat()]
+    if first.year != last.year or (last - first).days > _MAX_DAYS_BY_MONTH:
+        return [str(year) for year in range(first.year, last.year + 1)]
+    return [f"{first:%Y}-{month:02}" for month in range(first.month, last.month + 1)]
 
 
-def _team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:
+def _find_team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:
     """The graph's spelling of the team, and whether it is known."""
     if name is None:
         return None, False
-    spelling, known = team_spelling(name, league)
-    if not known:
+
+    spelling, is_known = team_spelling(name, league)
+    if not is_known:
         context.remark(f'"{name}" is not among the {league} teams known here; it is asked for as written')
-    return spelling, known
+    return spelling, is_known
 
 
 def _day(row: Row) -> date:

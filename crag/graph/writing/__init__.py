@@ -3,9 +3,18 @@
 from crag.graph.writing.bank import BankError, Example, load_bank, write_examples
 from crag.graph.writing.choice import ExampleChoice, ExampleIndex
 from crag.graph.writing.prompt import write_prompt
-from crag.graph.writing.writer import CallRequest, CallWriter, Written, invented_dates
+from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls, invented_dates
 
 __all__ = [
-    "BankError", "CallRequest", "CallWriter", "Example", "ExampleChoice", "ExampleIndex", "Written", "invented_dates",
-    "load_bank", "write_examples", "write_prompt",
-]  # fmt: skip
+    "BankError",
+    "CallRequest",
+    "CallWriter",
+    "Example",
+    "ExampleChoice",
+    "ExampleIndex",
+    "WrittenCalls",
+    "invented_dates",
+    "load_bank",
+    "write_examples",
+    "write_prompt",
+]

@@ -35,7 +35,10 @@ class Example:
 @functools.cache
 def load_bank() -> tuple[Example, ...]:
     """The shipped examples of all domains."""
-    return tuple(example for own in load_folder(FOLDER).values() for example in own)
+    examples: list[Example] = []
+    for examples_of_domain in load_folder(FOLDER).values():
+        examples += examples_of_domain
+    return tuple(examples)
 
 
 def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
@@ -54,25 +57,28 @@ def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
 
 def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> None:
     """Write a file that `load_examples` reads, with a comment line on top."""
-    lines = [f"# {comment}", *(f"{_quoted(one.question)} = {_literal(one.calls)}" for one in examples)]
-    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    entries = [f"{_toml_basic_string(example.question)} = {_toml_string(example.calls)}" for example in examples]
+    lines = [f"# {comment}", *entries]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _literal(calls: str) -> str:
+def _toml_string(calls: str) -> str:
     """A TOML string, if possible without backslashes for quotes."""
     if "\n" not in calls and "'" not in calls:
         return f"'{calls}'"
-    return f"'''\n{calls}'''" if "'''" not in calls and not calls.endswith("'") else _quoted(calls)
+    if "'''" not in calls and not calls.endswith("'"):
+        return f"'''\n{calls}'''"
+    return _toml_basic_string(calls)
 
 
-def _quoted(text: str) -> str:
+def _toml_basic_string(text: str) -> str:
     """A basic TOML string, which equals JSON's except for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _example(path: Path, domain: Domain, question: str, calls: object) -> Example:
     if not isinstance(calls, str):
-        raise BankError(f"{path}: {question!r}: the calls must be a text, found {calls!r}")
+        raise BankError(f"{path}: {question!r}: the calls must be a string, found {calls!r}")
     try:
         program = parse(calls, domain)
     except KgQueryError as error:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crag.core.places import REPOSITORY
-from crag.engines.encoders.base import DenseEncoder, Vectors, kept_vectors
+from crag.engines.encoders.base import DenseEncoder, Vectors, encode_with_cache
 from crag.graph.language import Call
 from crag.graph.schema import Domain
 from crag.graph.writing.bank import Example, load_bank, load_folder
@@ -23,6 +23,7 @@ from crag.settings import KgWriterSettings
 FORM_WEIGHT = 1 / 3
 """Weight of the form; values from 1/4 to 1/2 change little."""
 VOTERS = 5
+"""Most similar examples that vote on a question's domain."""
 VOTE_SHARPNESS = 12.0
 """An example 0.1 less similar than the best has exp(-1.2), a third, of its vote on a question's domain."""
 MARK = "#"
@@ -47,78 +48,101 @@ class ExampleIndex:
         self._form = QuestionForm(bank)
         self._questions = [example.question for example in bank]
         self._forms = [self._form.of(_without_names(example)) for example in bank]
-        words, self._dense = WordVectors([*self._questions, *self._forms]), dense
-        self._encode = words.encode if dense is None else lambda texts: dense.encode_passages(texts)[0]
+        self._dense = dense
+        self._words = WordVectors([*self._questions, *self._forms])
 
     @functools.cached_property
     def vectors(self) -> Vectors:
-        """The bank, encoded on first use; loads the encoder."""
+        """The bank, one row per example, encoded on first use; loads the encoder."""
         if self._dense is None:
-            return _joined(self._encode(self._questions), self._encode(self._forms))
+            return _joined(self._words.encode(self._questions), self._words.encode(self._forms))
         self._dense.warm_up()
-        return _joined(kept_vectors(self._dense, self._questions), kept_vectors(self._dense, self._forms))
+        return _joined(encode_with_cache(self._dense, self._questions), encode_with_cache(self._dense, self._forms))
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
-        # Questions are compared with questions, so none gets the query instruction.
-        vectors = _joined(self._encode(questions), self._encode([self._form.of(question) for question in questions]))
-        near = []
-        for similarity, given in zip(vectors @ self.vectors.T, domains, strict=True):
+
+        forms = [self._form.of(question) for question in questions]
+        vectors = _joined(self._encode(questions), self._encode(forms))
+        similarities = vectors @ self.vectors.T  # questions x examples
+
+        neighbourhoods: list[Neighbourhood] = []
+        for similarity, known_domain in zip(similarities, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
-            domain = given or self._vote(similarity, order[:VOTERS])
-            places = [place for place in order if self._bank[place].domain is domain]
-            shown = tuple(self._bank[place] for place in reversed(places[:count]))
-            near.append(Neighbourhood(domain, shown, float(similarity[places[0]])))
-        return near
+            domain = known_domain or self._vote(similarity, order[:VOTERS])
+            of_domain = [index for index in order if self._bank[index].domain is domain]
+            examples = tuple(self._bank[index] for index in reversed(of_domain[:count]))
+            neighbourhoods.append(Neighbourhood(domain, examples, float(similarity[of_domain[0]])))
+        return neighbourhoods
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        if self._dense is None:
+            return self._words.encode(texts)
+        # Questions are compared with questions, so none gets the query instruction.
+        vectors, _ = self._dense.encode_passages(texts)
+        return vectors
 
     def _vote(self, similarity: Vectors, nearest: Iterable[int]) -> Domain:
+        """The domain of most of the nearest examples, weighted by their similarity."""
         votes: dict[Domain, float] = defaultdict(float)
-        for place in nearest:
-            votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity.max()))
+        for index in nearest:
+            distance_to_best = float(similarity[index] - similarity.max())
+            votes[self._bank[index].domain] += exp(VOTE_SHARPNESS * distance_to_best)
         return max(votes, key=lambda domain: votes[domain])
 
 
-def _joined(whole: Vectors, form: Vectors) -> Vectors:
+def _joined(questions: Vectors, forms: Vectors) -> Vectors:
     """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
-    return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
+    weighted = [questions * sqrt(1 - FORM_WEIGHT), forms * sqrt(FORM_WEIGHT)]
+    return np.hstack(weighted).astype(np.float32)
 
 
 class WordVectors:
-    """Unit vectors of words with TF-IDF weights from the given texts; other words have no weight."""
+    """Unit vectors of words with TF-IDF weights from the texts of the bank; other words have no weight."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        counts = Counter(word for text in texts for word in set(text.lower().split()))
-        self._places = {word: place for place, word in enumerate(counts)}
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(set(text.lower().split()))
+        self._index_of_word = {word: index for index, word in enumerate(counts)}
         self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row per text; a text with only unknown words is all zero."""
-        vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
+        vectors = np.zeros((len(texts), len(self._index_of_word)), dtype=np.float32)
         for row, text in enumerate(texts):
-            known = [self._places[word] for word in text.lower().replace("?", " ").split() if word in self._places]
-            np.add.at(vectors[row], known, self._weights[known])
-        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return unit
+            words = text.lower().replace("?", " ").split()
+            indices = [self._index_of_word[word] for word in words if word in self._index_of_word]
+            np.add.at(vectors[row], indices, self._weights[indices])
+
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        unit_vectors: Vectors = vectors / lengths
+        return unit_vectors
 
 
 class QuestionForm:
-    """Replaces names by marks. A word is no name if at least two questions of a bank use it outside names."""
+    """Replaces names by marks. A word is no name if at least two questions of a bank use it outside names.
+
+    Example: "who directed rear window?" has the form "who directed # ?".
+    """
 
     def __init__(self, examples: Iterable[Example]) -> None:
-        counts = Counter(word for each in examples for word in set(_words(_without_names(each))))
+        counts: Counter[str] = Counter()
+        for example in examples:
+            counts.update(set(_words(_without_names(example))))
         self._vocabulary = frozenset(word for word, count in counts.items() if count > 1)
 
     def of(self, question: str) -> str:
         """The form of a question: recurring words stay, each run of other words becomes one mark."""
-        kept: list[str] = []
+        form: list[str] = []
         for word in _words(_NUMBER.sub(MARK, question)):
             if word in self._vocabulary or word.removesuffix("'s") in self._vocabulary:
-                kept.append(word)
-            elif not kept or kept[-1] != MARK:
-                kept.append(MARK)
-        return " ".join(kept)
+                form.append(word)
+            elif not form or form[-1] != MARK:
+                form.append(MARK)
+        return " ".join(form)
 
 
 def _words(text: str) -> Sequence[str]:
@@ -127,11 +151,18 @@ def _words(text: str) -> Sequence[str]:
 
 def _without_names(example: Example) -> str:
     """The question with numbers and its calls' arguments (if word for word in it) replaced by marks."""
-    text = example.question.lower()
-    calls = (statement for statement in example.program.statements if isinstance(statement, Call))
     names: set[str] = set()
-    for argument in (argument for call in calls for argument in call.arguments):
-        names.update((argument,) if isinstance(argument, str) else argument if isinstance(argument, tuple) else ())
+    for statement in example.program.statements:
+        if not isinstance(statement, Call):
+            continue
+        for argument in statement.arguments:
+            if isinstance(argument, str):
+                names.add(argument)
+            elif isinstance(argument, tuple):
+                names.update(argument)
+
+    # Longest first: "rocky ii" before "rocky".
+    text = example.question.lower()
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", MARK, text)
     return _NUMBER.sub(MARK, text)
@@ -152,18 +183,34 @@ class ExampleChoice:
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain and examples; with `own` also itself, unlike in training."""
-        similar = self._count + (not own) if self._fixed is None else 0
-        if similar or None in domains:
-            near_by = self._index.nearest(questions, domains, similar)
-        else:
-            near_by = [Neighbourhood(domain, ()) for domain in domains if domain is not None]
-        chosen = []
-        for question, near in zip(questions, near_by, strict=True):
-            shown = near.examples if self._fixed is None else self._fixed[near.domain]
-            examples = tuple(example for example in shown if own or example.question != question)
-            if self._fixed is None:  # the most similar one is the last
-                chosen.append(near._replace(examples=examples[max(0, len(examples) - self._count) :]))
+        """For each question its domain and examples.
+
+        With `own` a question of the bank may be its own example; without, as in training, it is left out.
+        """
+        neighbourhoods = self._neighbourhoods(questions, domains, own=own)
+        choices: list[Neighbourhood] = []
+        for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
+            is_similar = self._fixed is None
+            candidates = neighbourhood.examples if self._fixed is None else self._fixed[neighbourhood.domain]
+            examples = [example for example in candidates if own or example.question != question]
+            if is_similar:
+                # The most similar one is the last.
+                nearest = examples[max(0, len(examples) - self._count) :]
+                choices.append(neighbourhood._replace(examples=tuple(nearest)))
             else:
-                chosen.append(Neighbourhood(near.domain, examples[: self._count]))
-        return chosen
+                choices.append(Neighbourhood(neighbourhood.domain, tuple(examples[: self._count])))
+        return choices
+
+    def _neighbourhoods(
+        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool
+    ) -> list[Neighbourhood]:
+        """The similar examples, one more if the question itself may be among them; of fixed ones only the domain."""
+        count = 0
+        if self._fixed is None:
+            count = self._count if own else self._count + 1
+
+        known_domains = [domain for domain in domains if domain is not None]
+        if count == 0 and len(known_domains) == len(domains):
+            # Nothing to compare: the encoder is not needed.
+            return [Neighbourhood(domain, ()) for domain in known_domains]
+        return self._index.nearest(questions, domains, count)

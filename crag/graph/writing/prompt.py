@@ -7,7 +7,6 @@ chooses the form.
 
 import functools
 from dataclasses import replace
-from itertools import takewhile
 
 from crag.engines.llm.base import GenerationRequest, Message
 from crag.graph.language import constraint
@@ -17,7 +16,7 @@ from crag.graph.writing.choice import Neighbourhood
 from crag.settings import KgWriterSettings
 
 STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
-"""Where a model goes on with questions of its own."""
+"""Where a model goes on with questions that nobody asked."""
 
 RULES = """Write the database calls that find what a question asks for, one call a line.
 table(names, conditions)["key"] gives a key of the matching row. ALL in front gives all rows, ["key"][:3] the first 3, \
@@ -53,9 +52,9 @@ _CHAT_ASK = (
 )
 _CHAT_REPAIR = "This cannot be read: {message}\n{caret}\nWrite the corrected calls alone."
 
-_LONGEST_OUTPUT = 300
+_MAX_FAULTY_OUTPUT = 300
 """Characters of a faulty output that are shown; what is longer is a loop or prose."""
-_WORTH_SHARING = 5
+_MIN_SHARED_KEYS = 5
 """Two tables that share this many keys are described together."""
 
 TYPE_WORDS = {
@@ -71,64 +70,102 @@ TYPE_WORDS = {
 }
 
 
-def write_prompt(settings: KgWriterSettings, near: Neighbourhood, question: str) -> GenerationRequest:
+def write_prompt(settings: KgWriterSettings, neighbourhood: Neighbourhood, question: str) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
-    pairs = "\n\n".join(_pair(example.question, example.calls) for example in near.examples)
-    schema = schema_text(near.domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
+    schema = schema_text(neighbourhood.domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
-        head = f"{rules}\n\n{schema}" if schema else ""
-        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
-    parts = [
-        _CHAT_TASK.format(meaning=load_schema(near.domain).meaning),
-        *([schema, rules] if schema else []),
-        *([f"Examples:\n{pairs}"] if pairs else []),
-        _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),
-    ]
+        return _completion_prompt(rules, schema, pairs, question)
+    return _chat_prompt(neighbourhood.domain, rules, schema, pairs, question)
+
+
+def _completion_prompt(rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:
+    """A list of questions with their calls, which the model continues; rules only with a schema."""
+    head = f"{rules}\n\n{schema}" if schema else ""
+    parts = [part for part in (head, pairs, _pair(question, "")) if part]
+    return GenerationRequest(prompt="\n\n".join(parts))
+
+
+def _chat_prompt(domain: Domain, rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:
+    """The task, the schema with its rules, the examples and the question as one message of a chat."""
+    parts = [_CHAT_TASK.format(meaning=load_schema(domain).meaning)]
+    if schema:
+        parts += [schema, rules]
+    if pairs:
+        parts.append(f"Examples:\n{pairs}")
+
+    examples = " and the examples" if pairs else ""
+    parts.append(_CHAT_ASK.format(shown=examples, question=" ".join(question.split())))
     return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
     """The language of the domain, then, optionally, an empty line, which tokenizers join with the last bracket."""
-    return f'start: program "\\n\\n"?\nprogram:{constraint(domain, question).removeprefix("start:")}'
+    program = constraint(domain, question).removeprefix("start:")
+    return f'start: program "\\n\\n"?\nprogram:{program}'
 
 
 def write_repair_prompt(request: GenerationRequest, output: str, fault: Fault) -> GenerationRequest:
     """The same request, then the output, why it cannot be read, and the open end again."""
-    written = " ".join(output.split())[:_LONGEST_OUTPUT]
+    faulty_output = " ".join(output.split())[:_MAX_FAULTY_OUTPUT]
     if request.prompt is not None:
         complaint = f"Error: {fault.message}\n{fault.caret}\nCorrected calls:\n"
-        return replace(request, prompt=f"{request.prompt}{written}\n{complaint}")
+        return replace(request, prompt=f"{request.prompt}{faulty_output}\n{complaint}")
+
     complaint = _CHAT_REPAIR.format(message=fault.message, caret=fault.caret)
-    return replace(request, messages=(*request.messages, Message("assistant", written), Message("user", complaint)))
+    turns = (Message("assistant", faulty_output), Message("user", complaint))
+    return replace(request, messages=(*request.messages, *turns))
 
 
 @functools.cache
 def schema_text(domain: Domain, detail: str = "names") -> str:
     """The tables that a program may call, with the ``names`` of their keys or also ``described``."""
     schema = load_schema(domain)
-    return "\n".join(["Tables:", *(_lines(schema, table, detail) for table in schema.callable_tables)])
+    describe = _table_with_key_names if detail == "names" else _table_with_meanings
+    tables = [describe(schema, table) for table in schema.callable_tables]
+    return "\n".join(["Tables:", *tables])
 
 
 def _pair(question: str, calls: str) -> str:
     return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
 
 
-def _lines(schema: Schema, table: Table, detail: str) -> str:
-    """The table's parameters and keys: one line of names, or a line for each key."""
-    head = f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
-    likewise, columns = _own_columns(schema, table)
-    if detail == "names":
-        inner = {column.name: schema.tables[column.rows_of].columns for column in columns if column.rows_of}
-        keys = [f"{key.name} (rows with {', '.join(inner[key.name])})" if key.rows_of else key.name for key in columns]
-        return f"{head}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
-    lines = [f"{head}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
+def _call_form(table: Table) -> str:
+    """The table's name with its parameters: `get_movie(title)`."""
+    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
+
+
+def _table_with_key_names(schema: Schema, table: Table) -> str:
+    """One line: the table's parameters and the names of its keys."""
+    similar_table, columns = _split_columns(schema, table)
+    keys: list[str] = []
+    for column in columns:
+        if column.rows_of:
+            inner_keys = ", ".join(schema.tables[column.rows_of].columns)
+            keys.append(f"{column.name} (rows with {inner_keys})")
+        else:
+            keys.append(column.name)
+
+    if similar_table is not None:
+        keys.append(f"keys of {similar_table.name}")
+    return f"{_call_form(table)}: {', '.join(keys)}"
+
+
+def _table_with_meanings(schema: Schema, table: Table) -> str:
+    """A line for the table's parameters and meaning, then a line for each key with its type and meaning."""
+    all_rows = " (gives all rows)" if table.take == "all" else ""
+    lines = [f"{_call_form(table)}: {table.meaning}{all_rows}"]
+
+    similar_table, columns = _split_columns(schema, table)
     for column in columns:
         lines.append(f"- {_described(column)}")
         if column.rows_of:
-            lines += [f"  - {_described(inner)}" for inner in schema.tables[column.rows_of].columns.values()]
-    if likewise:
-        lines.append(f"- all keys of {likewise.name}")
+            inner_columns = schema.tables[column.rows_of].columns.values()
+            lines += [f"  - {_described(inner_column)}" for inner_column in inner_columns]
+
+    if similar_table is not None:
+        lines.append(f"- all keys of {similar_table.name}")
     if table.extra_keys:
         lines.append("- other keys, by their usual names")
     return "\n".join(lines)
@@ -139,9 +176,11 @@ def _described(column: Column) -> str:
     return f"{column.name} ({TYPE_WORDS[column.type]}{unit}): {column.meaning}"
 
 
-def _own_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
+def _split_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
     """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
-    for earlier in takewhile(lambda other: other is not table, schema.callable_tables):
-        if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
+    for earlier in schema.callable_tables:
+        if earlier is table:
+            break
+        if len(earlier.columns) >= _MIN_SHARED_KEYS and all(table.column(name) for name in earlier.columns):
             return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
     return None, list(table.columns.values())

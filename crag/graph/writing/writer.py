@@ -9,7 +9,7 @@ from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.language import Call, Fault, KgQueryError, Program, Sort, parse
-from crag.graph.schema import Domain, ParameterKind, Type, load_schema
+from crag.graph.schema import Domain, Table, Type, load_schema
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
 from crag.settings import KgWriterSettings
@@ -19,7 +19,7 @@ _ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b")
 _DIGITS = re.compile(r"\d+")
 _PRESENT = frozenset({"latest", "now", "today", "current", "most recent"})
 """Dates that a question may omit."""
-_MOST_CACHED = 4096
+_MAX_CACHED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCalls:
     """The writer's result for a question; `faults` holds the parse error of each failed round.
 
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
@@ -67,31 +67,42 @@ class CallWriter:
         self._settings = settings
         self._model = model
         self._choice = ExampleChoice(settings, dense)
-        self._known: dict[GenerationRequest, Generation] = {}
+        self._cache: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
         """Encode the bank and load the model."""
         self._choice.warm_up()
         self._model.warm_up()
 
-    def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
+    def write(
+        self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0
+    ) -> list[WrittenCalls]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
         Raises LanguageModelDiedError: the engine is gone.
         """
-        texts, domains = [each.text for each in questions], [each.domain for each in questions]
-        shown = self._choice.choose(texts, domains)
-        requests = [self._request(question, near, temperature) for question, near in zip(questions, shown, strict=True)]
-        generations = self._generate(requests, deadline)
-        written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
-        return self._repair(written, deadline)
+        texts = [question.text for question in questions]
+        domains = [question.domain for question in questions]
+        neighbourhoods = self._choice.choose(texts, domains)
 
-    def _request(self, question: CallRequest, near: Neighbourhood, temperature: float) -> GenerationRequest:
-        names_from = question.text if near.domain in self._settings.names_from_question else None
-        prompt = write_prompt(self._settings, near, question.text)
+        requests = [
+            self._request(question, neighbourhood, temperature)
+            for question, neighbourhood in zip(questions, neighbourhoods, strict=True)
+        ]
+        generations = self._generate(requests, deadline)
+        first_round = [_read(*parts) for parts in zip(neighbourhoods, requests, generations, strict=True)]
+        return self._repair(first_round, deadline)
+
+    def _request(self, question: CallRequest, neighbourhood: Neighbourhood, temperature: float) -> GenerationRequest:
+        grammar: str | None = None
+        if self._settings.grammar:
+            copies_names = neighbourhood.domain in self._settings.names_from_question
+            grammar = output_grammar(neighbourhood.domain, question.text if copies_names else None)
+
+        prompt = write_prompt(self._settings, neighbourhood, question.text)
         return replace(
             prompt,
             adapter=self._settings.adapter,
-            grammar=output_grammar(near.domain, names_from) if self._settings.grammar else None,
+            grammar=grammar,
             max_tokens=self._settings.max_new_tokens,
             temperature=temperature,
             stop=STOP,
@@ -102,34 +113,48 @@ class CallWriter:
         """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         if any(request.temperature > 0 for request in requests):
             return self._model.generate(requests, deadline)
-        new = [request for request in dict.fromkeys(requests) if request not in self._known]
-        found = dict(zip(new, self._model.generate(new, deadline) if new else [], strict=False))
-        if len(self._known) > _MOST_CACHED:
-            self._known.clear()
-        self._known |= {request: said for request, said in found.items() if said.finish_reason in {"stop", "length"}}
+        new_requests = [request for request in dict.fromkeys(requests) if request not in self._cache]
+        new_generations = self._model.generate(new_requests, deadline) if new_requests else []
+        generation_of = dict(zip(new_requests, new_generations, strict=False))
+
+        # A generation that failed or ran out of time is worth another try.
+        if len(self._cache) > _MAX_CACHED:
+            self._cache.clear()
+        for request, generation in generation_of.items():
+            if generation.finish_reason in {"stop", "length"}:
+                self._cache[request] = generation
+
         missing = Generation.failed("the engine returned no generation for this request")
-        return [self._known.get(request) or found.get(request, missing) for request in requests]
+        return [self._cache.get(request) or generation_of.get(request, missing) for request in requests]
 
-    def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
-        """Ask again for unreadable calls, if there is time."""
-        late = {place for place, each in enumerate(written) if each.generation.finish_reason == "deadline"}
-        places = [place for place, each in enumerate(written) if each.faults and place not in late]
-        if not (places and self._settings.repair) or deadline.expired:
-            return written
-        faulty = [written[place] for place in places]
-        requests = [write_repair_prompt(each.request, each.text, each.faults[0]) for each in faulty]
-        for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):
-            first, second = written[place], _read(written[place].near, request, generation)
-            written[place] = replace(second, faults=first.faults + second.faults)
-        return written
+    def _repair(self, first_round: list[WrittenCalls], deadline: Deadline) -> list[WrittenCalls]:
+        """Ask again for unreadable calls, if there is time. A text that the deadline cut off is not asked again."""
+        faulty = {
+            index: written
+            for index, written in enumerate(first_round)
+            if written.faults and written.generation.finish_reason != "deadline"
+        }
+        if not faulty or not self._settings.repair or deadline.expired:
+            return first_round
+
+        requests = [
+            write_repair_prompt(written.request, written.text, written.faults[0]) for written in faulty.values()
+        ]
+        generations = self._generate(requests, deadline)
+        results = list(first_round)
+        for (index, first), request, generation in zip(faulty.items(), requests, generations, strict=True):
+            second = _read(first.near, request, generation)
+            results[index] = replace(second, faults=first.faults + second.faults)
+        return results
 
 
-def _read(near: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:
-    result = Written(near, request, generation, None)
+def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: Generation) -> WrittenCalls:
+    """Parse what the model wrote; a text that is no program has a fault."""
+    result = WrittenCalls(neighbourhood, request, generation, None)
     if generation.finish_reason == "error" or not result.text:
         return result
     try:
-        return replace(result, program=parse(result.text, near.domain))
+        return replace(result, program=parse(result.text, neighbourhood.domain))
     except KgQueryError as error:
         return replace(result, faults=(error.fault,))
 
@@ -141,42 +166,64 @@ def invented_dates(question: str, domain: Domain, program: Program, asked_at: da
     """
     calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
     moment = asked_at or datetime.now()
-    named = [found.range for found in find_dates(question, moment, calendar) if found.range]
     text = f" {' '.join(question.lower().split())} "
-    return [date for date in _dates(domain, program) if not _reason_for(date, text, named, moment, calendar)]
+    question_days = [date.range for date in find_dates(question, moment, calendar) if date.range]
+
+    invented: list[str] = []
+    for date in _dates(domain, program):
+        if _has_words_for(date, text):
+            continue
+        resolved = resolve_date(date, moment, calendar)
+        if resolved is None or resolved.range is None:
+            continue  # not a date, or the present: the executor decides
+        if not _overlaps_any(resolved.range, question_days):
+            invented.append(date)
+    return invented
 
 
 def _dates(domain: Domain, program: Program) -> list[str]:
+    """The dates and years in arguments and conditions."""
     tables = load_schema(domain).tables
-    found: list[str] = []
-    table = None
+    dates: list[str] = []
+    table: Table | None = None
     for statement in program.statements:
         if isinstance(statement, Call):
             table = tables[statement.table]
-            pairs = zip(table.parameters, statement.arguments, strict=False)
-            times = {ParameterKind.DATE, ParameterKind.YEAR}
-            found += [value for parameter, value in pairs if parameter.kind in times and isinstance(value, str)]
+            for parameter, argument in zip(table.parameters, statement.arguments, strict=False):
+                if not parameter.kind.is_entity and isinstance(argument, str):
+                    dates.append(argument)
+
+        # The conditions of a sort are on the table of the call before.
         if isinstance(statement, Call | Sort) and table is not None:
-            for condition in statement.conditions:
-                column = table.column(condition.key)
-                timely = column.type in {Type.DATE, Type.YEAR} if column else condition.key.endswith(("date", "year"))
-                if timely and isinstance(condition.value, str):
-                    found.append(condition.value)
-    return found
+            dates += [
+                condition.value
+                for condition in statement.conditions
+                if isinstance(condition.value, str) and _is_time_key(table, condition.key)
+            ]
+    return dates
 
 
-def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, calendar: Calendar) -> bool:
-    """Whether the question has the words, a near year, an ordinal number, or an overlapping date.
+def _is_time_key(table: Table, key: str) -> bool:
+    column = table.column(key)
+    if column is None:
+        return key.endswith(("date", "year"))
+    return column.type in {Type.DATE, Type.YEAR}
+
+
+def _has_words_for(date: str, text: str) -> bool:
+    """Whether the question has the words of a date, a year near it, or an ordinal number.
 
     "The 56th grammy awards" mean the year of the ceremony. Award years and film years differ by one.
     """
     if date.lower() in _PRESENT or f" {date.lower()}" in text:
         return True
-    if date.isdigit() and len(date) == 4:
-        years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
-        if _ORDINAL.search(text) or (years and min(years) - 1 <= int(date) <= max(years) + 1):
-            return True
-    resolved = resolve_date(date, moment, calendar)
-    if resolved is None or (span := resolved.range) is None:
-        return True  # not a date, or the present: the executor decides
-    return any(span.first <= other.last and span.last >= other.first for other in named)
+    if not date.isdigit() or len(date) != 4:
+        return False
+
+    years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
+    is_near_year = bool(years) and min(years) - 1 <= int(date) <= max(years) + 1
+    return is_near_year or _ORDINAL.search(text) is not None
+
+
+def _overlaps_any(span: DateRange, date_ranges: Sequence[DateRange]) -> bool:
+    return any(span.first <= days.last and span.last >= days.first for days in date_ranges)

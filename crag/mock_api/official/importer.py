@@ -10,7 +10,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -36,15 +36,24 @@ from crag.mock_api.tables import (
 
 LONGEST_LINE = 1 << 28
 """Most bytes of an article, far more than any has. Without a limit, a few bytes of bz2 could fill the memory."""
-_POINTER, _LARGEST_POINTER = b"version https://git-lfs", 1024
-"""First bytes and most bytes of a Git LFS pointer, which stands for a file that was not fetched."""
+_POINTER = b"version https://git-lfs"
+"""First bytes of a Git LFS pointer, which replaces a file that was not fetched."""
+_LARGEST_POINTER = 1024
+"""Most bytes of such a pointer."""
 _UNREADABLE = (
-    *(OSError, EOFError, sqlite3.Error),
-    *(TypeError, ValueError, OverflowError, RecursionError, MemoryError),
+    OSError,
+    EOFError,
+    sqlite3.Error,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
 )
 """Errors of a damaged file, and from writing a value that no table holds: bytes, a number of millions of digits."""
 
-Pairs = Iterable[tuple[str, Any]]
+KeyedRecords = Iterable[tuple[str, Any]]
+"""Key and record of each entry of a table."""
 
 
 def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callable[[str], None] = print) -> None:
@@ -52,48 +61,75 @@ def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callabl
 
     `partial`: import a graph that lacks files; `say` gets a line for each table. Raises GraphError.
     """
-    missing = _missing(source, out, partial=partial)
+    missing = _missing_files(source, partial=partial)
+    _refuse_pointers(source)
+    _refuse_foreign_folder(out)
+
     out.mkdir(parents=True, exist_ok=True)
     state = {"finished": False, "missing": missing}
     (out / IMPORT_FILE).write_text(json.dumps(state), encoding="utf-8")
+
     for table, names in OFFICIAL_FILES.items():
         target = store_path(out, table) if table in STORED else out / table
         if target.is_file():
             say(f"{table:40} is there already")
         elif not set(names) & set(missing):
-            say(f"{table:40} {_make(table, [source / name for name in names], target):>10,} records")
+            count = _make_table(table, [source / name for name in names], target)
+            say(f"{table:40} {count:>10,} records")
+
     if missing:
         say(f"missing, so that their tables are empty: {', '.join(missing)}")
     (out / IMPORT_FILE).write_text(json.dumps(state | {"finished": True}), encoding="utf-8")
     say(f"{out} is complete: crag graph serve --port 8000 --data {out}")
 
 
-def _missing(source: Path, out: Path, *, partial: bool) -> list[str]:
-    """The official files that are not there; raises GraphError if the folders cannot be used."""
+def _official_names() -> list[str]:
+    """The names of all official files, without repetition."""
+    names: dict[str, None] = {}
+    for sources in OFFICIAL_FILES.values():
+        names |= dict.fromkeys(sources)
+    return list(names)
+
+
+def _missing_files(source: Path, *, partial: bool) -> list[str]:
+    """The official files that the folder lacks; raises GraphError if it has none, or lacks some and not `partial`."""
     if not only_official(source):
         raise GraphError(f"{source}: holds no official file: pass the folder mock_api/cragkg of the CRAG repository")
-    files = list(dict.fromkeys(name for names in OFFICIAL_FILES.values() for name in names))
+
+    files = _official_names()
     missing = [name for name in files if not (source / name).is_file()]
     if missing and not partial:
         raise GraphError(
             f"{source}: {len(missing)} of {len(files)} official files are missing: {', '.join(missing)}: "
             "fetch them, or pass --partial to import the others"
         )
-    for path in (source / name for name in files if name not in missing):
-        if path.stat().st_size < _LARGEST_POINTER and path.read_bytes().startswith(_POINTER):
-            raise GraphError(f"{path}: is only a Git LFS pointer: run `git lfs pull` in that repository")
-    used = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
-    if used and IMPORT_FILE not in used:
-        raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
     return missing
 
 
-def _make(table: str, sources: list[Path], target: Path) -> int:
+def _refuse_pointers(source: Path) -> None:
+    """Raise GraphError if an official file is a Git LFS pointer."""
+    for name in _official_names():
+        path = source / name
+        if not path.is_file() or path.stat().st_size >= _LARGEST_POINTER:
+            continue
+        if path.read_bytes().startswith(_POINTER):
+            raise GraphError(f"{path}: is only a Git LFS pointer: run `git lfs pull` in that repository")
+
+
+def _refuse_foreign_folder(out: Path) -> None:
+    """Raise GraphError if the folder holds files and no import made them."""
+    names = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if names and IMPORT_FILE not in names:
+        raise GraphError(f"--out {out}: holds {names[0]}, which no import made: pass a new folder")
+
+
+def _make_table(table: str, sources: list[Path], target: Path) -> int:
     """Write a table and return the number of its records; raises GraphError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.unfinished")
+
     try:
-        count = _write(table, sources, unfinished)
+        count = _write_table(table, sources, unfinished)
         unfinished.replace(target)
     except GraphError:
         raise
@@ -102,69 +138,89 @@ def _make(table: str, sources: list[Path], target: Path) -> int:
         raise GraphError(f"{sources[-1]}: cannot become a table ({reason}): fetch it again") from None
     finally:
         unfinished.unlink(missing_ok=True)
+
     return count
 
 
-def _write(table: str, sources: list[Path], target: Path) -> int:
+def _write_table(table: str, sources: list[Path], target: Path) -> int:
+    """Write a table in its format and return the number of its records."""
     if table.endswith(".dict"):
         shutil.copyfile(sources[0], target)
         return len(listings(sources[0], target.read_bytes()))
-    pairs = (pair for path in sources for pair in _checked(table, path))
-    count = 0
+
+    records = chain.from_iterable(_read_checked(table, path) for path in sources)
     if table in STORED:
         columns = _columns(sources[0], "play_by_play") if table.endswith("play_by_play.json") else []
-        with writing(target, {"columns": [name for name, _ in columns]}) as put:
-            for key, value in pairs:
-                put(key, value)
-                count += 1
-        return count
+        return _write_store(target, [name for name, _ in columns], records)
+    return _write_json(table, target, records)
+
+
+def _write_store(target: Path, columns: list[str], records: KeyedRecords) -> int:
+    count = 0
+    with writing(target, {"columns": columns}) as put:
+        for key, value in records:
+            put(key, value)
+            count += 1
+    return count
+
+
+def _write_json(table: str, target: Path, records: KeyedRecords) -> int:
+    """Write one document, or a line for each record if the table is ``.jsonl``."""
     # A lone surrogate, which UTF-8 cannot encode, becomes a question mark.
     with target.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
         if table.endswith(".jsonl"):
-            for pair in pairs:
-                stream.write(json.dumps(pair, ensure_ascii=False) + "\n")
+            count = 0
+            for record in records:
+                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
                 count += 1
             return count
-        content = [value for _, value in pairs] if get_origin(TYPES[table]) is list else dict(pairs)
+
+        is_list = get_origin(TYPES[table]) is list
+        content = [value for _, value in records] if is_list else dict(records)
         json.dump(content, stream, ensure_ascii=False)
-    return len(content)
+        return len(content)
 
 
-def _checked(table: str, path: Path) -> Iterator[tuple[str, Any]]:
+def _read_checked(table: str, path: Path) -> Iterator[tuple[str, Any]]:
     """The keys and records of an official file, checked against the type of the table; raises GraphError."""
-    read = _OF_DATABASE.get(table) or _READERS[path.suffix]
+    read = _DATABASE_READERS.get(table) or _READERS[path.suffix]
     check = TypeAdapter(get_args(TYPES[table])[-1]).validate_python
     for key, value in tqdm(read(table, path), table, unit=" records", disable=None):
         yield key, validated(check, value, path, f"record {key}")
 
 
-def _pairs(table: str, path: Path, content: object) -> Pairs:
-    """The records of a whole table; those of a list are numbered."""
+def _keyed_records(table: str, path: Path, content: object) -> KeyedRecords:
+    """The records of a whole table; the keys of a list's records are their numbers."""
     kind = get_origin(TYPES[table])
     if isinstance(content, dict) and kind is dict:
         return content.items()
     if isinstance(content, list) and kind is list:
-        return ((str(number), row) for number, row in enumerate(content))
+        return [(str(number), row) for number, row in enumerate(content)]
     raise GraphError(f"{path}: a {kind.__name__} expected, found {type(content).__name__}")
 
 
-def _of_json(table: str, path: Path) -> Pairs:
-    return _pairs(table, path, validated(TypeAdapter(TYPES[table]).validate_json, path.read_bytes(), path))
+def _read_json(table: str, path: Path) -> KeyedRecords:
+    content = validated(TypeAdapter(TYPES[table]).validate_json, path.read_bytes(), path)
+    return _keyed_records(table, path, content)
 
 
-def _of_pickle(table: str, path: Path) -> Pairs:
-    return _pairs(table, path, read_plain(path.read_bytes()))
+def _read_pickle(table: str, path: Path) -> KeyedRecords:
+    return _keyed_records(table, path, read_plain(path.read_bytes()))
 
 
-def _matches(table: str, path: Path) -> Pairs:
-    for number, row in _of_pickle(table, path):
-        if row.get("date") is not None:
-            season = row.get("season")
-            season = str(season) if isinstance(season, int | float) else season
-            yield number, row | {"date": str(row["date"])[:10], "season": season}
+def _read_matches(table: str, path: Path) -> KeyedRecords:
+    """The soccer matches that have a date."""
+    for number, row in _read_pickle(table, path):
+        if row.get("date") is None:
+            continue
+        season = row.get("season")
+        if isinstance(season, int | float):
+            season = str(season)
+        yield number, row | {"date": str(row["date"])[:10], "season": season}
 
 
-def _articles(_: str, path: Path) -> Pairs:
+def _read_articles(_: str, path: Path) -> KeyedRecords:
+    """The articles of the encyclopedia, a line of JSON each."""
     with bz2.open(path, "rb") as lines:
         for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
             if len(line) == LONGEST_LINE:
@@ -173,7 +229,7 @@ def _articles(_: str, path: Path) -> Pairs:
                 yield validated(ARTICLE.validate_json, line, path, f"line {number}")
 
 
-def _shares(_: str, path: Path) -> Pairs:
+def _read_shares(_: str, path: Path) -> KeyedRecords:
     """The shares of a file that the library sqlitedict wrote."""
     _columns(path, "unnamed")
     with read_only(path) as connection:
@@ -181,7 +237,8 @@ def _shares(_: str, path: Path) -> Pairs:
             yield str(key), read_plain(value)
 
 
-def _games(_: str, path: Path) -> Pairs:
+def _read_games(_: str, path: Path) -> KeyedRecords:
+    """The NBA games that have a date and two teams."""
     names = [name for name, _ in _columns(path, "game")]
     with read_only(path) as connection:
         for number, row in enumerate(connection.execute("select * from game order by rowid")):
@@ -190,36 +247,43 @@ def _games(_: str, path: Path) -> Pairs:
                 yield str(number), game
 
 
-def _plays(_: str, path: Path) -> Pairs:
-    """The events of each game, preceded by their place in the table of all events."""
-    place = [name for name, _ in _columns(path, "play_by_play")].index("game_id") + 1
-    question = "select rowid, * from play_by_play where game_id is not null order by game_id, rowid"
+def _read_game_columns(table: str, path: Path) -> KeyedRecords:
+    return _keyed_records(table, path, _columns(path, "game"))
+
+
+def _read_plays(_: str, path: Path) -> KeyedRecords:
+    """The events of each game, preceded by their number in the table of all events."""
+    names = [name for name, _ in _columns(path, "play_by_play")]
+    game_id = itemgetter(names.index("game_id") + 1)  # the first value of a row is its rowid
+    statement = "select rowid, * from play_by_play where game_id is not null order by game_id, rowid"
     with read_only(path) as connection:
-        for game, rows in groupby(connection.execute(question), key=itemgetter(place)):
+        for game, rows in groupby(connection.execute(statement), key=game_id):
             yield str(game), [list(row) for row in rows]
 
 
 def _columns(path: Path, table: str) -> list[tuple[str, str]]:
     """Name and type of each column of a plain table: a view or a virtual table may compute without end."""
-    plain = "select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'"
+    is_plain = "select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'"
     with read_only(path) as connection:
-        if connection.execute(plain, (table,)).fetchone() is None:
+        if connection.execute(is_plain, (table,)).fetchone() is None:
             raise GraphError(f"{path}: it has no table {table}: fetch it again")
-        return [(fact[1], fact[2]) for fact in connection.execute(f"pragma table_info({table})")]
+        # A row of table_info: number, name, type, and three more facts.
+        return [(column[1], column[2]) for column in connection.execute(f"pragma table_info({table})")]
 
 
-Reader = Callable[[str, Path], Pairs]
+Reader = Callable[[str, Path], KeyedRecords]
+"""Reads the records of a table (its name) from an official file."""
 _READERS: Mapping[str, Reader] = {
-    ".json": _of_json,
-    ".bz2": _articles,
-    ".pickle": _of_pickle,
-    ".pkl": _matches,
-    ".sqlite": _shares,
+    ".json": _read_json,
+    ".bz2": _read_articles,
+    ".pickle": _read_pickle,
+    ".pkl": _read_matches,
+    ".sqlite": _read_shares,
 }
-"""Suffix of an official file -> what reads its records."""
-_OF_DATABASE: Mapping[str, Reader] = {
-    "sports/nba_game.json": _games,
-    "sports/nba_columns.json": lambda table, path: _pairs(table, path, _columns(path, "game")),
-    "sports/nba_play_by_play.json": _plays,
+"""Suffix of an official file -> its reader."""
+_DATABASE_READERS: Mapping[str, Reader] = {
+    "sports/nba_game.json": _read_games,
+    "sports/nba_columns.json": _read_game_columns,
+    "sports/nba_play_by_play.json": _read_plays,
 }
-"""Table -> what reads it from the one database of NBA games."""
+"""Table -> its reader from the one database of NBA games, nba.sqlite."""

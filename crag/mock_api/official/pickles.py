@@ -8,8 +8,6 @@ trusted with the values. Protocols before 3 need more names and are refused: onl
 import datetime as dt
 import io
 import pickle
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,9 +42,20 @@ _MOVED = {
 }
 """Modules of older versions of pandas -> where their one allowed name is now."""
 DAMAGE = (
-    pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, ImportError,
-    OverflowError, MemoryError, RecursionError, NotImplementedError, AssertionError,
-)  # fmt: skip
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    ImportError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    NotImplementedError,
+    AssertionError,
+)
 """Errors from reading a truncated or damaged pickle."""
 _LARGEST_SHARE = 64
 """Most values per byte of a pickle. References repeat a value in two bytes, and an array without columns has any number
@@ -59,13 +68,19 @@ class PickleFaultError(ValueError):
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - a class or a function
-        """What the name means; raises PickleFaultError unless it is on the list."""
-        here = module.replace("numpy.core", "numpy._core")
-        if name not in ALLOWED.get("pandas" if here.split(".")[0] == "pandas" else here, ()):
+        """The class or function of this name; raises PickleFaultError unless it is on the list."""
+        current_module = module.replace("numpy.core", "numpy._core")
+        package = current_module.split(".")[0]
+        allowed = ALLOWED.get("pandas" if package == "pandas" else current_module, set())
+        if name not in allowed:
             raise PickleFaultError(f"the pickle asks for {module}.{name}, which no graph needs: no code was run")
-        if name in {"ndarray", "_reconstruct"}:
-            return _empty_array if name == "_reconstruct" else name
-        return super().find_class(*_MOVED.get(here, (here, name)))
+
+        # A pickle must not call numpy's own: with chosen arguments they read memory from any address.
+        if name == "_reconstruct":
+            return _empty_array
+        if name == "ndarray":
+            return name
+        return super().find_class(*_MOVED.get(current_module, (current_module, name)))
 
     def persistent_load(self, key: object) -> object:
         """Refuse: a graph's pickles refer to nothing outside."""
@@ -73,56 +88,69 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _empty_array(*_arguments: object) -> "np.ndarray[Any, Any]":
-    """What numpy's `_reconstruct` makes of any arguments; the pickle then sets its content."""
+    """Replaces numpy's `_reconstruct`, whatever the arguments; the pickle then sets the content of the array."""
     return np.empty(0, "b")
 
 
 def read_plain(content: bytes) -> Any:  # noqa: ANN401 - what it holds
     """The first object of a pickle as JSON values, NaN included; a frame becomes the list of its rows.
+
     Raises PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
     """
     try:
         value = _Unpickler(io.BytesIO(content)).load()
-        return _plain(value, iter(range(_LARGEST_SHARE * max(len(content), 64))))
+        return _Converter(_LARGEST_SHARE * max(len(content), 64)).to_json(value)
     except PickleFaultError:
         raise
     except DAMAGE as error:
         raise PickleFaultError(f"a damaged pickle: {str(error) or type(error).__name__}") from None
 
 
-def _plain(value: Any, left: Iterator[int]) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
-    """The value as JSON knows it; takes one of `left` for each, of a text one more for four characters. Moments become
-    ISO texts without time zone.
-    """
-    length = len(value) // 4 if isinstance(value, str | bytes | bytearray) else 0
-    if next(islice(left, length, None), None) is None:
-        raise PickleFaultError("far more values than its size can hold")
-    if isinstance(value, pd.DataFrame):
-        value = _rows(value)
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
-        value = value.tolist() if value.size else []
-    if value is None or type(value) in {str, int, float, bool}:
-        return value
-    if isinstance(value, dict):
-        return {_key(_plain(key, left)): _plain(one, left) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one, left) for one in value]
-    if isinstance(value, set | frozenset):
-        return sorted((_plain(one, left) for one in value), key=str)
-    if value is pd.NaT or value is pd.NA:
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.tz_localize(None).isoformat(timespec="milliseconds")
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, bytes | bytearray):
-        return bytes(value).decode("utf-8", "replace")
-    raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
+class _Converter:
+    """Converts what a pickle holds to JSON values, up to a number of values."""
+
+    def __init__(self, limit: int) -> None:
+        self._remaining = limit
+
+    def to_json(self, value: Any) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a branch per kind
+        """The value as JSON knows it. Moments become ISO strings without time zone. Raises PickleFaultError."""
+        self._count(value)
+
+        if isinstance(value, pd.DataFrame):
+            value = _rows(value)
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
+            value = value.tolist() if value.size else []
+
+        if value is None or type(value) in {str, int, float, bool}:
+            return value
+        if isinstance(value, dict):
+            return {_key(self.to_json(key)): self.to_json(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.to_json(item) for item in value]
+        if isinstance(value, set | frozenset):
+            return sorted((self.to_json(item) for item in value), key=str)
+        if value is pd.NaT or value is pd.NA:
+            return None
+        if isinstance(value, pd.Timestamp):
+            return value.tz_localize(None).isoformat(timespec="milliseconds")
+        if isinstance(value, dt.date | dt.time):
+            return value.isoformat()
+        if isinstance(value, bytes | bytearray):
+            return bytes(value).decode("utf-8", "replace")
+        raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
+
+    def _count(self, value: object) -> None:
+        """Take a value from the limit, and of a string another one for every four characters."""
+        self._remaining -= 1
+        if isinstance(value, str | bytes | bytearray):
+            self._remaining -= len(value) // 4
+        if self._remaining < 0:
+            raise PickleFaultError("far more values than its size can hold")
 
 
 def _key(key: object) -> str:
     if key is None or isinstance(key, dict | list):
-        raise PickleFaultError(f"a key that is neither text nor number: {key!r:.40}")
+        raise PickleFaultError(f"a key that is neither a string nor a number: {key!r:.40}")
     return str(key)
 
 
@@ -130,5 +158,9 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame: the named levels of its index, then its columns. Missing values are None."""
     levels = [level for level in frame.index.names if level is not None]
     columns = frame.reset_index(level=levels) if levels else frame
-    rows = columns.astype(object).to_dict("records")
-    return [{str(name): None if cell != cell else cell for name, cell in row.items()} for row in rows]  # noqa: PLR0124
+    return [_plain_row(row) for row in columns.astype(object).to_dict("records")]
+
+
+def _plain_row(row: dict[Any, Any]) -> dict[str, Any]:
+    # Only missing values, NaN and NaT, differ from themselves.
+    return {str(name): None if cell != cell else cell for name, cell in row.items()}  # noqa: PLR0124

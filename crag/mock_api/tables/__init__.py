@@ -35,9 +35,9 @@ Records = dict[str, Record]
 Prices = Mapping[str, dict[str, Record]]
 """Ticker -> day or minute -> Open, High, Low, Close, Volume."""
 Plays = Mapping[str, list[list[Any]]]
-"""Game -> its events, each preceded by its place in the table of all events."""
+"""Game -> its events, each preceded by its number in the table of all events."""
 ChartWeek = Annotated[list[Any], Field(min_length=7)]
-"""[?, date, song, rank, rank last week, top position, weeks in chart]; the texts of the chart, "-" for none."""
+"""[?, date, song, rank, rank last week, top position, weeks in chart]; strings of the chart, "-" for none."""
 
 ARTICLE: TypeAdapter[tuple[str, Record | None]] = TypeAdapter(tuple[str, Record | None])
 """A line of the encyclopedia: title and article."""
@@ -48,12 +48,12 @@ _LEVEL = 1
 
 
 class GraphError(ValueError):
-    """A graph cannot be served or imported; the message names the file, the place in it and what is wrong there."""
+    """A graph cannot be served or imported; the message names the file, the position in it and the fault."""
 
 
 @with_config(EXTRA)
 class GrammyRow(TypedDict):
-    """One award. Missing texts are null."""
+    """One award. Missing strings are null."""
 
     year: int
     category: str
@@ -160,9 +160,11 @@ def load_tables(directory: Path | None = None) -> Tables:
     check_folder(root)
     if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
+
     tables: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
     if tables["nba_games"] and not tables["nba_columns"]:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
+
     tables["play_columns"], tables["plays"] = tables["plays"]
     return Tables(**tables)
 
@@ -171,22 +173,27 @@ def check_folder(root: Path) -> None:
     """Check that a folder can hold tables; raises GraphError."""
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
+
     manifest = root / IMPORT_FILE
-    command = "crag graph import"
     if manifest.is_file() and '"finished": true' not in manifest.read_text(encoding="utf-8", errors="replace"):
-        raise GraphError(f"{root}: an import into it has not finished: {command} FOLDER --out {root} continues it")
-    for table, lost in only_official(root):
+        raise GraphError(
+            f"{root}: an import into it has not finished: crag graph import FOLDER --out {root} continues it"
+        )
+
+    for table, official in only_official(root):
         if not (root / table).is_file() and not store_path(root, table).is_file():
             raise GraphError(
-                f"{root}: holds {lost}, a file of the official server, which cannot be served directly: "
-                f"{command} {root} --out DIR makes tables from it; pass that DIR"
+                f"{root}: holds {official}, a file of the official server, which cannot be served directly: "
+                f"crag graph import {root} --out DIR makes tables from it; pass that DIR"
             )
 
 
 def only_official(folder: Path) -> list[tuple[str, str]]:
-    """Files of a folder that only the official graph has, after the tables that are made from them."""
-    files = [(table, name) for table, names in OFFICIAL_FILES.items() for name in names if name != table]
-    return [(table, name) for table, name in files if (folder / name).is_file()]
+    """Files of a folder that only the official graph has, as pairs of our table and the official file."""
+    official: list[tuple[str, str]] = []
+    for table, names in OFFICIAL_FILES.items():
+        official += [(table, name) for name in names if name != table and (folder / name).is_file()]
+    return official
 
 
 def store_path(root: Path, name: str) -> Path:
@@ -195,33 +202,59 @@ def store_path(root: Path, name: str) -> Path:
 
 
 def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
-    path, kind = root / name, TYPES[name]
-    if name in STORED and (store := store_path(root, name)).is_file():
+    """A table of a folder; plays come with their columns. A missing table is empty. Raises GraphError."""
+    path = root / name
+    store = store_path(root, name)
+    if name in STORED and store.is_file():
         if path.is_file():
             raise GraphError(f"{store}: {path.name} exists as well: remove one of them")
-        stored = RecordStore(store)
-        return (list(stored.about.get("columns", ())), stored) if kind == Plays else stored
+        return _read_store(store, TYPES[name])
+
     try:
+        # The encyclopedia is the only large file: it is read line by line.
         if name.endswith(".jsonl"):
-            return _entities(path)
+            return _read_entities(path)
         content = path.read_bytes()
     except FileNotFoundError:
-        return ([], {}) if kind == Plays else [] if get_origin(kind) is list else {}
+        return _empty_table(TYPES[name])
     except OSError as error:
         raise GraphError(f"{path}: {error.strerror}") from error
-    if name.endswith(".dict"):
+
+    return _parse_table(path, TYPES[name], content)
+
+
+def _read_store(path: Path, kind: object) -> Any:  # noqa: ANN401 - as `TYPES` says
+    records = RecordStore(path)
+    if kind == Plays:
+        return list(records.about.get("columns", ())), records
+    return records
+
+
+def _empty_table(kind: object) -> Any:  # noqa: ANN401 - as `TYPES` says
+    if kind == Plays:
+        return [], {}
+    return [] if get_origin(kind) is list else {}
+
+
+def _parse_table(path: Path, kind: Any, content: bytes) -> Any:  # noqa: ANN401 - as `TYPES` says
+    if path.suffix == ".dict":
         return listings(path, content)
     if kind == Plays:
-        return _plays(path, content)
+        return _parse_plays(path, content)
+
     table = validated(TypeAdapter(kind).validate_json, content, path)
-    return {key: _public(record) for key, record in table.items()} if kind == Records else table
+    if kind == Records:
+        return {key: _public(record) for key, record in table.items()}
+    return table
 
 
-def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
+def _parse_plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
+    """The columns of an event, and the events of each game."""
     table = validated(TypeAdapter(PlayByPlay).validate_json, content, path)
     columns = table["columns"]
     if table["rows"] and "game_id" not in columns:
         raise GraphError(f"{path}: columns: no game_id among them")
+
     plays: dict[str, list[list[Any]]] = {}
     for number, row in enumerate(table["rows"]):
         if len(row) != len(columns):
@@ -230,12 +263,15 @@ def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
     return columns, plays
 
 
-def _entities(path: Path) -> dict[str, Record | None]:
-    """Read [title, entity] pairs line by line; the last one of a title counts."""
+def _read_entities(path: Path) -> dict[str, Record | None]:
+    """Read [title, entity] pairs line by line; the last pair of a title counts."""
+    entities: dict[str, Record | None] = {}
     with path.open("rb") as lines:
-        numbered = ((f"line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())
-        pairs = (validated(ARTICLE.validate_json, line, path, place) for place, line in numbered)
-        return {title: entity and _public(entity) for title, entity in pairs}
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
+                entities[title] = _public(entity) if entity else entity
+    return entities
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
@@ -249,17 +285,22 @@ def listings(path: Path, content: bytes) -> dict[str, str]:
         raise GraphError(f"{path}: not a CSV in UTF-8: {error}") from error
 
 
-def validated(validate: Callable[[Any], T], content: object, path: Path, *place: str) -> T:
-    """Validate the content; raises GraphError."""
+def validated(validate: Callable[[Any], T], content: object, path: Path, position: str = "") -> T:
+    """Validate the content of a file with a method of a `TypeAdapter`.
+
+    `position` says where in the file the content is: ``line 7``. Raises GraphError with the first fault.
+    """
     try:
         return validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        within = ".".join(map(str, first["loc"]))
-        raise GraphError(": ".join(filter(None, (str(path), *place, within, first["msg"])))) from None
+        fault = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, fault["loc"]))
+        parts = [str(path), position, field, fault["msg"]]
+        raise GraphError(": ".join(part for part in parts if part)) from None
 
 
 def _public(record: Record) -> Record:
+    """A record without the notes of the graph's authors."""
     return {key: value for key, value in record.items() if not key.startswith("_")}
 
 
@@ -268,34 +309,36 @@ class RecordStore(Mapping[str, Any]):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with self._asking("select name, value from about") as rows:
+        with self._select("select name, value from about") as rows:
             self.about: dict[str, Any] = {name: json.loads(value) for name, value in rows}
+            """Facts about all records, such as the columns of plays."""
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - what JSON holds
-        with self._asking("select value from records where key = ?", key) as rows:
+        with self._select("select value from records where key = ?", key) as rows:
             for (value,) in rows:
                 return json.loads(zlib.decompress(value))
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
-        with self._asking("select key from records order by rowid") as rows:
+        with self._select("select key from records order by rowid") as rows:
             yield from (key for (key,) in rows)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     @contextmanager
-    def _asking(self, question: str, *values: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+    def _select(self, statement: str, *values: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """The rows of a select statement; GraphError if the file is damaged, also while they are read."""
         try:
             with read_only(self._path) as connection:
-                yield connection.execute(question, values)
+                yield connection.execute(statement, values)
         except (sqlite3.Error, zlib.error) as error:
             raise GraphError(f"{self._path}: not a store of records, or damaged ({error}): make it again") from error
 
 
 @contextmanager
 def read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """A database that may come from anywhere."""
+    """Open a SQLite database that may come from anywhere; bytes that are not UTF-8 are replaced."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.execute("pragma trusted_schema = off")
         connection.text_factory = lambda content: content.decode("utf-8", "replace")
@@ -306,7 +349,9 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
 def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, object], None]]:
     """Give a function that puts a record by its key into a new store; `about` are facts about all records."""
     path.unlink(missing_ok=True)
+
     with closing(sqlite3.connect(path)) as connection:
+        # An import that is killed makes the table again: safe writes would only cost time.
         connection.execute("pragma journal_mode = off")
         connection.execute("pragma synchronous = off")
         connection.execute("create table records (key text primary key, value blob not null)")
@@ -320,5 +365,6 @@ def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, 
 
         yield put
         connection.commit()
+
     with path.open("rb") as stream:
         os.fsync(stream.fileno())

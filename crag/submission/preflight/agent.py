@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +23,7 @@ from crag.evaluation.datasets import DatasetError, read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
 from crag.settings import PRESET_VARIABLE
-from crag.submission.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.weights.manifest import cache_folder
 
@@ -43,82 +44,151 @@ _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re
 
 def agent(subject: Subject) -> Findings:
     """Without network and output on import, the agent answers in time, in the required form, in 75 tokens."""
-    root = subject.pushed
-    where = "this tree: git cannot list what it would push"
-    if root != subject.root:
-        where = f"a copy of the {len(subject.tracked)} files that git has"
-    asks = not subject.settings.needs_gpu or shutil.which("nvidia-smi") is not None
-    if not asks:
-        why = f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
-        yield note(f"not asked: {why}")
-    python = str(subject.root / SERVING) if asks and subject.settings.needs_gpu else sys.executable
+    needs_gpu = subject.settings.needs_gpu
+    can_run = not needs_gpu or shutil.which("nvidia-smi") is not None
+    if not can_run:
+        reason = (
+            f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+        )
+        yield note(f"not asked: {reason}")
+
+    python = str(subject.root / SERVING) if can_run and needs_gpu else sys.executable
     if not Path(python).is_file():
         yield Finding(Level.ERROR, SERVING, "is missing: the evaluator's environment, with vLLM", "make serving")
         return
-    with ExitStack() as beside:
-        folder = Path(beside.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
         graph = None
-        if asks and subject.task in {"task2", "task3"}:
-            graph = os.environ.get(GRAPH_VARIABLE) or beside.enter_context(mock_graph())
-        hidden = subject.root if root != subject.root else folder
-        environment = empty_world(folder, hidden=hidden, server=urlsplit(graph or "").hostname)
-        environment[PRESET_VARIABLE] = str(subject.preset)
-        if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
-            environment["CRAG_MODELS_DIR"] = str(cache_folder())
+        if can_run and subject.task in {"task2", "task3"}:
+            graph = os.environ.get(GRAPH_VARIABLE) or stack.enter_context(mock_graph())
+        rehearsal = _Rehearsal(subject, folder, python, graph)
+
         began = time.monotonic()
-        done = run_python(root, environment, "-c", IMPORT, python=python)
-        yield note(f"imported in {time.monotonic() - began:.1f} s in {where}")
-        if done.stdout:
-            problem = f"prints to standard output, which evaluators use: {one_line(done.stdout, 80)!r}"
+        process = rehearsal.import_agent()
+        yield note(f"imported in {time.monotonic() - began:.1f} s in {rehearsal.tree_in_words}")
+        if process.stdout:
+            problem = f"prints to standard output, which evaluators use: {one_line(process.stdout, 80)!r}"
             yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
-        if asks and done.returncode == 0:
-            write_rows(folder / "questions.jsonl", rehearsal_rows(subject.root / QUESTIONS, subject.task))
-            options = ["--dataset", str(folder / "questions.jsonl"), "--output", str(folder / "out"), "--quiet"]
-            options += ["--seconds-per-query", str(SECONDS_PER_QUERY), *(["--kg-url", graph] if graph else [])]
-            done = run_python(root, environment, "local_evaluation.py", *options, python=python)
-        answered = folder / "out" / PREDICTIONS
-        if not answered.is_file() and (done.returncode or asks):
-            yield _failure(done.stderr)
-        elif asks:
-            yield from _batches(subject, [record.data for record in read_jsonl(answered)], graph)
+
+        if can_run and process.returncode == 0:
+            process = rehearsal.evaluate()
+        if not rehearsal.predictions.is_file() and (process.returncode or can_run):
+            yield _failure(process.stderr)
+        elif can_run:
+            rows = [record.data for record in read_jsonl(rehearsal.predictions)]
+            yield from _batch_findings(subject, rows, graph)
+
         hosts = refused(folder)
+
+    yield from _network_findings(hosts)
+
+
+class _Rehearsal:
+    """The submission in an empty world, asked by an interpreter, with the URL of a knowledge graph or without."""
+
+    def __init__(self, subject: Subject, folder: Path, python: str, graph: str | None) -> None:
+        self._subject = subject
+        self._tree = subject.pushed
+        self._folder = folder
+        self._python = python
+        self._graph = graph
+
+        is_copy = self._tree != subject.root
+        self.tree_in_words = "this tree: git cannot list what it would push"
+        if is_copy:
+            self.tree_in_words = f"a copy of the {len(subject.tracked)} files that git has"
+
+        hidden = subject.root if is_copy else folder
+        self._environment = empty_world(folder, hidden=hidden, server=urlsplit(graph or "").hostname)
+        self._environment[PRESET_VARIABLE] = str(subject.preset)
+        if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
+            self._environment["CRAG_MODELS_DIR"] = str(cache_folder())
+
+    @property
+    def predictions(self) -> Path:
+        """The file that `evaluate` writes."""
+        return self._folder / "out" / PREDICTIONS
+
+    def import_agent(self) -> "subprocess.CompletedProcess[str]":
+        return run_python(self._tree, self._environment, "-c", IMPORT, python=self._python)
+
+    def evaluate(self) -> "subprocess.CompletedProcess[str]":
+        """Ask the questions of `rehearsal_rows` with local_evaluation.py."""
+        dataset = self._folder / "questions.jsonl"
+        write_rows(dataset, rehearsal_rows(self._subject.root / QUESTIONS, self._subject.task))
+
+        options = ["--dataset", str(dataset), "--output", str(self.predictions.parent), "--quiet"]
+        options += ["--seconds-per-query", str(SECONDS_PER_QUERY)]
+        if self._graph:
+            options += ["--kg-url", self._graph]
+        return run_python(self._tree, self._environment, "local_evaluation.py", *options, python=self._python)
+
+
+def _network_findings(hosts: list[str] | None) -> Findings:
+    """Problems with the network: `hosts` were refused (None: the network was not watched)."""
     if hosts is None:
         remedy = "its interpreter has another sitecustomize: use another environment"
         yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
     elif hosts:
-        problem = f"uses the network, which the evaluator lacks: {some(hosts)}"
+        problem = f"uses the network, which the evaluator lacks: {first_few(hosts)}"
         remedy = "ship the file with the submission, and load it from its folder"
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
 
 def _failure(output: str) -> Finding:
-    """The last line of a traceback, with its place in the agent."""
-    frames = re.findall(r'File "([^"]+)", line (\d+)', output)
-    place = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file or "/crag/" in file), "")
-    last = output.strip().splitlines()[-1] if output.strip() else "its process ended"
+    """The final line of a traceback, with the innermost file and line of the submission in it."""
+    position = ""
+    for file, line in re.findall(r'File "([^"]+)", line (\d+)', output):
+        if "/agents/" in file or "/crag/" in file:
+            position = f" ({file}:{line})"
+
+    message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
+    problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
     remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
-    return Finding(Level.ERROR, AGENT_FILE, f"fails: {one_line(last.removeprefix('error: '), 400)}{place}", remedy)
+    return Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
 
-def _batches(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
+def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
+    """Problems of each batch, and the time of the largest batch."""
     batches = [list(batch) for _, batch in groupby(rows, itemgetter("batch"))]
     for batch in batches:
-        first, limit = batch[0], SECONDS_PER_QUERY * len(batch)
-        if first["error"] and not first["timed_out"]:
-            yield _failure(first["error"])
-        for row in batch:
-            for problem, remedy in () if row["error"] or first["timed_out"] else _faults_of(row["prediction"]):
-                yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
-        if first["batch_seconds"] > NEARLY * limit:
-            over = first["timed_out"] or first["batch_seconds"] > limit
-            problem = f"a batch of {len(batch)} took {first['batch_seconds']:.1f} s of {limit:g} s on this machine"
-            problem += ": an overrun ends the whole submission" if over else ""
-            remedy = "a smaller model, fewer passages or tokens; report.html of a run shows the seconds of each stage"
-            yield Finding(Level.ERROR if over else Level.WARNING, subject.preset_file, problem, remedy)
+        yield from _answer_findings(batch)
+        yield from _time_findings(subject, batch)
+
     size = max(map(len, batches))
     seconds = max(batch[0]["batch_seconds"] for batch in batches if len(batch) == size)
-    timed = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
-    yield note(f"{timed}, graph {graph}" if graph else timed)
+    timing = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
+    yield note(f"{timing}, graph {graph}" if graph else timing)
+
+
+def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
+    """The batch's error, or the faults of its answers. All rows of a batch share error and time."""
+    first = batch[0]
+    if first["timed_out"]:
+        return
+    if first["error"]:
+        yield _failure(first["error"])
+    for row in batch:
+        if not row["error"]:
+            for problem, remedy in _answer_faults(row["prediction"]):
+                yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
+
+
+def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
+    """An error if the batch took more than its time, a warning if it took nearly all."""
+    seconds = batch[0]["batch_seconds"]
+    limit = SECONDS_PER_QUERY * len(batch)
+    if seconds <= NEARLY * limit:
+        return
+
+    problem = f"a batch of {len(batch)} took {seconds:.1f} s of {limit:g} s on this machine"
+    level = Level.WARNING
+    if batch[0]["timed_out"] or seconds > limit:
+        problem += ": an overrun ends the whole submission"
+        level = Level.ERROR
+    remedy = "a smaller model, fewer passages or tokens; report.html of a run shows the seconds of each stage"
+    yield Finding(level, subject.preset_file, problem, remedy)
 
 
 def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
@@ -126,34 +196,39 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
 
     Raises DatasetError if the file is unusable or has no questions.
     """
-    rows = list(read_rows(questions, MAX_BATCH_SIZE + 1))
-    if not rows:
+    samples = list(read_rows(questions, MAX_BATCH_SIZE + 1))
+    if not samples:
         raise DatasetError(f"{questions} has no questions")
-    rows = [dict(rows[place % len(rows)], interaction_id=f"preflight-{place}") for place in range(MAX_BATCH_SIZE + 1)]
-    for row in rows:
-        row["search_results"] = list(row["search_results"])
-    pages: list[list[dict[str, str]]] = [row["search_results"] for row in rows]
+
+    rows: list[dict[str, Any]] = []
+    for number in range(MAX_BATCH_SIZE + 1):
+        sample = samples[number % len(samples)]
+        rows.append({**sample, "interaction_id": f"preflight-{number}", "search_results": [*sample["search_results"]]})
+
+    pages_by_row: list[list[dict[str, str]]] = [row["search_results"] for row in rows]
     if task == "task3":
-        every = [page for own in pages for page in own]
-        for own in pages:
-            own.extend(every[: max(0, PAGES_OF_TASK_3 - len(own))])
-    pages[0][-1] = dict(pages[0][0])
-    pages[1][-1] = dict.fromkeys(pages[1][-1], "")
-    html = pages[2][0]["page_result"]
-    pages[2][0] = pages[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
-    pages[3].clear()
+        pool = [page for pages in pages_by_row for page in pages]
+        for pages in pages_by_row:
+            pages.extend(pool[: max(0, PAGES_OF_TASK_3 - len(pages))])
+
+    # A page twice, an empty page, HTML that breaks off, and a question without pages.
+    pages_by_row[0][-1] = dict(pages_by_row[0][0])
+    pages_by_row[1][-1] = dict.fromkeys(pages_by_row[1][-1], "")
+    html = pages_by_row[2][0]["page_result"]
+    pages_by_row[2][0] = pages_by_row[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
+    pages_by_row[3].clear()
     return rows
 
 
-def _faults_of(answer: str) -> Iterator[tuple[str, str]]:
+def _answer_faults(answer: str) -> Iterator[tuple[str, str]]:
     """Problem and remedy of an answer."""
-    shown = repr(one_line(answer, 60))
+    excerpt = repr(one_line(answer, 60))
     if not answer.strip():
         yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
     elif "\n" in answer or "\r" in answer:
-        yield f"gives several lines: {shown}", "join the lines with spaces"
+        yield f"gives several lines: {excerpt}", "join the lines with spaces"
     elif trim_to_tokens(answer) != answer.strip():
-        yield f"gives more than 75 tokens: {shown}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
+        yield f"gives more than 75 tokens: {excerpt}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
     elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
-        problem = f"abstains as {shown}, which is judged as a wrong answer"
+        problem = f"abstains as {excerpt}, which is judged as a wrong answer"
         yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"

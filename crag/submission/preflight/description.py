@@ -3,10 +3,11 @@
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from crag.evaluation.batches import GPU_MEMORY_GIB
 from crag.settings import TransformersEngine, VllmEngine
-from crag.submission.gpu_plan import plan
+from crag.submission.gpu_plan import plan_gpus
 from crag.submission.preflight import CHALLENGES
 from crag.submission.preflight.subject import (
     ACTIVE,
@@ -59,39 +60,63 @@ def aicrowd_json(subject: Subject) -> Findings:
         return
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            field, found = str(fault["loc"][0]), repr(fault["input"])
-            remedy = _REMEDIES.get(field, f"write it as in the shipped file: git log -p {DESCRIPTION}")
-            level, problem = Level.ERROR, f"is {one_line(found, 80)}: {fault['msg']}"
-            if fault["type"] == "missing":
-                problem = "is missing"
-            elif fault["type"] == "extra_forbidden":
-                level, remedy = Level.WARNING, "remove it before the submission that counts"
-                problem = "runs a debug submission, which does not count" if field == "debug" else "is not of the kit"
-            yield Finding(level, f"{DESCRIPTION}, field {field}", problem, remedy.format(preset=subject.preset))
+            yield _field_finding(fault, subject.preset)
+
     for name in description.get("authors") or ():
         if not str(name).strip() or str(name).strip().lower().startswith(PLACEHOLDERS):
             remedy = "write the AIcrowd user names of your team"
             yield Finding(Level.WARNING, f"{DESCRIPTION}, field authors", f"{name!r} is not a user name", remedy)
-    yield from _fits(subject)
+
+    yield from _challenge_findings(subject)
+    yield from _gpu_findings(subject)
+    yield note(Subject(subject.root).task or "")
 
 
-def _fits(subject: Subject) -> Findings:
-    """Task and GPUs of the description against those of the command line and the preset."""
-    named, preset = Subject(subject.root).task, subject.preset or ""
-    digits = preset.rpartition("task")[2] if "task" in preset else ""
-    wanted = [subject.asked_task] if subject.asked_task else [task for task in CHALLENGES if task[-1] in digits]
-    if named and wanted and named not in wanted:
-        problem = f"names {named}, but {preset} is to be submitted to {' or '.join(wanted)}"
-        yield Finding(Level.ERROR, f"{DESCRIPTION}, field challenge_id", problem, f"make {wanted[0]} PRESET={preset}")
-    settings, count = subject.settings, subject.description.get("gpu_count")
-    parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
-    devices = [str(getattr(part, "device", "")).removeprefix("cuda:") for part in parts]
-    highest = [int(device) + 1 for device in devices if device.isdecimal()]
-    used = max([*highest, getattr(settings.language_model, "tensor_parallel_size", 0)])
-    if isinstance(count, int) and used > count:
-        problem = f"is {count}, and the preset {preset} uses {used} GPUs"
-        yield Finding(Level.ERROR, f"{DESCRIPTION}, field gpu_count", problem, f"write {used}")
-    yield note(named or "")
+def _field_finding(fault: ErrorDetails, preset: str | None) -> Finding:
+    """The finding for a field that pydantic rejects."""
+    field = str(fault["loc"][0])
+    level = Level.ERROR
+    problem = f"is {one_line(repr(fault['input']), 80)}: {fault['msg']}"
+    remedy = _REMEDIES.get(field, f"write it as in the shipped file: git log -p {DESCRIPTION}")
+
+    if fault["type"] == "missing":
+        problem = "is missing"
+    elif fault["type"] == "extra_forbidden":
+        level = Level.WARNING
+        problem = "runs a debug submission, which does not count" if field == "debug" else "is not of the kit"
+        remedy = "remove it before the submission that counts"
+    return Finding(level, f"{DESCRIPTION}, field {field}", problem, remedy.format(preset=preset))
+
+
+def _challenge_findings(subject: Subject) -> Findings:
+    """Whether the challenge is that of the command line, else one for which the preset is named (``db3_task23``)."""
+    preset = subject.preset or ""
+    if subject.asked_task:
+        suitable = [subject.asked_task]
+    else:
+        digits = preset.rpartition("task")[2] if "task" in preset else ""
+        suitable = [task for task in CHALLENGES if task[-1] in digits]
+
+    described = Subject(subject.root).task
+    if described and suitable and described not in suitable:
+        problem = f"names {described}, but {preset} is to be submitted to {' or '.join(suitable)}"
+        remedy = f"make {suitable[0]} PRESET={preset}"
+        yield Finding(Level.ERROR, f"{DESCRIPTION}, field challenge_id", problem, remedy)
+
+
+def _gpu_findings(subject: Subject) -> Findings:
+    """Whether the description asks for as many GPUs as the preset uses."""
+    settings = subject.settings
+    needed = getattr(settings.language_model, "tensor_parallel_size", 0)
+    for part in (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router):
+        number = str(getattr(part, "device", "")).removeprefix("cuda:")
+        if number.isdecimal():
+            needed = max(needed, int(number) + 1)
+
+    count = subject.description.get("gpu_count")
+    if isinstance(count, int) and needed > count:
+        problem = f"is {count}, and the preset {subject.preset} uses {needed} GPUs"
+        yield Finding(Level.ERROR, f"{DESCRIPTION}, field gpu_count", problem, f"write {needed}")
 
 
 def preset(subject: Subject) -> Findings:
@@ -112,18 +137,41 @@ def preset(subject: Subject) -> Findings:
 
 def _unsuitable(subject: Subject) -> Findings:
     """Settings that do not suit the evaluator, by their key."""
+    yield from _unsuitable_model(subject)
+
+    confidence = subject.settings.answering.confidence
+    if confidence is not None and confidence.model == "portable":  # a substitute until one is fitted
+        problem = "is portable: P(correct) was fitted to small models, not to this one"
+        yield Finding(Level.WARNING, "answering.confidence.model", problem, 'fit it: docs/training.md, "own model"')
+
+    public_data = subject.settings.public_data
+    uses_small_tables = public_data is not None and public_data.tables is None
+    if subject.task == "task1" and subject.settings.needs_gpu and uses_small_tables:
+        problem = "is not set: the small tables that ship are used"
+        remedy = 'build the full ones: docs/training.md, "tables"'
+        yield Finding(Level.WARNING, "public_data.tables", problem, remedy)
+
+    if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:
+        problem = f"is missing, so the graph of {subject.task} is not used"
+        yield Finding(Level.WARNING, "knowledge_graph", problem, "add a [knowledge_graph] table")
+
+
+def _unsuitable_model(subject: Subject) -> Findings:
+    """Settings of the language model that do not suit the evaluator."""
     model = subject.settings.language_model
     if model.engine == "scripted" and subject.preset == subject.active_preset:
         problem = "is a fake model, which always abstains"
         yield Finding(Level.WARNING, "language_model.engine", problem, "choose a real one: make task1")
     elif model.engine == "openai":
-        problem, remedy = "uses a server, but the evaluator has no network", 'write engine = "vllm" or "transformers"'
-        yield Finding(Level.ERROR, "language_model.engine", problem, remedy)
-    elif isinstance(model, TransformersEngine) and model.device != "cpu" and model.dtype != "float16":
-        bad = model.dtype == "bfloat16"
-        problem = "bfloat16, which a T4 does not have" if bad else "float32, twice the memory of half precision"
-        level = Level.ERROR if bad else Level.WARNING
-        yield Finding(level, "language_model.dtype", f"is {problem}", 'write dtype = "float16"')
+        problem = "uses a server, but the evaluator has no network"
+        yield Finding(Level.ERROR, "language_model.engine", problem, 'write engine = "vllm" or "transformers"')
+    elif isinstance(model, TransformersEngine) and model.device != "cpu":
+        if model.dtype == "bfloat16":
+            problem = "is bfloat16, which a T4 does not have"
+            yield Finding(Level.ERROR, "language_model.dtype", problem, 'write dtype = "float16"')
+        elif model.dtype != "float16":
+            problem = "is float32, twice the memory of half precision"
+            yield Finding(Level.WARNING, "language_model.dtype", problem, 'write dtype = "float16"')
     elif isinstance(model, VllmEngine):
         if model.tensor_parallel_size > 1 and model.distributed_executor != "ray":
             problem = f"is {model.distributed_executor!r}: vLLM's own processes disturbed the evaluator"
@@ -131,29 +179,22 @@ def _unsuitable(subject: Subject) -> Findings:
         if model.attention_backend != "TRITON_ATTN":
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
             yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
-    confidence, public = subject.settings.answering.confidence, subject.settings.public_data
-    if confidence is not None and confidence.model == "portable":  # stands in until one is fitted
-        problem = "is portable: P(correct) was fitted to small models, not to this one"
-        yield Finding(Level.WARNING, "answering.confidence.model", problem, 'fit it: docs/training.md, "own model"')
-    if subject.task == "task1" and subject.settings.needs_gpu and public is not None and public.tables is None:
-        problem = "is not set: the small tables that ship are used"
-        yield Finding(Level.WARNING, "public_data.tables", problem, 'build the full ones: docs/training.md, "tables"')
-    if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:
-        problem = f"is missing, so the graph of {subject.task} is not used"
-        yield Finding(Level.WARNING, "knowledge_graph", problem, "add a [knowledge_graph] table")
 
 
 def memory(subject: Subject) -> Findings:
     """The models fit on the GPUs, each engine in its share (estimated; crag.benchmarks.t4_plan shows the details)."""
     if not subject.settings.needs_gpu:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
+
     count = subject.description.get("gpu_count")
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
-    made = plan(subject.settings, cards=cards, manifest=subject.manifest)
-    for key, problem, remedy in made.problems:
+    gpu_plan = plan_gpus(subject.settings, cards=cards, manifest=subject.manifest)
+
+    for key, problem, remedy in gpu_plan.problems:
         yield Finding(Level.ERROR, f"{subject.preset_file}, field {key}", problem, remedy)
-    for name in dict.fromkeys(made.unknown):
+    for name in dict.fromkeys(gpu_plan.unknown):
         remedy = "give its entry in crag/weights/manifest.toml a shape, the numbers of its config.json"
         yield Finding(Level.WARNING, subject.preset_file, f"the GPU memory of {name} is not known", remedy)
-    fullest = max((made.total(card) for card in range(cards)), default=0.0)
+
+    fullest = max(gpu_plan.total(card) for card in range(cards))
     yield note(f"the fullest GPU holds {fullest:.1f} of {GPU_MEMORY_GIB:g} GiB (estimated)")

@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from crag.settings import needed_weights
 from crag.submission.preflight.subject import (
@@ -15,12 +17,13 @@ from crag.submission.preflight.subject import (
     Level,
     NotApplicableError,
     Subject,
+    first_few,
     note,
     one_line,
-    some,
 )
 from crag.weights.fetch import verification_problem
 from crag.weights.manifest import cache_folder
+from crag.weights.needed import NeededFolder
 
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
@@ -30,45 +33,46 @@ LARGE = 5_000_000
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
 LARGEST_TEXT = 2_000_000
 """Bytes of a file that is searched for secrets; larger ones are data and weights."""
-AGENT_ROOMS = [
-    f"crag/{room}"
-    for room in (
-        "answering",
-        "core",
-        "engines",
-        "facts",
-        "graph",
-        "pipeline",
-        "router",
-        "settings",
-        "text",
-        "web",
-    )
-]
+AGENT_ROOMS = (
+    "crag/answering",
+    "crag/core",
+    "crag/engines",
+    "crag/facts",
+    "crag/graph",
+    "crag/pipeline",
+    "crag/router",
+    "crag/settings",
+    "crag/text",
+    "crag/web",
+)
 """The folders whose code runs in the evaluator. `crag/weights` also has what fetches and converts, before the push."""
-REQUIREMENTS, LOCK = "requirements.txt", "locks/gpu.txt"
+REQUIREMENTS = "requirements.txt"
+LOCK = "locks/gpu.txt"
 
 
 def clean_tree(subject: Subject) -> Findings:
     """All changes are committed: only commits are pushed."""
-    changed, unknown = subject.uncommitted
+    changed, untracked = subject.uncommitted
     if changed:
-        problem = f"{len(changed)} changed file(s) are not committed: {some(changed)}"
+        problem = f"{len(changed)} changed file(s) are not committed: {first_few(changed)}"
         yield Finding(Level.ERROR, changed[0], problem, "git commit them, or undo the changes")
-    if unknown:
-        problem = f"{len(unknown)} file(s) are not known to git: {some(unknown)}"
+    if untracked:
+        problem = f"{len(untracked)} file(s) are not known to git: {first_few(untracked)}"
         remedy = "git add and commit what the submission needs, put the rest into .gitignore"
-        yield Finding(Level.WARNING, unknown[0], problem, remedy)
+        yield Finding(Level.WARNING, untracked[0], problem, remedy)
 
 
 def lfs(subject: Subject) -> Findings:
     """Weights and other large files are in Git LFS: by rule, in commits, and in the tree."""
     tracked = subject.tracked
-    by_rule, committed = _lfs_paths(subject, tracked), _committed_sizes(subject)
+    by_rule = _lfs_paths(subject, tracked)
+    committed = _committed_sizes(subject)
+
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
         problem = "does not send weights to Git LFS"
         yield Finding(Level.ERROR, ".gitattributes", problem, f"add the line: {rule}")
+
     for path in tracked:
         size = committed.get(path, 0)
         migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
@@ -80,6 +84,7 @@ def lfs(subject: Subject) -> Findings:
         elif (path in by_rule or path.endswith(WEIGHT_SUFFIXES)) and is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
             yield Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
+
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
         yield Finding(Level.ERROR, ".gitattributes", problem, "apt install git-lfs, then git lfs install")
@@ -92,16 +97,24 @@ def is_pointer(path: Path) -> bool:
 
 
 def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
-    fields = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0").split("\0")
+    """The paths that .gitattributes sends to Git LFS."""
+    output = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0")
+    fields = output.split("\0")  # path, attribute, value; path, attribute, value; ...
     return {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
 
 
 def _committed_sizes(subject: Subject) -> dict[str, int]:
+    """Path -> bytes of its content in git; of a file in Git LFS this is the pointer."""
+    # A line of ls-files: mode, blob, stage, a tab, path.
     lines = [line for line in subject.git("ls-files", "-s", "-z").split("\0") if line]
     blobs = "\n".join(line.split()[1] for line in lines) + "\n"
     sizes = subject.git("cat-file", "--batch-check=%(objectsize)", stdin=blobs).splitlines()
-    pairs = zip(lines, sizes, strict=False)
-    return {line.split("\t", 1)[1]: int(size) for line, size in pairs if size.strip().isdecimal()}
+
+    size_by_path: dict[str, int] = {}
+    for line, size in zip(lines, sizes, strict=False):
+        if size.strip().isdecimal():  # "missing" for a submodule
+            size_by_path[line.split("\t", 1)[1]] = int(size)
+    return size_by_path
 
 
 _TOKENS = {
@@ -113,24 +126,32 @@ _TOKENS = {
     "a Slack token": r"\bxox[abprs]-[\w-]{20,}",
     "a private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----",
 }
-_OF_ENV = {
-    "a secret for the environment": r"(?im)^[ \t]*(?:export +)?\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w* *= *['\"]?[^\s'\"#]"
+_ENV_SECRETS = {
+    "a secret for the environment": r"""(?imx)
+        ^[ \t]*(?:export\ +)?                         # a comment or another command is not an assignment
+        \w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*\ *=\ *
+        ['"]?[^\s'"\#]                                # not an empty value, as in an example, nor only a comment
+    """
 }
 
 
 def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
-    for name in sorted({*subject.tracked, *subject.uncommitted[1]}):
+    _, untracked = subject.uncommitted
+    for name in sorted({*subject.tracked, *untracked}):
         path = subject.root / name
         if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
             continue
-        text, file = path.read_text(encoding="utf-8", errors="replace"), PurePosixPath(name)
-        is_env = file.name.startswith(".env") and file.suffix not in {".example", ".template", ".sample"}
-        for kind, token in {**_TOKENS, **(_OF_ENV if is_env else {})}.items():
-            for match in re.finditer(token, text):
-                place = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
-                yield Finding(Level.ERROR, place, f"has {kind}", remedy)
+
+        patterns = _TOKENS
+        if path.name.startswith(".env") and path.suffix not in {".example", ".template", ".sample"}:
+            patterns = _TOKENS | _ENV_SECRETS
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for kind, pattern in patterns.items():
+            for match in re.finditer(pattern, text):
+                line = text.count("\n", 0, match.start()) + 1
+                yield Finding(Level.ERROR, f"{name}:{line}", f"has {kind}", remedy)
 
 
 def imports_named(subject: Subject) -> Findings:
@@ -139,54 +160,94 @@ def imports_named(subject: Subject) -> Findings:
     for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", (subject.root / REQUIREMENTS).read_text(encoding="utf-8")):
         if f"\n{pin.lower().replace('_', '-')} " not in locked:
             yield Finding(Level.ERROR, LOCK, f"has no {pin}, so the image has none", "make locks")
-    own = [path.stem for path in subject.root.iterdir() if path.is_dir() or path.suffix == ".py"]
-    command = [sys.executable, "-m", "deptry", "agents", *AGENT_ROOMS, "--config", os.devnull, "--ignore", "DEP002"]
-    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
-    command += ["--json-output", "/dev/stdout", *(word for module in own for word in ("--known-first-party", module))]
-    done = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
-    if not done.stdout:
-        raise OSError(f"deptry failed: {one_line(done.stderr)}")
-    for fault in json.loads(done.stdout):
-        place, module = fault["location"], fault["module"]
-        remedy = f"add the package of {module} with its exact version, then run make locks"
+
+    for fault in _run_deptry(subject):
+        module = fault["module"]
+        position = f"{fault['location']['file']}:{fault['location']['line']}"
         problem = f"imports {module}, which {REQUIREMENTS} does not name"
-        yield Finding(Level.ERROR, f"{place['file']}:{place['line']}", problem, remedy)
+        remedy = f"add the package of {module} with its exact version, then run make locks"
+        yield Finding(Level.ERROR, position, problem, remedy)
+
+
+def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
+    """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
+    first_party: list[str] = []
+    for path in subject.root.iterdir():
+        if path.is_dir() or path.suffix == ".py":
+            first_party += ["--known-first-party", path.stem]
+
+    command = [sys.executable, "-m", "deptry", "agents", *AGENT_ROOMS]
+    command += ["--config", os.devnull, "--ignore", "DEP002"]
+    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
+    command += ["--json-output", "/dev/stdout", *first_party]
+    completed = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
+    if not completed.stdout:
+        raise OSError(f"deptry failed: {one_line(completed.stderr)}")
+    faults: list[dict[str, Any]] = json.loads(completed.stdout)
+    return faults
 
 
 def weights(subject: Subject) -> Findings:
     """The submission has every model of the preset, identical to the manifest and committed."""
-    root, cache = subject.pushed, cache_folder()
+    root = subject.pushed
     needed = needed_weights(subject.settings, manifest=subject.manifest, repository=root, cache=root / "no-cache")
     if not needed.models and not needed.folders:
         raise NotApplicableError(f"the preset {subject.preset} loads no weights")
+
     fetch = f"crag models fetch {subject.preset} --to models/weights, then git lfs install, git add and git commit"
     for name, key in (*needed.models.items(), *needed.optional.items()):
-        shown = f"models/weights/{name}"
-        problem = verification_problem(subject.manifest.models[name], root / shown)
-        yield from _missing(subject, key, shown, cache / name, problem, fetch, optional=name in needed.optional)
-    for made in needed.folders:
-        place, problem = made.places[0], made.problem
-        shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
-        if pointers := [name for name in made.files if is_pointer(place / name)]:
-            problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
-        without = "write tuned = false as the first line of" if made.kind == "adapter" else "remove the key from"
-        get = f"{made.remedy}; commit {shown}, or {without} the preset"
-        yield from _missing(subject, made.key, shown, cache / made.name, problem, get)
-    adapters = {made.name: made.problem for made in needed.folders if made.kind == "adapter"}
-    lost = ", ".join(name for name, problem in adapters.items() if problem)
-    tuned = f"tuned: {', '.join(adapters)}" if adapters else "untuned: the base model answers without adapters"
-    tuned = f"adapters missing: {lost}; tuned = false pushes the base model alone" if lost else tuned
-    yield note(f"{len(needed.models) + len(needed.optional) + len(needed.folders)} model(s); {tuned}")
+        path = f"models/weights/{name}"
+        problem = verification_problem(subject.manifest.models[name], root / path)
+        if problem:
+            is_optional = name in needed.optional
+            yield _missing_weights(subject, key, path, name, problem, fetch, optional=is_optional)
+
+    for folder in needed.folders:
+        yield from _folder_findings(subject, folder)
+
+    count = len(needed.models) + len(needed.optional) + len(needed.folders)
+    yield note(f"{count} model(s); {_adapters_in_words(needed.folders)}")
 
 
-def _missing(
-    subject: Subject, key: str, shown: str, elsewhere: Path, problem: str | None, get: str, *, optional: bool = False
-) -> Findings:
-    """What a part of the preset lacks, if anything; it may lie `elsewhere` on this machine."""
+def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
+    """Whether the pushed copy has an adapter or a classifier, with its contents."""
+    root = subject.pushed
+    location = folder.places[0]
+    path = location.relative_to(root).as_posix() if location.is_relative_to(root) else str(location)
+
+    problem = folder.problem
+    pointers = [name for name in folder.files if is_pointer(location / name)]
+    if pointers:
+        problem = f"a Git LFS pointer, the contents are not here: {first_few(pointers)}; git lfs pull"
     if problem:
-        is_needed = subject.preset == subject.active_preset and not optional
-        here = next((place for place in (subject.root / shown, elsewhere) if place.exists()), None)
-        remedy = f"{get}; on this machine it is in {here}" if here else get
-        level, problem = Level.ERROR if is_needed else Level.WARNING, one_line(problem, 400)
-        place = f"{subject.preset_file}, field {key}"
-        yield Finding(level, place, f"{shown}, as git would push it: {problem}", remedy)
+        without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
+        remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
+        yield _missing_weights(subject, folder.key, path, folder.name, problem, remedy)
+
+
+def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
+    adapters = [folder for folder in folders if folder.kind == "adapter"]
+    missing = [folder.name for folder in adapters if folder.problem]
+    if missing:
+        return f"adapters missing: {', '.join(missing)}; tuned = false pushes the base model alone"
+    if adapters:
+        return f"tuned: {', '.join(folder.name for folder in adapters)}"
+    return "untuned: the base model answers without adapters"
+
+
+def _missing_weights(
+    subject: Subject, key: str, path: str, name: str, problem: str, remedy: str, *, optional: bool = False
+) -> Finding:
+    """A part of the preset that the pushed copy lacks at `path`; this machine's tree or cache may have it."""
+    for candidate in (subject.root / path, cache_folder() / name):
+        if candidate.exists():
+            remedy = f"{remedy}; on this machine it is in {candidate}"
+            break
+
+    is_needed = subject.preset == subject.active_preset and not optional
+    return Finding(
+        Level.ERROR if is_needed else Level.WARNING,
+        f"{subject.preset_file}, field {key}",
+        f"{path}, as git would push it: {one_line(problem, 400)}",
+        remedy,
+    )

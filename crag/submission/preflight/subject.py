@@ -1,4 +1,4 @@
-"""The checked submission (its tree, task and preset), and what checks say of it."""
+"""The checked submission (its tree, task and preset), and the findings of checks."""
 
 import enum
 import json
@@ -17,8 +17,10 @@ from crag.settings import Settings, SettingsError, load_settings
 from crag.submission.preflight import CHALLENGES
 from crag.weights.manifest import Manifest, parse_manifest
 
-DESCRIPTION, ACTIVE = "aicrowd.json", "agents/active.toml"
-"""What decides for the evaluator: the challenge, and the preset."""
+DESCRIPTION = "aicrowd.json"
+"""The file that names the challenge."""
+ACTIVE = "agents/active.toml"
+"""The file that names the preset."""
 LARGE = 5_000_000
 """Bytes: a copy links files from this size on, such as weights."""
 GIT_SECONDS = 120.0
@@ -38,7 +40,7 @@ class Level(enum.StrEnum):
 
 
 class Finding(NamedTuple):
-    """One problem, where it is (file, line, field), and what to do about it."""
+    """One problem, where it is (file, line, field), and how to correct it."""
 
     level: Level
     place: str
@@ -60,10 +62,14 @@ def one_line(text: object, length: int = 200) -> str:
     return joined if len(joined) <= length else f"{joined[: length - 3]}..."
 
 
-def some(names: list[str], shown: int = 3) -> str:
-    """The first few of many names."""
-    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + rest
+def first_few(names: list[str], limit: int = 3) -> str:
+    """The first few of many names.
+
+    >>> first_few(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + rest
 
 
 @dataclass(frozen=True)
@@ -94,11 +100,15 @@ class Subject:
         """``task1``, ``task2`` or ``task3``: the requested task, else that of `aicrowd.json`, or None."""
         if self.asked_task:
             return self.asked_task
+
         try:
             challenge = self.description.get("challenge_id")
         except NotApplicableError:
             return None
-        return next((task for task, known in CHALLENGES.items() if known == challenge), None)
+        for task, challenge_id in CHALLENGES.items():
+            if challenge_id == challenge:
+                return task
+        return None
 
     @cached_property
     def active_preset(self) -> str | None:
@@ -138,15 +148,23 @@ class Subject:
         """The output of a git command that only reads; raises NotApplicableError."""
         command = ["git", "-c", "core.quotepath=off", *arguments]
         try:
-            done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
-                command, cwd=self.root, input=stdin, capture_output=True, text=True, check=False,
-                encoding="utf-8", errors="replace", timeout=GIT_SECONDS,
-            )  # fmt: skip
+            completed = subprocess.run(  # noqa: S603 - a list of arguments, no shell
+                command,
+                cwd=self.root,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                check=False,
+                encoding="utf-8",
+                errors="replace",
+                timeout=GIT_SECONDS,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NotApplicableError(f"git cannot be run: {error}") from None
-        if done.returncode != 0:
-            raise NotApplicableError(f"git failed: {one_line(done.stderr)}")
-        return done.stdout
+
+        if completed.returncode != 0:
+            raise NotApplicableError(f"git failed: {one_line(completed.stderr)}")
+        return completed.stdout
 
     @cached_property
     def tracked(self) -> list[str]:
@@ -158,11 +176,18 @@ class Subject:
 
     @property
     def uncommitted(self) -> tuple[list[str], list[str]]:
-        """Changed files, and files that git does not track."""
-        _ = self.tracked
-        lines = self.git("status", "--porcelain", "--untracked-files=all").splitlines()
-        unknown = [line[3:] for line in lines if line.startswith("??")]
-        return [line[3:] for line in lines if not line.startswith("??")], unknown
+        """Changed files, and files that git does not track; raises NotApplicableError."""
+        _ = self.tracked  # raises if the tree is only a part of a repository
+
+        changed: list[str] = []
+        untracked: list[str] = []
+        for line in self.git("status", "--porcelain", "--untracked-files=all").splitlines():
+            # Two letters of state and a blank precede the path.
+            if line.startswith("??"):
+                untracked.append(line[3:])
+            else:
+                changed.append(line[3:])
+        return changed, untracked
 
     @cached_property
     def pushed(self) -> Path:
@@ -171,10 +196,13 @@ class Subject:
             tracked = self.tracked
         except NotApplicableError:
             return self.root
+
         folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
         for name in tracked:
-            source, copy = self.root / name, folder / name
+            source = self.root / name
+            copy = folder / name
             if not source.is_file():
                 continue  # deleted, or a submodule: the check of the clean tree reports it
             copy.parent.mkdir(parents=True, exist_ok=True)

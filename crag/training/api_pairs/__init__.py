@@ -38,11 +38,18 @@ OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
 _SECURITY = re.compile(
-    r"\s{1,9}(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate"
-    r"|voting|preferred|beneficial|american)\b.*|\s{1,9}(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s{1,9}\(.*",
-    re.IGNORECASE,
+    r"""
+    # The kind of a share and all that follows it; not a kind at the very beginning, which is the company's name.
+    \s{1,9}(?:class\ [a-z]\ |series\ [a-z]\ )?
+      (?:common|ordinary|capital|american\ depositary|depositary|subordinate|voting|preferred|beneficial|american)\b.*
+    | \s{1,9}(?:warrants?|units?|rights?|adss?|adrs?)\b.*
+    | \s{1,9}\(.*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_LEGAL = re.compile(r",? (?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.I)
+_LEGAL_FORM = re.compile(
+    r",? (?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.IGNORECASE
+)
 
 CompanyNames = Mapping[str, str]
 """Normalised name of a company -> its ticker in lower case."""
@@ -86,18 +93,21 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
 
     Rows have query, query_time, domain and calls; optional: frame, answer and alt_ans. Raises DatasetError.
     """
-    found: dict[str, Pair] = {}
+    pairs: dict[str, Pair] = {}
     for record in read_records(path, limit, split):
         alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
         pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
-        entities = (record.data.get("frame") or {}).get("entities") or []
-        groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
-        found.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
-    return list(found.values())
+
+        groups = groups_of(pair.domain, pair.program, names)
+        if not groups:
+            entities = (record.data.get("frame") or {}).get("entities") or []
+            groups = tuple(map(str, entities)) or (pair.query,)
+        pairs.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
+    return list(pairs.values())
 
 
 def pair_of(record: Record, **more: object) -> Pair:
-    """A line of a file, with `more` fields; raises DatasetError."""
+    """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
     pair = row_of(record, Pair, **more)
     try:
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
@@ -113,7 +123,7 @@ def bank_version() -> str:
 
 
 def add_graph_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--graph DIR`` for `opened` and `graph_files`."""
+    """Add ``--graph DIR`` for `open_graph` and `graph_files`."""
     what = (
         "folder of the graph tables that the questions are asked of (see `crag graph import`); default: "
         "the packed graph of ../shared/data/kg, if present, else the project's own"
@@ -122,12 +132,13 @@ def add_graph_argument(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(folder: Path | None) -> Iterator[Path]:
+def open_graph(folder: Path | None) -> Iterator[Path]:
     """The folder of the graph; without one, that of the packed real graph, if present, else the project's own."""
     if folder or not PACKED_GRAPH.is_file():
         check_whole(folder or OWN_GRAPH)
         yield folder or OWN_GRAPH
         return
+
     with tempfile.TemporaryDirectory() as unpacked:
         shutil.unpack_archive(PACKED_GRAPH, unpacked, filter="data")
         (real,) = (path.parent for path in Path(unpacked).rglob("movie") if path.is_dir())
@@ -139,6 +150,7 @@ def check_whole(folder: Path) -> None:
     missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
     if len(missing) < len(DOMAINS):
         check_folder(folder)
+
     if missing and not (folder / IMPORT_FILE).is_file():
         what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
         raise GraphError(
@@ -148,7 +160,7 @@ def check_whole(folder: Path) -> None:
 
 
 def graph_files(folder: Path | None) -> dict[str, Path]:
-    """The files of the graph that `opened` yields, by their names in its folder, for a run card."""
+    """The files of the graph that `open_graph` yields, by their names in its folder, for a run card."""
     if folder is None and PACKED_GRAPH.is_file():
         return {f"graph {PACKED_GRAPH.name}": PACKED_GRAPH}
     root = folder or OWN_GRAPH
@@ -161,12 +173,29 @@ def company_names(folder: Path) -> CompanyNames:
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
-            for row in reversed(list(csv.DictReader(lines))):
-                name = short = _SECURITY.sub("", row["Name"]).strip(" ,.")
-                while (shorter := _LEGAL.sub("", short).strip(" ,.")) != short:
-                    short = shorter
-                tickers |= dict.fromkeys(map(normalise_name, (name, short)), row["Symbol"].lower())
-    return tickers | {name: ticker.lower() for name, ticker in nicknames().items()}
+            rows = list(csv.DictReader(lines))
+        # The first listing of a name counts, so it is written last.
+        for row in reversed(rows):
+            name = _SECURITY.sub("", row["Name"]).strip(" ,.")
+            for spelling in (name, _without_legal_forms(name)):
+                tickers[normalise_name(spelling)] = row["Symbol"].lower()
+
+    for nickname, ticker in nicknames().items():
+        tickers[nickname] = ticker.lower()
+    return tickers
+
+
+def _without_legal_forms(name: str) -> str:
+    """The name of a company without the legal forms at its end.
+
+    >>> _without_legal_forms("Example Holding Co. Ltd")
+    'Example Holding'
+    """
+    while True:
+        shorter = _LEGAL_FORM.sub("", name).strip(" ,.")
+        if shorter == name:
+            return name
+        name = shorter
 
 
 def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tuple[str, ...]:
@@ -175,26 +204,41 @@ def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tupl
     Without any, table and values of each call: "movie_person_oscar 2012 visual effects".
     """
     calls = [statement for statement in program.statements if isinstance(statement, Call)]
-    groups = [name for call in calls for name in _names(domain, call, companies)]
-    for call in calls if not groups else ():
-        values = [*call.arguments, *(each.value for each in call.conditions if each.value != "true")]
-        if texts := [value for value in values if isinstance(value, str)]:
-            groups.append(" ".join([call.table.removeprefix("get_"), *texts]))
-    return tuple(dict.fromkeys(filter(None, groups)))
+
+    groups: list[str] = []
+    for call in calls:
+        groups += _entities(domain, call, companies)
+    if not groups:
+        groups = [_table_and_values(call) for call in calls]
+    return tuple(dict.fromkeys(group for group in groups if group))
 
 
-def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
-    for parameter, argument in zip(load_schema(domain).tables[call.table].parameters, call.arguments, strict=False):
-        names = argument if isinstance(argument, tuple) else (argument,)
-        for name in names:
-            if not isinstance(name, str) or not parameter.kind.is_entity:
-                continue
-            if parameter.kind is ParameterKind.TEAM:
-                yield team_spelling(name, "nba" if "nba" in call.table else "soccer")[0].casefold()
-            elif parameter.kind is ParameterKind.COMPANY:
-                yield companies.get(normalise_name(name), name).casefold()
-            else:
-                yield name.casefold()
+def _table_and_values(call: Call) -> str:
+    """The table of a call and its strings; empty if it has no strings."""
+    condition_values = [condition.value for condition in call.conditions if condition.value != "true"]
+    values: list[object] = [*call.arguments, *condition_values]
+    texts = [value for value in values if isinstance(value, str)]
+    return " ".join([call.table.removeprefix("get_"), *texts]) if texts else ""
+
+
+def _entities(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
+    """The names in the arguments of a call, in one spelling for each entity."""
+    parameters = load_schema(domain).tables[call.table].parameters
+    for parameter, argument in zip(parameters, call.arguments, strict=False):
+        if not parameter.kind.is_entity:
+            continue
+        for name in argument if isinstance(argument, tuple) else (argument,):
+            if isinstance(name, str):
+                yield _spelling(name, call.table, parameter.kind, companies)
+
+
+def _spelling(name: str, table: str, kind: ParameterKind, companies: CompanyNames) -> str:
+    if kind is ParameterKind.TEAM:
+        team, *_ = team_spelling(name, "nba" if "nba" in table else "soccer")
+        return team.casefold()
+    if kind is ParameterKind.COMPANY:
+        return companies.get(normalise_name(name), name).casefold()
+    return name.casefold()
 
 
 @contextmanager
@@ -206,13 +250,12 @@ def executor_of(graph: Path) -> Iterator[Executor]:
 
 def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[ProgramResult]:
     """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
-    done: dict[int, ProgramResult] = {}
+    results: dict[int, ProgramResult] = {}
     for _ in range(attempts):
-        late = [place for place in range(len(tasks)) if place not in done or is_late(done[place])]
-        done |= zip(
-            late, executor.run_batch([tasks[place] for place in late], Deadline(SECONDS_PER_BATCH)), strict=True
-        )
-    return [done[place] for place in range(len(tasks))]
+        pending = [index for index in range(len(tasks)) if index not in results or is_late(results[index])]
+        batch = executor.run_batch([tasks[index] for index in pending], Deadline(SECONDS_PER_BATCH))
+        results.update(zip(pending, batch, strict=True))
+    return [results[index] for index in range(len(tasks))]
 
 
 def is_late(executed: ProgramResult) -> bool:
@@ -222,4 +265,7 @@ def is_late(executed: ProgramResult) -> bool:
 
 def values_of(executed: ProgramResult) -> list[Value]:
     """The values of the statements, in their order."""
-    return [value for result in executed.results for value in result.values]
+    values: list[Value] = []
+    for result in executed.results:
+        values += result.values
+    return values

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_query_time
-from crag.evaluation.batches import golds_of
+from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.graph.derive import derived_answer, direct_answer
@@ -16,14 +16,13 @@ from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program, parse, render
 from crag.graph.results import Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, Written
-from crag.training.api_pairs import (
-    execute,
-    is_late,
-    values_of,
-)
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
+from crag.training.api_pairs import execute, is_late, values_of
 
-JOURNAL, REJECTED = "attempts.jsonl", "rejected.jsonl"
+JOURNAL = "attempts.jsonl"
+"""The results of all questions."""
+REJECTED = "rejected.jsonl"
+"""The questions without kept calls, for correction by hand."""
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
 UNHURRIED_SECONDS = 600.0
 """Per question; ample on any machine."""
@@ -35,9 +34,10 @@ _MOST_VALUES = 8
 class LabelledQuestion:
     """A question with the results of its attempts.
 
-    `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model says that
-    the graph has no answer), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
-    has the calls whose values gave the answer, as fields of an output row; `tried` the others, with their outcome.
+    `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model replies
+    that the graph has no answer), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``.
+    `kept` has the calls whose values gave the answer, as fields of an output row; `tried` the others, with their
+    outcome.
     """
 
     row: dict[str, Any]
@@ -56,7 +56,7 @@ class LabelledQuestion:
         return Domain(self.row["domain"]) if self.row.get("domain") in list(Domain) else None
 
     def note(self, outcome: str, calls: str) -> None:
-        """An attempt ended so."""
+        """Count an attempt with this outcome."""
         self.outcomes[outcome] += 1
         if outcome != "kept":
             self.tried.append({"calls": calls, "why": outcome})
@@ -75,7 +75,21 @@ class LabelledQuestion:
         }
 
 
-Proposal = tuple[LabelledQuestion, Domain, Program]
+class Proposal(NamedTuple):
+    """Calls that may label a question."""
+
+    question: LabelledQuestion
+    domain: Domain
+    program: Program
+
+
+class ExecutedProposal(NamedTuple):
+    """A proposal whose calls all have values."""
+
+    question: LabelledQuestion
+    domain: Domain
+    program: Program
+    result: ProgramResult
 
 
 @dataclass(frozen=True)
@@ -93,66 +107,97 @@ class Labeller:
         """One result per question, in order; raises LanguageModelDiedError."""
         questions = [LabelledQuestion(row) for row in rows]
         for question in questions:
-            if calls := question.row.get("by_hand"):
+            calls = question.row.get("by_hand")
+            if calls:
                 self._correct(question, calls)
+
         for attempt, (writer, temperature) in enumerate(self.attempts, start=1):
             pending = [question for question in questions if question.kept is None]
-            requests = [CallRequest(each.row["query"], each.time, each.domain) for each in pending]
-            deadline = Deadline(UNHURRIED_SECONDS * len(requests))
-            self._check(attempt, pending, writer.write(requests, deadline, temperature) if pending else [])
+            if pending:
+                requests = [CallRequest(question.row["query"], question.time, question.domain) for question in pending]
+                deadline = Deadline(UNHURRIED_SECONDS * len(requests))
+                self._check(attempt, pending, writer.write(requests, deadline, temperature))
         return questions
 
     def _correct(self, question: LabelledQuestion, calls: Sequence[str]) -> None:
         """Keep a person's calls if the graph has values for all of them, or if they are none."""
         domain = question.domain or Domain.OPEN
         program = parse("\n".join(calls), domain)
-        answered = self._execute([(question, domain, program)] if program.statements else [])
-        if answered or not program.statements:
+        if not program.statements or self._execute([Proposal(question, domain, program)]):
             question.kept = {"domain": str(domain), "calls": list(calls), "label": {"attempt": "by hand"}}
 
-    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[Written]) -> None:
-        """Keep what gives the right answer."""
-        proposals = []
-        for question, answer in zip(pending, written, strict=True):
-            if answer.program is not None and answer.program.statements:
-                proposals.append((question, answer.domain, answer.program))
-            else:
-                failed = answer.generation.finish_reason in {"error", "deadline"}
-                reason = "none" if answer.program is not None else "failed" if failed else "unreadable"
-                question.note(reason, answer.text)
-        answered = self._execute(proposals)
-        claims = [Claim(each[0].row["query"], golds_of(each[0].row), _answer(*each)) for each in answered]
-        judged = zip(answered, claims, judge_claims(self.judge, claims, str), strict=True)
-        for (question, domain, program, executed), claim, judgement in judged:
-            calls = {"domain": str(domain), "calls": render(program).split("\n"), "kg_values": values_of(executed)}
+    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> None:
+        """Keep the calls whose values give the right answer."""
+        executed = self._execute(_readable_proposals(pending, written))
+        claims: list[Claim] = []
+        for proposal in executed:
+            row = proposal.question.row
+            claims.append(Claim(row["query"], gold_answers(row), _answer(proposal)))
+
+        judgements = judge_claims(self.judge, claims, str)
+        for proposal, claim, judgement in zip(executed, claims, judgements, strict=True):
+            question = proposal.question
+            calls = render(proposal.program)
             if judgement.verdict is Verdict.CORRECT:
-                label = {"attempt": attempt, "answer_of_values": claim.prediction, "reason": judgement.reason}
-                question.kept = {**calls, "label": label}
-            question.note("kept" if question.kept else "other answer", render(program))
+                question.kept = {
+                    "domain": str(proposal.domain),
+                    "calls": calls.split("\n"),
+                    "kg_values": values_of(proposal.result),
+                    "label": {"attempt": attempt, "answer_of_values": claim.prediction, "reason": judgement.reason},
+                }
+            question.note("kept" if question.kept else "other answer", calls)
 
-    def _execute(self, proposals: Sequence[Proposal]) -> list[tuple[LabelledQuestion, Domain, Program, ProgramResult]]:
-        """The proposals whose calls all have values."""
-        tasks = [Task(domain, program, parse_query_time(each.time)) for each, domain, program in proposals]
-        answered = []
+    def _execute(self, proposals: Sequence[Proposal]) -> list[ExecutedProposal]:
+        """The proposals whose calls all have values; the outcome of the others is noted."""
+        tasks: list[Task] = []
+        for proposal in proposals:
+            asked_at = parse_query_time(proposal.question.time)
+            tasks.append(Task(proposal.domain, proposal.program, asked_at))
+
+        executed: list[ExecutedProposal] = []
         # Once: a proposal that asks for too much is a bad label.
-        for (question, domain, program), executed in zip(
-            proposals, execute(self.executor, tasks, attempts=1), strict=True
-        ):
-            if executed.results and all(each.status is Status.OK and not each.partial for each in executed.results):
-                answered.append((question, domain, program, executed))
+        for proposal, result in zip(proposals, execute(self.executor, tasks, attempts=1), strict=True):
+            if _is_complete(result):
+                executed.append(ExecutedProposal(*proposal, result))
             else:
-                question.note("no reply" if is_late(executed) else "not found", render(program))
-        return answered
+                proposal.question.note("no reply" if is_late(result) else "not found", render(proposal.program))
+        return executed
 
 
-def _answer(question: LabelledQuestion, domain: Domain, program: Program, executed: ProgramResult) -> str:
+def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> list[Proposal]:
+    """The programs that the writer wrote; the outcome of the questions without one is noted."""
+    proposals: list[Proposal] = []
+    for question, answer in zip(pending, written, strict=True):
+        if answer.program is None:
+            failed = answer.generation.finish_reason in {"error", "deadline"}
+            question.note("failed" if failed else "unreadable", answer.text)
+        elif not answer.program.statements:
+            question.note("none", answer.text)
+        else:
+            proposals.append(Proposal(question, answer.domain, answer.program))
+    return proposals
+
+
+def _is_complete(result: ProgramResult) -> bool:
+    """Whether every statement has all of its values."""
+    for statement in result.results:
+        if statement.status is not Status.OK or statement.partial:
+            return False
+    return bool(result.results)
+
+
+def _answer(proposal: ExecutedProposal) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
-    query, asked_at = question.row["query"], parse_query_time(question.time)
-    direct = direct_answer(query, domain, program, executed.results)
+    question, domain, program, result = proposal
+    query = question.row["query"]
+    direct = direct_answer(query, domain, program, result.results)
     if direct is not None:
         return direct
-    derived = derived_answer(query, domain, program, executed.results, asked_at.date() if asked_at else None)
+
+    asked_at = parse_query_time(question.time)
+    derived = derived_answer(query, domain, program, result.results, asked_at.date() if asked_at else None)
     if derived is not None:
         return derived.text
-    values = values_of(executed)
+
+    values = values_of(result)
     return ", ".join(map(str, values)) if len(values) <= _MOST_VALUES else I_DONT_KNOW

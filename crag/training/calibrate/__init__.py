@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crag.answering import gated_answer, trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring
-from crag.evaluation.batches import golds_of
+from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import DatasetError, Record, Split
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.evaluation.store import PREDICTIONS, TRACES, SavedRun
@@ -23,13 +23,23 @@ _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 _ONLY_WEB = re.compile(r"^top_passage| \(web\)$")
 """Names of gates that close only after the graph was asked."""
 _JUDGED = {Verdict.CORRECT, Verdict.INCORRECT}
-_TABLE, _KEYS = re.compile(r"(?:ALL )?(\w{1,60})\("), re.compile(r'\["(\w+)"\]')
-_WHOLE_RECORDS = frozenset(
-    name
-    for domain in Domain
-    for name, table in load_schema(domain).tables.items()
-    if table.default_key is None or table.extra_keys
-)
+_TABLE = re.compile(r"(?:ALL )?(\w{1,60})\(")
+"""The table of a call."""
+_KEYS = re.compile(r'\["(\w+)"\]')
+"""The keys that a call selects."""
+
+
+def _whole_record_tables() -> frozenset[str]:
+    names: set[str] = set()
+    for domain in Domain:
+        for name, table in load_schema(domain).tables.items():
+            if table.default_key is None or table.extra_keys:
+                names.add(name)
+    return frozenset(names)
+
+
+_WHOLE_RECORDS = _whole_record_tables()
+"""Tables of which a call without a key gives a whole record, not one value."""
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
@@ -72,18 +82,18 @@ class AskedQuestion:
     gate: str | None = None
 
 
-def read_run(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
+def read_finished_questions(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
     """The questions of a run that have a trace, each in its last attempt; `DatasetError` if there are none."""
+    questions: list[FinishedQuestion] = []
     try:
         run = SavedRun.read(folder)
-        questions = [
-            FinishedQuestion(row, run.traces[key], golds_of(row))
-            for key, row in run.records.items()
-            if key in run.traces
-            and (split is None or split.holds(Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)))
-        ]
+        for key, row in run.records.items():
+            record = Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)
+            if key in run.traces and (split is None or split.holds(record)):
+                questions.append(FinishedQuestion(row, run.traces[key], gold_answers(row)))
     except DatasetError as error:
         raise DatasetError(f"{error}; {_AGAIN}") from None
+
     if not any("candidates" in question.trace for question in questions):
         raise DatasetError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
     return questions
@@ -98,65 +108,98 @@ def asked_questions(
     `without` are left out; ``question_type`` means all ``question_type=...``.
     """
     scored = [question for question in questions if question.golds and "candidates" in question.trace]
-    verdicts = [{each.record["prediction"]: Verdict(each.record["verdict"])} for each in scored]
-    open_claims = [
-        (own, Claim(question.record["query"], question.golds, entry["text"]))
-        for question, own in zip(scored, verdicts, strict=True)
-        for entry in question.trace["candidates"]
-        if entry["text"] not in own
+    verdicts = [{question.record["prediction"]: Verdict(question.record["verdict"])} for question in scored]
+
+    # Judge all open answers of all questions in one call.
+    claims: list[Claim] = []
+    claim_verdicts: list[dict[str, Verdict]] = []
+    for question, question_verdicts in zip(scored, verdicts, strict=True):
+        for entry in question.trace["candidates"]:
+            if entry["text"] not in question_verdicts:
+                claims.append(Claim(question.record["query"], question.golds, entry["text"]))
+                claim_verdicts.append(question_verdicts)
+    judgements = judge_claims(judge, claims, trim_to_tokens)
+    for claim, judgement, question_verdicts in zip(claims, judgements, claim_verdicts, strict=True):
+        question_verdicts[claim.prediction] = judgement.verdict
+
+    return [
+        _build_question(question, question_verdicts, without)
+        for question, question_verdicts in zip(scored, verdicts, strict=True)
     ]
-    judged = judge_claims(judge, [claim for _, claim in open_claims], trim_to_tokens)
-    for (own, claim), judgement in zip(open_claims, judged, strict=True):
-        own[claim.prediction] = judgement.verdict
-    return [_asked(question, own, without) for question, own in zip(scored, verdicts, strict=True)]
 
 
-def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without: Set[str]) -> AskedQuestion:
-    def rest(features: Mapping[str, float]) -> dict[str, float]:
-        return {name: value for name, value in features.items() if not {name, name.partition("=")[0]} & without}
+def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without: Set[str]) -> AskedQuestion:
+    """A question with its judged candidates; `verdicts` are by the text of the answer."""
+    trace = question.trace
+    identifier = question.record["interaction_id"]
+    gate = _closed_gate(trace)
 
-    trace, identifier, gate = question.trace, question.record["interaction_id"], _closed_gate(question.trace)
+    candidates: list[JudgedCandidate] = []
+    for entry in trace["candidates"]:
+        verdict = verdicts[entry["text"]]
+        if verdict in _JUDGED:
+            candidates.append(
+                JudgedCandidate(
+                    entry["text"],
+                    verdict is Verdict.CORRECT,
+                    _without_features(entry["features"], without),
+                    gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate.name)),
+                )
+            )
+
     return AskedQuestion(
         interaction_id=identifier,
-        group=_asks_for(trace.get("calls", ())) or identifier,
-        candidates=tuple(
-            JudgedCandidate(
-                entry["text"],
-                verdicts[entry["text"]] is Verdict.CORRECT,
-                rest(entry["features"]),
-                gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate.name)),
-            )
-            for entry in question.trace["candidates"]
-            if verdicts[entry["text"]] in _JUDGED
-        ),
+        group=_tables_and_keys(trace.get("calls", ())) or identifier,
+        candidates=tuple(candidates),
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
         gate=None if gate is None else gate.answer,
     )
 
 
-def _asks_for(calls: Sequence[str]) -> str:
+def _without_features(features: Mapping[str, float], without: Set[str]) -> dict[str, float]:
+    """The features that are not left out, by name (``question_type=set``) or by its beginning (``question_type``)."""
+    left_out = {name for name in features if name in without or name.partition("=")[0] in without}
+    return {name: value for name, value in features.items() if name not in left_out}
+
+
+def _tables_and_keys(calls: Sequence[str]) -> str:
     """The tables and keys of calls, without names and dates; empty if there are none.
 
-    A call for a whole record says nothing: the question alone tells what is wanted of it.
+    A call for a whole record does not count: only the question tells which part of the record it asks for.
+
+    >>> _tables_and_keys(['get_movie("jaws")["release_date"]'])
+    'get_movie.release_date'
     """
-    named = ((match[1], _KEYS.findall(line)) for line in calls if (match := _TABLE.match(line)))
-    return " ".join(sorted({".".join([table, *keys]) for table, keys in named if keys or table not in _WHOLE_RECORDS}))
+    targets: set[str] = set()
+    for line in calls:
+        match = _TABLE.match(line)
+        if match:
+            table = match[1]
+            keys = _KEYS.findall(line)
+            if keys or table not in _WHOLE_RECORDS:
+                targets.add(".".join([table, *keys]))
+    return " ".join(sorted(targets))
 
 
 def _closed_gate(trace: Mapping[str, Any]) -> GateFiring | None:
     """The gate that decided the final answer, or would have without the audit."""
-    why = (trace.get("answer") or {}).get("reason")
-    early = (firing for firing in trace.get("gates", ()) if firing["name"].startswith(_BEFORE_ANSWERS))
-    gates = (GateFiring(firing["name"], firing["reason"], firing["answer"]) for firing in early)
-    return next((gate for gate in gates if gated_answer(gate, WEB).reason == why), None)
+    reason = (trace.get("answer") or {}).get("reason")
+    for firing in trace.get("gates", ()):
+        if firing["name"].startswith(_BEFORE_ANSWERS):
+            gate = GateFiring(firing["name"], firing["reason"], firing["answer"])
+            if gated_answer(gate, WEB).reason == reason:
+                return gate
+    return None
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
     """The answer that no model weighs, such as the graph's about a game that does not exist."""
-    text, verdict = question.record["prediction"], Verdict(question.record["verdict"])
+    text = question.record["prediction"]
+    verdict = Verdict(question.record["verdict"])
     weighed = {entry["text"] for entry in question.trace["candidates"]}
     gated = {firing["answer"] for firing in question.trace.get("gates", ())}
+
     if text in weighed | gated | {I_DONT_KNOW} or verdict not in _JUDGED:
         return None
     return JudgedCandidate(text, verdict is Verdict.CORRECT, {})

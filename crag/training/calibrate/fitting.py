@@ -29,14 +29,16 @@ RELIABILITY_BINS = 10
 STRENGTHS = tuple(10.0**power for power in range(-4, 2))
 """Values tried for scikit-learn's C, the inverse strength; the smallest gives almost the base rate."""
 INNER_FOLDS = 5
-LEAST_QUESTIONS, LEAST_OF_PART = 5, 2
-"""Cross-validation needs this many questions of either class, and so does each of its parts."""
+LEAST_QUESTIONS = 5
+"""Cross-validation needs this many questions of either class."""
+LEAST_OF_PART = 2
+"""Each of its training parts needs this many questions of either class."""
 LEAST_OF_KIND = 10
 """A kind of answer (`crag.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
 LEAST_OF_PAGES = 200
 """Answers from pages get a model of their own if there are as many examples, and others beside them."""
-
 NO_SPREAD = 1e-9
+"""A feature with this standard deviation or less is constant."""
 
 
 def reward(question: AskedQuestion) -> int:
@@ -44,11 +46,19 @@ def reward(question: AskedQuestion) -> int:
 
     If there is none, a closed gate answers.
     """
-    allowed = (answer for answer in question.candidates if not answer.gated)
-    given = question.settled or next((each for each in allowed if each.likely is None or each.likely > THRESHOLD), None)
-    if given is None and question.gate is not None:
-        return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0
-    return 0 if given is None else (1 if given.right else -1)
+    answer = question.settled or _first_allowed(question)
+    if answer is not None:
+        return 1 if answer.right else -1
+    if question.gate == INVALID_QUESTION:
+        return 1 if question.invalid else -1
+    return 0
+
+
+def _first_allowed(question: AskedQuestion) -> JudgedCandidate | None:
+    for candidate in question.candidates:
+        if not candidate.gated and (candidate.likely is None or candidate.likely > THRESHOLD):
+            return candidate
+    return None
 
 
 def rewards(questions: Iterable[AskedQuestion]) -> Floats:
@@ -58,30 +68,40 @@ def rewards(questions: Iterable[AskedQuestion]) -> Floats:
 
 def unweighed(question: AskedQuestion) -> AskedQuestion:
     """The same question for an agent that always gives its first answer."""
-    return replace(question, candidates=tuple(one._replace(likely=None) for one in question.candidates))
+    return replace(question, candidates=tuple(answer._replace(likely=None) for answer in question.candidates))
 
 
 def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
-    """What the probabilities of questions and answers are worth, JSON-ready; out of fold if they are."""
-    ours, plain = rewards(questions), rewards(map(unweighed, questions))
+    """Measure what the probabilities are worth, JSON-ready. They should be out of fold."""
+    calibrated = rewards(questions)
+    always_answer = rewards(map(unweighed, questions))
+    difference = calibrated - always_answer
     groups = [question.group for question in questions]
-    answers = [one for question in questions for one in question.candidates if one.likely is not None]
-    kinds: dict[str, list[JudgedCandidate]] = defaultdict(list)
-    for answer in answers:
-        kinds[kind_of(answer.features)].append(answer)
+
+    answers: list[JudgedCandidate] = []
+    by_kind: dict[str, list[JudgedCandidate]] = defaultdict(list)
+    for question in questions:
+        for answer in question.candidates:
+            if answer.likely is not None:
+                answers.append(answer)
+                by_kind[kind_of(answer.features)].append(answer)
+
+    quality_by_kind: dict[str, dict[str, float]] = {}
+    for kind, kind_answers in sorted(by_kind.items()):
+        if len({answer.right for answer in kind_answers}) > 1:  # AUC needs right and wrong answers
+            quality_by_kind[kind] = _quality(kind_answers)
+
     return {
         "questions": len(questions),
         "threshold": THRESHOLD,
-        "calibrated": _shares(ours, groups),
-        "always_answer": _shares(plain, groups),
+        "calibrated": _shares(calibrated, groups),
+        "always_answer": _shares(always_answer, groups),
         "against_always_answer": {
-            "difference": float((ours - plain).mean()),
-            "ci": grouped_interval(ours - plain, groups),
+            "difference": float(difference.mean()),
+            "ci": grouped_interval(difference, groups),
         },
         "probabilities": _quality(answers),
-        "probabilities_by_kind": {
-            kind: _quality(own) for kind, own in sorted(kinds.items()) if len({one.right for one in own}) > 1
-        },
+        "probabilities_by_kind": quality_by_kind,
     }
 
 
@@ -90,11 +110,14 @@ def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
 
     Resamples whole groups: the same question in several runs counts as one observation.
     """
-    _, place = np.unique(np.asarray(groups), return_inverse=True)
-    sums, sizes = np.bincount(place, weights=values), np.bincount(place).astype(np.float64)
-    shares = np.full(len(sizes), 1 / len(sizes))
-    drawn = np.random.default_rng(SEED).multinomial(len(sizes), shares, size=RESAMPLES).astype(np.float64)
-    return list(percentile_interval((drawn @ sums) / (drawn @ sizes)))
+    _, group_numbers = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.bincount(group_numbers, weights=values)
+    sizes = np.bincount(group_numbers).astype(np.float64)
+
+    # How often each resample has each group: shape (resamples, groups).
+    chances = np.full(len(sizes), 1 / len(sizes))
+    counts = np.random.default_rng(SEED).multinomial(len(sizes), chances, size=RESAMPLES).astype(np.float64)
+    return list(percentile_interval((counts @ sums) / (counts @ sizes)))
 
 
 def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
@@ -115,8 +138,8 @@ def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
 
 def _quality(answers: Sequence[JudgedCandidate]) -> dict[str, float]:
     """How well the probabilities separate right from wrong answers."""
-    likely = np.array([one.likely for one in answers], dtype=np.float64)
-    right = np.array([one.right for one in answers], dtype=bool)
+    likely = np.array([answer.likely for answer in answers], dtype=np.float64)
+    right = np.array([answer.right for answer in answers], dtype=bool)
     return {
         "answers": len(right),
         "right": float(right.mean()),
@@ -132,7 +155,7 @@ class NothingLearnedError(UserError, ValueError):
 
 
 class Item(NamedTuple):
-    """Features and what is to be learned from them. Rows of a group are held out together."""
+    """The features of an answer, and whether it is right. Items of a group are held out together."""
 
     features: Mapping[str, float]
     right: bool
@@ -157,41 +180,61 @@ class Calibration(NamedTuple):
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
     """Fit P(correct) to kinds of answers with enough examples."""
-    rows = [Item(one.features, one.right, question.group) for question in questions for one in question.candidates]
+    rows: list[Item] = []
+    for question in questions:
+        rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
     kinds = [kind_of(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
         raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
-    learned = [place for place, kind in enumerate(kinds) if kind in covers]
-    parts = {"correct": fit([rows[place] for place in learned], folds, seed)}
-    likely = dict(zip(learned, parts["correct"].held_out, strict=True))
-    pages = [place for place in learned if kinds[place] == PAGES_KIND]
+
+    # Indices of rows -> P(correct) by models that did not see them.
+    likely: dict[int, float] = {}
+    learned = [index for index, kind in enumerate(kinds) if kind in covers]
+    parts = {"correct": fit([rows[index] for index in learned], folds, seed)}
+    likely |= zip(learned, parts["correct"].held_out, strict=True)
+
+    pages = [index for index in learned if kinds[index] == PAGES_KIND]
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
-            parts["pages"] = fit([rows[place] for place in pages], folds, seed)
+            parts["pages"] = fit([rows[index] for index in pages], folds, seed)
             likely |= zip(pages, parts["pages"].held_out, strict=True)
-    of_each = iter(likely.get(place) for place in range(len(rows)))
-    weighed = [
-        replace(question, candidates=tuple(one._replace(likely=next(of_each)) for one in question.candidates))
-        for question in questions
-    ]
-    model = ConfidenceModel.model_validate(
-        {name: part.model for name, part in parts.items()} | {"covers": sorted(covers)}
+
+    models: dict[str, object] = {name: part.model for name, part in parts.items()}
+    return Calibration(
+        ConfidenceModel.model_validate({**models, "covers": sorted(covers)}),
+        _weigh(questions, likely),
+        {name: part.inverse_strength for name, part in parts.items()},
     )
-    return Calibration(model, weighed, {name: part.inverse_strength for name, part in parts.items()})
+
+
+def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> list[AskedQuestion]:
+    """The questions with P(correct) of their candidates, which are numbered through all questions."""
+    weighed: list[AskedQuestion] = []
+    index = 0
+    for question in questions:
+        candidates: list[JudgedCandidate] = []
+        for answer in question.candidates:
+            candidates.append(answer._replace(likely=likely.get(index)))
+            index += 1
+        weighed.append(replace(question, candidates=tuple(candidates)))
+    return weighed
 
 
 def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
     """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
     _check(rows, LEAST_QUESTIONS)
+
     held_out = np.full(len(rows), np.nan)
     for train, test in tqdm(_splits(rows, folds, seed), desc="cross-validation", disable=None):
-        model, _ = _fitted([rows[place] for place in train], seed)
-        held_out[test] = [model.probability(rows[place].features) for place in test]
-    return Fitted(*_fitted(rows, seed), held_out.tolist())
+        model, _ = _fit_model([rows[index] for index in train], seed)
+        held_out[test] = [model.probability(rows[index].features) for index in test]
+
+    model, inverse_strength = _fit_model(rows, seed)
+    return Fitted(model, inverse_strength, held_out.tolist())
 
 
-def _fitted(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
+def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     """The model of these rows and its C.
 
     Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
@@ -199,39 +242,62 @@ def _fitted(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     """
     _check(rows, LEAST_OF_PART)
     labels = np.array([row.right for row in rows])
-    names = sorted({name for row in rows for name in row.features})
-    known = {name: [row.features.get(name, np.nan) for row in rows] for name in names}
-    columns = {name: column for name, column in known.items() if np.nanstd(column) > NO_SPREAD}
+    columns = _varying_columns(rows)
     if not columns:
         rate = float(labels.mean())
         return LogisticModel(bias=math.log(rate / (1 - rate))), STRENGTHS[0]
+
+    # Shape (rows, features). The scaler ignores missing values, which then become its mean, 0.
     scaler = StandardScaler()
-    matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))  # the scaler passes gaps over
+    matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    regression, folds = LogisticRegression(solver="newton-cholesky"), _splits(rows, INNER_FOLDS, seed)
-    search = GridSearchCV(regression, {"C": STRENGTHS}, scoring="neg_log_loss", cv=folds).fit(matrix, labels)
-    fitted = search.best_estimator_
-    of_each = zip(columns, scaler.mean_, scaler.scale_, fitted.coef_[0], strict=True)
-    features = {name: Feature(mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in of_each}
-    return LogisticModel(bias=float(fitted.intercept_[0]), features=features), search.best_params_["C"]
+    search = GridSearchCV(
+        LogisticRegression(solver="newton-cholesky"),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=_splits(rows, INNER_FOLDS, seed),
+    )
+    search.fit(matrix, labels)
+
+    best = search.best_estimator_
+    features: dict[str, Feature] = {}
+    for name, mean, scale, weight in zip(columns, scaler.mean_, scaler.scale_, best.coef_[0], strict=True):
+        features[name] = Feature(mean=mean, scale=scale, weight=weight)
+    return LogisticModel(bias=float(best.intercept_[0]), features=features), search.best_params_["C"]
+
+
+def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
+    """The features that are not constant, by name: a value per row, NaN where it is missing."""
+    names: set[str] = set()
+    for row in rows:
+        names |= row.features.keys()
+
+    columns: dict[str, list[float]] = {}
+    for name in sorted(names):
+        column = [row.features.get(name, math.nan) for row in rows]
+        if np.nanstd(column) > NO_SPREAD:
+            columns[name] = column
+    return columns
 
 
 def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
-    """Places of training and test rows; groups stay whole, classes are spread evenly.
+    """Indices of training and test rows; groups stay whole, classes are spread evenly.
 
     If a class has fewer groups than folds, there are fewer folds.
     """
-    splitter = StratifiedGroupKFold(min(folds, _fewest(rows)), shuffle=True, random_state=seed)
+    splitter = StratifiedGroupKFold(min(folds, _fewest_groups(rows)), shuffle=True, random_state=seed)
     return list(splitter.split(rows, [row.right for row in rows], [row.group for row in rows]))
 
 
-def _fewest(rows: Sequence[Item]) -> int:
+def _fewest_groups(rows: Sequence[Item]) -> int:
     """The number of groups with a right row, or with a wrong one, whichever is smaller."""
-    return min(len({row.group for row in rows if row.right is right}) for right in (True, False))
+    with_right = {row.group for row in rows if row.right}
+    with_wrong = {row.group for row in rows if not row.right}
+    return min(len(with_right), len(with_wrong))
 
 
-def _check(rows: Sequence[Item], least: int, right: str = "right", wrong: str = "wrong") -> None:
-    if _fewest(rows) < least:
-        yes = sum(row.right for row in rows)
-        counts = f"{yes} {right} and {len(rows) - yes} {wrong}"
+def _check(rows: Sequence[Item], least: int) -> None:
+    if _fewest_groups(rows) < least:
+        right = sum(row.right for row in rows)
+        counts = f"{right} right and {len(rows) - right} wrong"
         raise NothingLearnedError(f"{counts}; at least {least} different questions of each kind are needed")

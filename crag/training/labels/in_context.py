@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
 from crag.evaluation.judge.rubrics import Rubric
-from crag.text.matching import content, normalise_text, read_numbers, recall, same_number, tokens, words
+from crag.text.matching import Number, content, normalise_text, read_numbers, recall, same_number, tokens, words
 
 CONTEXT_RUBRIC = Rubric(
     name="db3-context",
@@ -42,11 +42,18 @@ _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me more most")
 )
 """Question words, which a text need not repeat."""
-NEEDED, NEEDED_FOR_NUMBER, NEEDED_FOR_OPTION, NEEDED_FOR_YES_OR_NO = 0.2, 0.5, 0.6, 0.8
+NEEDED = 0.2
+"""Share of the question's other content words that a text with the answer must repeat."""
+NEEDED_FOR_NUMBER = 0.5
+"""The same if the answer is a number."""
+NEEDED_FOR_OPTION = 0.6
+"""The same if the answer is one of the question's own options."""
+NEEDED_FOR_YES_OR_NO = 0.8
+"""Share of all content words that a passage must repeat if the answer is yes or no."""
 
 
 class Reference(NamedTuple):
-    """A passage of the context: its title, and all of it."""
+    """A passage of the context: its title, and all of it, title included."""
 
     title: str
     whole: str
@@ -54,66 +61,106 @@ class Reference(NamedTuple):
     @property
     def windows(self) -> list[str]:
         """Each sentence with its neighbours, under the title."""
-        sentences = [part for part in _SENTENCE_END.split(self.whole.removeprefix(self.title)) if part.strip()]
-        return [f"{self.title}\n{' '.join(sentences[max(0, n - 1) : n + 2])}" for n in range(len(sentences))]
+        body = self.whole.removeprefix(self.title)
+        sentences = [part for part in _SENTENCE_END.split(body) if part.strip()]
+
+        windows: list[str] = []
+        for number in range(len(sentences)):
+            neighbours = sentences[max(0, number - 1) : number + 2]
+            windows.append(f"{self.title}\n{' '.join(neighbours)}")
+        return windows
 
 
 def passages(context: str) -> list[Reference]:
     """The passages between `<doc>` marks; without marks, the whole context as one."""
-    found = []
+    references: list[Reference] = []
     for match in _DOC.finditer(context):
-        title = found_title["title"] if (found_title := _TITLE.search(match["marks"])) else ""
-        found.append(Reference(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
-    return found or [Reference("", _MARKUP.sub(" ", context))]
+        title_match = _TITLE.search(match["marks"])
+        title = title_match["title"] if title_match else ""
+        references.append(Reference(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
+    return references or [Reference("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
-    """A judge of contexts, which stand in the places of predictions: deterministic, and without a model."""
+    """A judge of claims whose predictions are contexts: deterministic, and without a model."""
 
     name = "rules"
     version = "2"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: for the first right answer in the context, else for the official one."""
-        judgements = []
-        for claim in claims:
-            there = passages(claim.prediction)
-            looks = [_look(ReadClaim(claim.query, gold, ""), there) for gold in claim.golds]
-            holds, why = next((look for look in looks if look[0]), looks[0])
-            judgements.append(Judgement(Verdict.CORRECT if holds else Verdict.INCORRECT, why))
-        return judgements
+        return [self._judge_claim(claim) for claim in claims]
+
+    def _judge_claim(self, claim: Claim) -> Judgement:
+        references = passages(claim.prediction)
+        official_reason = ""
+        for number, gold in enumerate(claim.golds):
+            holds, reason = _look_for_answer(ReadClaim(claim.query, gold, ""), references)
+            if holds:
+                return Judgement(Verdict.CORRECT, reason)
+            if number == 0:
+                official_reason = reason
+        return Judgement(Verdict.INCORRECT, official_reason)
 
 
-def _look(claim: ReadClaim, there: Sequence[Reference]) -> tuple[bool, str]:
+def _look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[bool, str]:
     """Whether the passages hold the right answer, and why."""
-    asked = [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
+    question_words = [word for word in dict.fromkeys(content(claim.query_tokens)) if word not in _GENERIC]
     if _YES_NO.match(normalise_text(claim.gold)):
-        best = max((recall(asked, tokens(passage.whole)) for passage in there), default=0.0)
+        best = max((recall(question_words, tokens(passage.whole)) for passage in references), default=0.0)
         return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
-    offered = not claim.new_in_gold and not claim.gold_numbers
-    wanted = [token for token in asked if token not in claim.gold_tokens]
-    needed = NEEDED_FOR_NUMBER if claim.gold_numbers else NEEDED_FOR_OPTION if offered else NEEDED
-    if gold_items(claim) is not None:
+
+    is_number = bool(claim.gold_numbers)
+    is_option = not claim.new_in_gold and not is_number
+    if gold_items(claim) is not None:  # a set
         needed = 0.0
-    shares = [recall(wanted, tokens(text)) if wanted else 1.0 for text in _holding(claim, there, offered)]
+    elif is_number:
+        needed = NEEDED_FOR_NUMBER
+    elif is_option:
+        needed = NEEDED_FOR_OPTION
+    else:
+        needed = NEEDED
+
+    other_words = [word for word in question_words if word not in claim.gold_tokens]
+    texts = _texts_with_answer(claim, references, is_option=is_option)
+    shares = [recall(other_words, tokens(text)) if other_words else 1.0 for text in texts]
     if not shares:
         return False, "no passage holds the answer"
     return max(shares) >= needed, f"the answer occurs beside {max(shares):.0%} of the question's content words"
 
 
-def _holding(claim: ReadClaim, there: Sequence[Reference], offered: bool) -> Iterator[str]:
-    """The texts that hold the answer by the judge's rules; a number also needs the years of the question."""
-    years = [number for number in read_numbers(claim.query) if number.year_like] if claim.gold_numbers else []
-    for passage in there:
-        numbers = read_numbers(passage.whole) if years else []
-        if all(any(same_number(year, one) for one in numbers) for year in years):
-            texts = passage.windows if claim.gold_numbers else () if offered else (passage.whole,)
-            yield from (text for text in texts if _says(claim, text))
-    whole = "\n".join(passage.whole for passage in there)
-    if (offered or not claim.gold_numbers) and _says(claim, whole):
-        yield whole
+def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_option: bool) -> Iterator[str]:
+    """The texts that hold the answer by the judge's rules.
+
+    For a number these are windows of sentences, in passages with the years of the question. An option of the question
+    is looked for in the whole context only.
+    """
+    is_number = bool(claim.gold_numbers)
+    years = [number for number in read_numbers(claim.query) if number.year_like] if is_number else []
+
+    for passage in references:
+        if not _has_years(passage, years):
+            continue
+        if is_number:
+            for window in passage.windows:
+                if _is_accepted(claim, window):
+                    yield window
+        elif not is_option and _is_accepted(claim, passage.whole):
+            yield passage.whole
+
+    context = "\n".join(passage.whole for passage in references)
+    if (is_option or not is_number) and _is_accepted(claim, context):
+        yield context
 
 
-def _says(claim: ReadClaim, text: str) -> bool:
+def _has_years(passage: Reference, years: Sequence[Number]) -> bool:
+    if not years:
+        return True
+    numbers = read_numbers(passage.whole)
+    return all(any(same_number(year, number) for number in numbers) for year in years)
+
+
+def _is_accepted(claim: ReadClaim, text: str) -> bool:
+    """Whether the rules judge would accept the text as an answer."""
     (judgement,) = RulesJudge().judge([Claim(claim.query, (claim.gold,), text)])
     return judgement.verdict is Verdict.CORRECT

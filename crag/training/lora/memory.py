@@ -11,36 +11,63 @@ ANSWER_TOKENS = 256
 """Assumed for the longest completion; only its positions get logits."""
 _NF4_BYTES = (4 + 8 / 64 + 32 / (64 * 256)) / 8
 """Per weight: 4 bits, and scales of blocks of 64 that are themselves quantised (QLoRA, section 3)."""
-_OF_HIDDEN, _OF_INTERMEDIATE = 47, 12
-"""Bytes that a layer keeps for its gradient, per token and value of width. Measured on a CPU in 16 bits with all six
-targets: 369,900 bytes a token at widths 4,096 and 14,336, with an attention that keeps no scores (`attention_for`)."""
-_KEYS = {"layers": "num_hidden_layers", "hidden": "hidden_size", "intermediate": "intermediate_size"}
-_KEYS |= {"heads": "num_attention_heads", "key_value_heads": "num_key_value_heads", "vocabulary": "vocab_size"}
-_KEYS |= {"positions": "max_position_embeddings"}
+_LAYER_BYTES_PER_HIDDEN = 47
+"""Bytes that a layer keeps for its gradient, per token and value of the hidden size.
+
+Measured on a CPU in 16 bits with all six targets: 369,900 bytes a token at sizes 4,096 and 14,336, with an attention
+that keeps no scores (`attention_for`)."""
+_LAYER_BYTES_PER_INTERMEDIATE = 12
+"""The same, per value of the intermediate size."""
 _GRADIENTS = 1.5
 """Assumed: gradients and the unpacked matrix beside these."""
+_CONFIG_KEYS = {
+    "layers": "num_hidden_layers",
+    "hidden": "hidden_size",
+    "intermediate": "intermediate_size",
+    "heads": "num_attention_heads",
+    "key_value_heads": "num_key_value_heads",
+    "vocabulary": "vocab_size",
+    "positions": "max_position_embeddings",
+}
+"""Field of `Shape` -> key of a Hugging Face config.json."""
 
 
 def tuning_memory(settings: LoraTraining, shape: Shape) -> dict[str, float]:
-    """What uses the card's memory -> GiB, for the longest example of the settings."""
-    quantised, tokens = settings.quantise == "4bit", settings.batch_size * settings.max_tokens
-    ways = {"q_proj": shape.hidden, "o_proj": shape.hidden, "k_proj": shape.key_value_width}
-    ways["v_proj"] = shape.key_value_width
-    wide = shape.hidden + shape.intermediate
-    inputs_and_outputs = [shape.hidden + ways[name] if name in ways else wide for name in settings.adapter.targets]
-    layer = tokens * (_OF_HIDDEN * shape.hidden + _OF_INTERMEDIATE * shape.intermediate)
-    kept = shape.layers * (tokens * 2 * shape.hidden if settings.gradient_checkpointing else layer)
+    """Use of the card's memory -> GiB, for the longest example of the settings."""
+    is_quantised = settings.quantise == "4bit"
+    tokens = settings.batch_size * settings.max_tokens
+
+    layer = tokens * (_LAYER_BYTES_PER_HIDDEN * shape.hidden + _LAYER_BYTES_PER_INTERMEDIATE * shape.intermediate)
+    states_per_layer = tokens * 2 * shape.hidden if settings.gradient_checkpointing else layer
+
     sizes = {
-        f"matrices in {'4' if quantised else '16'} bits": shape.linear_parameters * (_NF4_BYTES if quantised else 2),
+        f"matrices in {'4' if is_quantised else '16'} bits": shape.linear_parameters
+        * (_NF4_BYTES if is_quantised else 2),
         "embeddings and output layer in float16": shape.other_parameters * 2,
         # float32: weight, gradient and two moments of AdamW
-        "adapter with its optimiser": shape.layers * settings.adapter.rank * sum(inputs_and_outputs) * 4 * 4,
-        f"states between layers of {tokens:,} tokens": kept,
+        "adapter with its optimiser": _adapter_parameters(settings, shape) * 4 * 4,
+        f"states between layers of {tokens:,} tokens": shape.layers * states_per_layer,
         "the layer in work": layer * _GRADIENTS,
         # float16 logits, and their float32 copy, softmax and gradient
         "logits of the answer": settings.batch_size * ANSWER_TOKENS * shape.vocabulary * (2 + 3 * 4),
     }
-    return {what: size / 2**30 for what, size in sizes.items()} | {"CUDA (assumed)": CONTEXT_GIB}
+    gib = {what: size / 2**30 for what, size in sizes.items()}
+    return gib | {"CUDA (assumed)": CONTEXT_GIB}
+
+
+def _adapter_parameters(settings: LoraTraining, shape: Shape) -> int:
+    """A low-rank update of a layer with i inputs and o outputs has rank * (i + o) parameters."""
+    attention_outputs = {
+        "q_proj": shape.hidden,
+        "o_proj": shape.hidden,
+        "k_proj": shape.key_value_width,
+        "v_proj": shape.key_value_width,
+    }
+    widths = 0
+    for target in settings.adapter.targets:
+        # The other layers are those of the feed-forward network.
+        widths += shape.hidden + attention_outputs.get(target, shape.intermediate)
+    return shape.layers * settings.adapter.rank * widths
 
 
 def shape_of(base: Path) -> Shape | None:
@@ -48,13 +75,16 @@ def shape_of(base: Path) -> Shape | None:
     config = json.loads((base / "config.json").read_text(encoding="utf-8"))
     if config.get("model_type") != "llama":
         return None
-    return Shape(architecture="LlamaForCausalLM", **{ours: config[theirs] for ours, theirs in _KEYS.items()})
+    sizes = {name: config[key] for name, key in _CONFIG_KEYS.items()}
+    return Shape(architecture="LlamaForCausalLM", **sizes)
 
 
 def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
     """Why the tuning does not fit on a card of that memory, with the remedy, or None."""
     parts = tuning_memory(settings, shape)
-    if (total := sum(parts.values())) <= gib:
+    total = sum(parts.values())
+    if total <= gib:
         return None
-    listed = "; ".join(f"{what} {size:.1f}" for what, size in parts.items())
-    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {listed}; lower max_tokens, set quantise=4bit, or a larger card"
+    part_list = "; ".join(f"{what} {size:.1f}" for what, size in parts.items())
+    remedy = "lower max_tokens, set quantise=4bit, or a larger card"
+    return f"tuning needs {total:.1f} GiB of {gib:.1f}: {part_list}; {remedy}"

@@ -52,43 +52,71 @@ class TokenExamples(NamedTuple):
 
 def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int) -> TokenExamples:
     """Prompts as the engines tokenize them, completions with the end token; together at most `max_tokens`.
-    Raises DatasetError: a prompt does not fit the model of this folder, or no example is left.
+
+    Raises DatasetError: a prompt does not fit the model of this folder, or every example is too long.
     """
-    tokenizer, made = ChatTokenizer(folder), TokenExamples([], Counter(), Counter())
-    config = folder / "generation_config.json"  # engines stop at its end tokens, else at the tokenizer's
-    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
-    first = ends[0] if isinstance(ends, list) and ends else ends
-    end = first if isinstance(first, int) else tokenizer.end_token
-    if end is None:
-        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
+    tokenizer = ChatTokenizer(folder)
+    end = _end_token(folder, tokenizer)
+    # A completion that spells out the end token must not teach the model to stop there.
     backend = ChatTokenizer(folder).backend
-    backend.encode_special_tokens = True  # a completion that spells out the end token must not teach to stop there
+    backend.encode_special_tokens = True
+
+    tokenized = TokenExamples([], Counter(), Counter())
     for example in examples:
         try:
             prompt = tokenizer.prompt_tokens(example.request)
         except PromptError as error:
             raise DatasetError(f"{example.place}: {error}") from error
+
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
-        tokens = TokenExample(prompt, [*completion, int(end)])
+        tokens = TokenExample(prompt, [*completion, end])
         if tokens.length > max_tokens:
-            made.too_long[example.source] += 1
+            tokenized.too_long[example.source] += 1
         else:
-            made.sources[example.source] += 1
-            made.kept.append(tokens)
-    if not made.kept:
+            tokenized.sources[example.source] += 1
+            tokenized.kept.append(tokens)
+
+    if not tokenized.kept:
         raise DatasetError(f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens")
-    return made
+    return tokenized
+
+
+def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
+    """The first end token of generation_config.json, at which engines stop; without one, the tokenizer's."""
+    config = folder / "generation_config.json"
+    end_tokens: object = None
+    if config.is_file():
+        end_tokens = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id")
+    if isinstance(end_tokens, list) and end_tokens:
+        end_tokens = end_tokens[0]
+
+    if isinstance(end_tokens, int):
+        return end_tokens
+    if tokenizer.end_token is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
+    return int(tokenizer.end_token)
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
-    number_type, shape = computing_type(device), settings.adapter
-    four_bits = {
-        "load_in_4bit": True,
-        "bnb_4bit_quant_type": "nf4",
-        "bnb_4bit_use_double_quant": True,
-        "bnb_4bit_compute_dtype": number_type,
-    }
+    number_type = computing_type(device)
+    quantisation = None
+    if settings.quantise == "4bit":
+        quantisation = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=number_type,
+        )
+    lora = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=settings.adapter.rank,
+        lora_alpha=settings.adapter.alpha,
+        lora_dropout=settings.adapter.dropout,
+        target_modules=list(settings.adapter.targets),
+        bias="none",
+    )
+
     with quiet_transformers():
         model = AutoModelForCausalLM.from_pretrained(
             str(base),
@@ -97,21 +125,11 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
             use_safetensors=True,
             device_map={"": device},
             attn_implementation=attention_for(device),
-            quantization_config=BitsAndBytesConfig(**four_bits) if settings.quantise == "4bit" else None,
+            quantization_config=quantisation,
         )
         torch.manual_seed(settings.seed)
         try:
-            return get_peft_model(
-                model,
-                LoraConfig(
-                    task_type="CAUSAL_LM",
-                    r=shape.rank,
-                    lora_alpha=shape.alpha,
-                    lora_dropout=shape.dropout,
-                    target_modules=list(shape.targets),
-                    bias="none",
-                ),
-            )
+            return get_peft_model(model, lora)
         except ValueError as error:
             raise SettingsError(f'key "adapter": {error}') from error
 
@@ -119,11 +137,12 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
 def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
     """Write the adapter as float16, with a config that names the base by its manifest name `base`."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {
-        name: value.detach().to("cpu", torch.float16).contiguous()
-        for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items())
-    }
+
+    tensors: dict[str, torch.Tensor] = {}
+    for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items()):
+        tensors[name] = value.detach().to("cpu", torch.float16).contiguous()
     write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
+
     config = replace(model.peft_config[ADAPTER], base_model_name_or_path=base, inference_mode=True)
     config.target_modules = sorted(config.target_modules)
     config.save_pretrained(str(folder))
@@ -131,27 +150,44 @@ def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
 
 def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
     """Check before the long work that device, packages and base are those that the settings need.
+
     Raises EngineUnavailableError: there is no GPU, it is too small, or a package is missing; SettingsError: another
     kind of base.
     """
+    _check_device(settings, device)
+    _check_base(settings, base)
+
+    shape = shape_of(base) if device == "cuda" else None
+    if shape is not None:
+        gib = torch.cuda.get_device_properties(0).total_memory / 2**30
+        reason = too_large(settings, shape, gib)
+        if reason:
+            raise EngineUnavailableError(reason)
+
+
+def _check_device(settings: LoraTraining, device: str) -> None:
     if device == "cuda" and not torch.cuda.is_available():
         advice = "install torch for CUDA (requirements/train-cuda.txt), or pass --device cpu"
         raise EngineUnavailableError(f"tuning uses a GPU, and torch finds none: {advice}")
-    if settings.quantise == "4bit" and (device != "cuda" or find_spec("bitsandbytes") is None):
-        install = "the package bitsandbytes: pip install -r requirements/train-cuda.txt, or"
-        needs = install if device == "cuda" else "a GPU: pass --device cuda, or"
-        raise EngineUnavailableError(f'quantise = "4bit" needs {needs} --set quantise=none')
-    found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
-    if settings.architecture not in {None, found}:
+
+    if settings.quantise == "4bit" and device != "cuda":
+        raise EngineUnavailableError('quantise = "4bit" needs a GPU: pass --device cuda, or --set quantise=none')
+    if settings.quantise == "4bit" and find_spec("bitsandbytes") is None:
+        raise EngineUnavailableError(
+            'quantise = "4bit" needs the package bitsandbytes: pip install -r requirements/train-cuda.txt, '
+            "or --set quantise=none"
+        )
+
+
+def _check_base(settings: LoraTraining, base: Path) -> None:
+    config = base / "config.json"
+    model_type = json.loads(config.read_text(encoding="utf-8")).get("model_type")
+    if settings.architecture not in {None, model_type}:
         raise SettingsError(
-            f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
+            f'key "base": {settings.base} is a {model_type} ({config}), these settings are for a '
             f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
             f"--config ({', '.join(LoraTraining.names())})"
         )
-    if device == "cuda" and (shape := shape_of(base)):
-        gib = torch.cuda.get_device_properties(0).total_memory / 2**30
-        if reason := too_large(settings, shape, gib):
-            raise EngineUnavailableError(reason)
 
 
 def computing_type(device: str) -> torch.dtype:

@@ -7,11 +7,13 @@ the folder when everything is written.
 import logging
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
+from peft import PeftModel
 from torch.nn import functional
 from transformers import AutoTokenizer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback, TrainerState
@@ -38,92 +40,130 @@ _LAST_WRITTEN = "trainer_state.json"
 """transformers writes it last into a checkpoint; without it the checkpoint is incomplete."""
 
 
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """Where and how far to tune.
+
+    `base` is the folder of the base model, `out` that of the adapter. `max_steps` stops before the settings' epochs are
+    over. `resume` continues an unfinished run of the same settings and data, if there is one; `overwrite` replaces an
+    adapter, once the new one is ready, and an unfinished run that is not resumed. `show_progress` adds a progress bar
+    on standard error.
+    """
+
+    base: Path
+    out: Path
+    device: str = "cpu"
+    max_steps: int | None = None
+    resume: bool = False
+    overwrite: bool = False
+    show_progress: bool = True
+
+    @property
+    def work(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.out / UNFINISHED
+
+
 def tune(
-    settings: LoraTraining,
-    examples: Sequence[TrainingExample],
-    base: Path,
-    out: Path,
-    device: str = "cpu",
-    max_steps: int | None = None,
-    *,
-    resume: bool = False,
-    overwrite: bool = False,
-    shown: bool = True,
+    settings: LoraTraining, examples: Sequence[TrainingExample], run: TuningRun
 ) -> tuple[list[dict[str, Any]], TokenExamples]:
     """Tune one adapter and write it with its losses; return the rows of `LOSSES_FILE` and the examples.
 
-    `max_steps` stops before the settings' epochs are over. `resume` continues an unfinished run of the same settings
-    and data, if there is one; `overwrite` replaces an adapter, once the new one is ready, and an unfinished run that is
-    not resumed. `shown` adds a progress bar on standard error.
-
     Raises UserError: an adapter or an unfinished run is in the way; FloatingPointError: the loss is not finite.
+
+        tune(LoraTraining.load("db3"), read_examples(path), TuningRun(base, out, device="cuda"))
     """
-    work = out / UNFINISHED
-    complete = [folder for folder in work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
-    checkpoint = max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
-    if checkpoint and not (resume or overwrite):
-        raise UserError(f"{work} holds an unfinished run: --resume continues it, --overwrite discards it")
-    if not checkpoint and (out / WEIGHTS_FILE).is_file() and not overwrite:
-        raise UserError(f"{out} holds a finished adapter: --overwrite replaces it, --out names another folder")
-    if not resume:
-        shutil.rmtree(work, ignore_errors=True)
-        checkpoint = None
-    tokens = tokenize(base, examples, settings.max_tokens)
-    rows = [
-        {"input_ids": each.prompt + each.completion, "labels": [IGNORED] * len(each.prompt) + each.completion}
-        for each in tokens.kept
-    ]
-    number_type = computing_type(device)
+    checkpoint = _find_checkpoint(run)
+    tokens = tokenize(run.base, examples, settings.max_tokens)
+
     for chatty in ("trl", "accelerate", "datasets", "peft"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     with quiet_transformers():
-        arguments = SFTConfig(
-            output_dir=str(work),
-            num_train_epochs=settings.epochs,
-            max_steps=max_steps or -1,
-            per_device_train_batch_size=settings.batch_size,
-            gradient_accumulation_steps=settings.accumulation,
-            learning_rate=settings.learning_rate,
-            lr_scheduler_type=settings.schedule,
-            warmup_steps=settings.warm_up_share,
-            max_grad_norm=settings.max_gradient_norm,
-            weight_decay=0.0,
-            optim="adamw_torch",
-            seed=settings.seed,
-            gradient_checkpointing=settings.gradient_checkpointing,
-            bf16=False,
-            fp16=number_type == torch.float16,
-            use_cpu=device == "cpu",
-            logging_steps=1,
-            logging_nan_inf_filter=False,
-            save_steps=settings.checkpoint_steps,
-            save_total_limit=2,
-            report_to="none",
-            disable_tqdm=True,
-            dataloader_pin_memory=False,
-            max_length=None,
-            dataset_kwargs={"skip_prepare_dataset": True},
-        )
-        model = load_tunable(settings, base, device)
-        trainer = AnswerTrainer(
-            model=model,
-            args=arguments,
-            train_dataset=Dataset.from_list(rows),
-            processing_class=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
-        )
-        trainer.remove_callback(PrinterCallback)
-        if shown:
-            trainer.add_callback(LossBar)
-        for weight in model.parameters():
-            if weight.requires_grad:  # trl makes them bfloat16 for a quantised base; small steps would be lost
-                weight.data = weight.data.float()
+        model = load_tunable(settings, run.base, run.device)
+        trainer = _build_trainer(settings, run, model, tokens)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    (out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
-    save_adapter(model, out, settings.base)
+
+    (run.out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
+    save_adapter(model, run.out, settings.base)
     logged = [entry for entry in trainer.state.log_history if "loss" in entry]
-    steps = [{name: entry[name] for name in ("step", "loss", "learning_rate")} for entry in logged]
-    write_rows(out / LOSSES_FILE, steps)
+    steps = [
+        {"step": entry["step"], "loss": entry["loss"], "learning_rate": entry["learning_rate"]} for entry in logged
+    ]
+    write_rows(run.out / LOSSES_FILE, steps)
     return steps, tokens
+
+
+def _find_checkpoint(run: TuningRun) -> Path | None:
+    """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may."""
+    complete = [folder for folder in run.work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
+    checkpoint = max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
+
+    if checkpoint and not (run.resume or run.overwrite):
+        raise UserError(f"{run.work} holds an unfinished run: --resume continues it, --overwrite discards it")
+    if not checkpoint and (run.out / WEIGHTS_FILE).is_file() and not run.overwrite:
+        raise UserError(f"{run.out} holds a finished adapter: --overwrite replaces it, --out names another folder")
+
+    if run.resume:
+        return checkpoint
+    shutil.rmtree(run.work, ignore_errors=True)
+    return None
+
+
+def _build_trainer(settings: LoraTraining, run: TuningRun, model: PeftModel, tokens: TokenExamples) -> "AnswerTrainer":
+    """The trainer of trl for the completions of the examples; prompts are read, but not learned."""
+    rows: list[dict[str, list[int]]] = []
+    for example in tokens.kept:
+        labels = [IGNORED] * len(example.prompt) + example.completion
+        rows.append({"input_ids": example.prompt + example.completion, "labels": labels})
+
+    trainer = AnswerTrainer(
+        model=model,
+        args=_trainer_arguments(settings, run),
+        train_dataset=Dataset.from_list(rows),
+        processing_class=AutoTokenizer.from_pretrained(str(run.base), local_files_only=True),
+    )
+    trainer.remove_callback(PrinterCallback)
+    if run.show_progress:
+        trainer.add_callback(LossBar)
+
+    # For a quantised base trl makes the adapter's weights bfloat16, in which small steps would be lost.
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
+    return trainer
+
+
+def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
+    return SFTConfig(
+        output_dir=str(run.work),
+        num_train_epochs=settings.epochs,
+        max_steps=run.max_steps or -1,
+        per_device_train_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulation,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warm_up_share,
+        max_grad_norm=settings.max_gradient_norm,
+        weight_decay=0.0,
+        optim="adamw_torch",
+        seed=settings.seed,
+        gradient_checkpointing=settings.gradient_checkpointing,
+        # Computing.
+        dataloader_pin_memory=False,
+        bf16=False,
+        fp16=computing_type(run.device) == torch.float16,
+        use_cpu=run.device == "cpu",
+        # Logs and checkpoints.
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        save_steps=settings.checkpoint_steps,
+        save_total_limit=2,
+        report_to="none",
+        disable_tqdm=True,
+        # The examples are tokenized already.
+        max_length=None,
+        dataset_kwargs={"skip_prepare_dataset": True},
+    )
 
 
 class AnswerTrainer(SFTTrainer):  # type: ignore[misc]

@@ -15,8 +15,10 @@ class QuestionNetwork:
     """An encoder and its heads: `heads` maps ``<field>.weight`` (classes, dimensions) and ``<field>.bias``."""
 
     def __init__(self, encoder: Module, heads: Mapping[str, Tensor], fields: Sequence[str], pooling: Pooling) -> None:
-        self.encoder, self.heads = encoder, heads
-        self._fields, self._pooling = tuple(fields), pooling
+        self.encoder = encoder
+        self.heads = heads
+        self._fields = tuple(fields)
+        self._pooling = pooling
 
     def logits(self, ids: Tensor, mask: Tensor, dropout: float = 0.0) -> dict[str, Tensor]:
         """For each field a tensor of shape (questions, classes); `dropout` applies to the heads' inputs."""
@@ -27,10 +29,11 @@ class QuestionNetwork:
             weights = mask / mask.sum(dim=1, keepdim=True)
             vectors = (states * weights.unsqueeze(-1)).sum(dim=1)
         vectors = functional.dropout(vectors, dropout)
-        return {
-            field: functional.linear(vectors, self.heads[f"{field}.weight"], self.heads[f"{field}.bias"])
-            for field in self._fields
-        }
+
+        logits: dict[str, Tensor] = {}
+        for field in self._fields:
+            logits[field] = functional.linear(vectors, self.heads[f"{field}.weight"], self.heads[f"{field}.bias"])
+        return logits
 
 
 def load_encoder(folder: Path) -> Module:
@@ -43,5 +46,8 @@ def load_encoder(folder: Path) -> Module:
 
 def tuned_linear_layers(encoder: Module) -> list[str]:
     """Names of the linear layers of the encoder's blocks: those that a low-rank update may change."""
-    modules = encoder.named_modules()
-    return [name for name, module in modules if isinstance(module, Linear) and ".layer." in f".{name}"]
+    names: list[str] = []
+    for name, module in encoder.named_modules():
+        if isinstance(module, Linear) and ".layer." in f".{name}":
+            names.append(name)
+    return names

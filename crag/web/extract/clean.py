@@ -9,7 +9,8 @@ from crag.core.text import CONTROL_TOKENS, clean
 _CONTROL_MARK = re.compile(
     rf"{CONTROL_TOKENS}|</?doc(?=[\s>/])[^<>\n]{{0,256}}>|</?doc>|</?doc(?![A-Za-z0-9])", re.IGNORECASE
 )
-_BRACKETS = {"<": "<>|｜", "[": "[]"}
+_MARK_BRACKETS = {"<": "<>|｜", "[": "[]"}
+"""The characters around a mark's text, by the mark's first character."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -25,57 +26,83 @@ _FOREIGN_WORD = re.compile(
     r")\b"
 )
 """The most frequent words of Spanish, French, German, Italian, Portuguese, Dutch, Swedish and Polish."""
-_FEWEST_FOREIGN_WORDS = 3
-"""Different ones: names hold two ("de la")."""
+_MIN_FOREIGN_WORDS = 3
+"""Distinct words of a foreign line: names hold two ("de la")."""
 
 
 def neutralise(text: str, *, references: bool = False) -> str:
     """Clean the text with `crag.core.text.clean` and make chat-template tokens and `<doc>` marks plain brackets.
 
-    ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``. Applying it again changes nothing.
+    Applying it again changes nothing.
+
+    Example:
+        neutralise("<|eot_id|>")  # "(eot_id)"
+        neutralise("[INST] hello")  # "(INST) hello"
     """
     text = clean(text, references=references)
+
+    # A mark may be inside another one, so the marks are replaced until there are none.
     before = ""
-    while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may be inside another one
+    while text != before and ("<" in text or "[" in text or "|>" in text):
         before = text
-        text = _CONTROL_MARK.sub(lambda match: f"({match[0].strip(_BRACKETS[match[0][0]]).strip()})", text)
+        text = _CONTROL_MARK.sub(_replace_brackets, text)
         text = text.replace("<|", "(|").replace("|>", "|)")
     return text
+
+
+def _replace_brackets(mark: re.Match[str]) -> str:
+    """The text of a mark in round brackets."""
+    brackets = _MARK_BRACKETS[mark[0][0]]
+    inner_text = mark[0].strip(brackets).strip()
+    return f"({inner_text})"
 
 
 def plain(text: str) -> str:
     """A snippet or page name as one line, without tags and entities.
 
-    Search engines mark hits with ``<strong>`` and write ``&#x27;``. Removing a tag can join two halves of a mark, so
-    the text is neutralised before and after.
+    Search engines mark hits with ``<strong>`` and write ``&#x27;``.
+
+    Example:
+        plain("Tom&#x27;s <strong>comet</strong>")  # "Tom's comet"
     """
-    return " ".join(neutralise(_TAG.sub("", neutralise(text)), references=True).split())
+    # Removing a tag can join two halves of a mark, so the text is neutralised before and after.
+    without_tags = _TAG.sub("", neutralise(text))
+    return " ".join(neutralise(without_tags, references=True).split())
 
 
 def plain_url(url: str, max_characters: int = 200) -> str:
-    """The URL for use in quotes: without blanks, quotes and angle brackets, and cut off."""
-    return neutralise(re.sub(r"[\s\"'<>]", "", neutralise(url)))[:max_characters]
+    """The URL for use in quotes: without blanks, quotes and angle brackets, and at most `max_characters` long."""
+    without_quotes = re.sub(r"[\s\"'<>]", "", neutralise(url))
+    return neutralise(without_quotes)[:max_characters]
 
 
 def tidy(text: str) -> str:
     """Collapse blanks to one space and line ends to one line end; strip both ends."""
-    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text)).strip()
+    single_blanks = re.sub(r"[^\S\n]+", " ", text)
+    return re.sub(r" ?\n[ \n]*", "\n", single_blanks).strip()
 
 
 def clean_lines(text: str, *, english_only: bool, max_word_characters: int | None) -> str:
     """Drop lines in other languages and overlong words (NEC 2.1, step 3)."""
     if english_only:
-        text = "\n".join(line for line in text.split("\n") if not _is_foreign(line))
+        english_lines = [line for line in text.split("\n") if not _is_foreign(line)]
+        text = "\n".join(english_lines)
+
     if max_word_characters is not None:
         text = re.sub(rf"\S{{{max_word_characters + 1},}}[^\S\n]?", "", text)
-        text = "\n".join(line.strip() for line in text.split("\n") if line.strip())
+        lines = [line.strip() for line in text.split("\n")]
+        text = "\n".join(line for line in lines if line)
     return text
 
 
 def _is_foreign(line: str) -> bool:
     """Whether most letters are of another script, or function words of another language outnumber the English ones."""
-    foreign, english = (len(set(words.findall(line.lower()))) for words in (_FOREIGN_WORD, _ENGLISH_WORD))
-    if foreign >= _FEWEST_FOREIGN_WORDS and foreign > english:
+    lower_line = line.lower()
+    foreign_words = set(_FOREIGN_WORD.findall(lower_line))
+    english_words = set(_ENGLISH_WORD.findall(lower_line))
+    if len(foreign_words) >= _MIN_FOREIGN_WORDS and len(foreign_words) > len(english_words):
         return True
+
     letters = len(_LETTER.findall(line))
-    return letters - len(_LATIN_LETTER.findall(line)) > _FOREIGN_LETTER_SHARE * letters
+    latin_letters = len(_LATIN_LETTER.findall(line))
+    return letters - latin_letters > _FOREIGN_LETTER_SHARE * letters

@@ -1,4 +1,4 @@
-"""What is done to a page's tree before its text is read: hidden elements go (`hidden`), tables become lines of text.
+"""What is done to a page's tree before its text is read: tables become lines of text.
 
 A row of a table becomes one line, cells joined by " | ", so a value stays next to its label and its neighbours. Tables
 that contain tables are layout and stay unchanged. Each step is there for resiliparse (`tree`) and for BeautifulSoup.
@@ -18,26 +18,34 @@ DROPPED_ELEMENTS = ("script", "style", "noscript", "template", "iframe", "svg", 
 UNSEEN_SELECTORS = ["[hidden]", *DROPPED_ELEMENTS]
 """CSS selectors of hidden elements, after `mark_hidden`. `<noscript>` is one, because browsers run scripts."""
 
-
-def elements(tree: "HTMLTree", selector: str) -> "tuple[ElementNode, ...]":
-    """The matching elements. The slice matters: iterating over the collection repeats the search at every step."""
-    return tuple(tree.body.query_selector_all(selector)[:]) if tree.body is not None else ()
-
-
-_HEAD_CELL = re.compile(r"<th(?:\s[^<>]*)?>", re.IGNORECASE)
-_SPANNING_CELL = re.compile(r"<t[dh]\s[^<>]{0,300}?\bcolspan=\"?(\d{1,2})\"?[^<>]{0,300}>", re.IGNORECASE)
-_MOST_COLUMNS = 20
-_LONGEST_LABEL = 60
-_LONGEST_CELL = 2_000
 _UNSEEN_OR_MENU = ", ".join(["nav, footer, [role=navigation], .navbox", *UNSEEN_SELECTORS])
+
+_MAX_COLUMNS = 20
+"""Of a header that spans columns."""
+_MAX_LABEL_CHARACTERS = 60
+_MAX_CELL_CHARACTERS = 2_000
+"""A longer cell is a sign of a table that is layout."""
+
+# Private-use characters that survive the conversion to text.
 _CELL_END = "\ue0f0"
 _ROW_END = "\ue0f1"
-_HEAD = "\ue0f2"
-_SPAN = "\ue0f3"
-"""Private-use characters that survive the conversion to text: the ends of cells and rows, header cells, and how many
-columns a cell spans."""
-_SPANNED = re.compile(f"{_SPAN}(\\d+){_SPAN}")
-_MARKS = re.compile(f"{_HEAD}|{_SPANNED.pattern}")
+_HEADER_MARK = "\ue0f2"
+"""Begins the text of a header cell."""
+_SPAN_MARK = "\ue0f3"
+"""Stands on both sides of the number of columns that a cell spans."""
+
+_SPAN = re.compile(f"{_SPAN_MARK}(\\d+){_SPAN_MARK}")
+_HEADER_OR_SPAN = re.compile(f"{_HEADER_MARK}|{_SPAN.pattern}")
+_HEADER_TAG = re.compile(r"<th(?:\s[^<>]*)?>", re.IGNORECASE)
+_SPANNING_TAG = re.compile(r"<t[dh]\s[^<>]{0,300}?\bcolspan=\"?(\d{1,2})\"?[^<>]{0,300}>", re.IGNORECASE)
+
+
+def elements(tree: "HTMLTree", selector: str) -> "tuple[ElementNode, ...]":
+    """The elements of a CSS selector."""
+    if tree.body is None:
+        return ()
+    # The slice matters: iterating over the collection repeats the search at every step.
+    return tuple(tree.body.query_selector_all(selector)[:])
 
 
 def table_rows_in_soup(soup: "BeautifulSoup") -> None:
@@ -55,80 +63,118 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
     """Write the rows of innermost data tables as text, in place; return the texts of those in the content.
 
     `labelled`: each cell carries its column's header, so that a row can be understood alone.
-
-    Accessing single nodes from Python is slow, so whole tables are read at once.
     """
-    texts = []
+    table_texts = []
     for table in elements(tree, "table"):
         if table.query_selector("table") is not None:
             continue
-        marked = _rows(table)
-        rows = [[_MARKS.sub("", cell) for cell in row] for row in marked]
+        marked_rows = _read_marked_rows(table)
+        rows = [_remove_marks(row) for row in marked_rows]
         if not is_data_table(rows):
             continue
-        lines = labelled_rows(marked) if labelled else map(row_text, rows)
+
+        lines = labelled_rows(marked_rows) if labelled else map(row_text, rows)
         text = "\n".join(line for line in lines if line)
         if table.closest(_UNSEEN_OR_MENU) is None:
-            texts.append(text)
+            table_texts.append(text)
+
         block: Any = tree.create_element("pre")
         block.text = text
         table.replace_with(block)
-    return texts
-
-
-def row_text(cells: Iterable[str]) -> str:
-    """One row. Empty cells at its end are dropped, those before values keep the columns in place."""
-    row = " | ".join(cells).rstrip(" |")
-    return row if " | " in row.strip(" |") else row.strip(" |")
-
-
-def labelled_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """``Year: 2010 | Player: Ann Berg`` under a row of headers, ``Born: 1969`` for a header beside its value.
-
-    Header cells begin with a mark. Rows with another number of cells than the headers above them stay as they are.
-    """
-    headers: list[str] = []
-    labelling = False
-    for spanned in rows:
-        row = [part for cell in spanned for part in _columns_of(cell)]
-        cells = [cell.replace(_HEAD, "").strip() for cell in row]
-        heads = sum(cell.startswith(_HEAD) for cell in row)
-        filled = sum(1 for cell in cells if cell)
-        if heads >= 2 and heads >= filled and not labelling:  # later ones are sums, or heads of another part
-            headers = [cell[:_LONGEST_LABEL] for cell in cells]
-        elif len(cells) == len(headers) > 0:
-            labelling = True
-            pairs = zip(headers, cells, strict=True)
-            yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in pairs if cell)
-        elif heads == 1 and filled == 2 and row[0].startswith(_HEAD):
-            yield ": ".join(cell for cell in cells if cell)
-        else:
-            yield row_text(cells)
-
-
-def _columns_of(cell: str) -> list[str]:
-    """The cell once for each column that it spans if it is a header, else with empty cells after it."""
-    count = _SPANNED.search(cell)
-    text = _SPANNED.sub("", cell)
-    columns = min(int(count[1]), _MOST_COLUMNS) if count else 1
-    return [text] * columns if text.startswith(_HEAD) else [text, *[""] * (columns - 1)]
+    return table_texts
 
 
 def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
     """Whether a table holds data, not layout: two rows with two filled cells, and no long text in a cell."""
-    if sum(1 for row in rows if sum(1 for cell in row if cell) >= 2) < 2:
-        return False
-    return all(len(cell) <= _LONGEST_CELL for row in rows for cell in row)
+    rows_of_values = 0
+    for row in rows:
+        filled = [cell for cell in row if cell]
+        rows_of_values += len(filled) >= 2
+        if any(len(cell) > _MAX_CELL_CHARACTERS for cell in filled):
+            return False
+    return rows_of_values >= 2
 
 
-def _rows(table: "ElementNode") -> list[list[str]]:
+def row_text(cells: Iterable[str]) -> str:
+    """One row. Empty cells at its end are dropped, those before values keep the columns in place.
+
+    Example:
+        row_text(["2021", "", "1 - 0", ""])  # "2021 | | 1 - 0"
+        row_text(["", "Total", ""])  # "Total": a single value needs no columns
+    """
+    row = " | ".join(cells).rstrip(" |")
+    without_empty_cells = row.strip(" |")
+    return row if " | " in without_empty_cells else without_empty_cells
+
+
+def labelled_rows(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """``Year: 2010 | Player: Ann Berg`` under a row of headers, ``Born: 1969`` for a header beside its value.
+
+    Header cells begin with a mark. Rows with another number of cells than the headers above them stay as they are.
+    """
+    labels: list[str] = []
+    labels_are_used = False
+    for marked_row in rows:
+        marked_cells: list[str] = []
+        for cell in marked_row:
+            marked_cells.extend(_expand_span(cell))
+        cells = [cell.replace(_HEADER_MARK, "").strip() for cell in marked_cells]
+        filled = [cell for cell in cells if cell]
+        header_count = sum(cell.startswith(_HEADER_MARK) for cell in marked_cells)
+
+        # Later rows of headers are sums, or heads of another part.
+        if header_count >= 2 and header_count >= len(filled) and not labels_are_used:
+            labels = [cell[:_MAX_LABEL_CHARACTERS] for cell in cells]
+        elif labels and len(cells) == len(labels):
+            labels_are_used = True
+            yield _label_cells(labels, cells)
+        elif header_count == 1 and len(filled) == 2 and marked_cells[0].startswith(_HEADER_MARK):
+            yield ": ".join(filled)
+        else:
+            yield row_text(cells)
+
+
+def _label_cells(labels: Sequence[str], cells: Sequence[str]) -> str:
+    """The filled cells of a row, each after the header of its column."""
+    parts = []
+    for label, cell in zip(labels, cells, strict=True):
+        if cell:
+            parts.append(f"{label}: {cell}" if label else cell)
+    return " | ".join(parts)
+
+
+def _expand_span(cell: str) -> list[str]:
+    """The cell once for each column that it spans if it is a header, else with empty cells after it."""
+    span = _SPAN.search(cell)
+    columns = min(int(span[1]), _MAX_COLUMNS) if span else 1
+    text = _SPAN.sub("", cell)
+
+    if text.startswith(_HEADER_MARK):
+        return [text] * columns
+    return [text] + [""] * (columns - 1)
+
+
+def _remove_marks(row: Iterable[str]) -> list[str]:
+    return [_HEADER_OR_SPAN.sub("", cell) for cell in row]
+
+
+def _read_marked_rows(table: "ElementNode") -> list[list[str]]:
+    """The cells of a table by rows, with marks of headers and spans.
+
+    Accessing single nodes from Python is slow, so the whole table is converted to text at once, with marks in it.
+    """
     from resiliparse.extract.html2text import extract_plain_text
 
-    marked = _SPANNING_CELL.sub(rf"\g<0>{_SPAN}\1{_SPAN}", table.outer_html)
-    marked = _HEAD_CELL.sub(rf"\g<0>{_HEAD}", marked)
-    marked = marked.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
-    marked = marked.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
+    html = _SPANNING_TAG.sub(rf"\g<0>{_SPAN_MARK}\1{_SPAN_MARK}", table.outer_html)
+    html = _HEADER_TAG.sub(rf"\g<0>{_HEADER_MARK}", html)
+    html = html.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
+    html = html.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
     text = extract_plain_text(
-        marked, preserve_formatting=False, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
+        html, preserve_formatting=False, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
     )
-    return [[" ".join(cell.split()) for cell in row.split(_CELL_END)] for row in text.split(_ROW_END)]
+
+    return [_split_cells(row) for row in text.split(_ROW_END)]
+
+
+def _split_cells(row: str) -> list[str]:
+    return [" ".join(cell.split()) for cell in row.split(_CELL_END)]

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from crag.engines.encoders import load_dense_encoder
-from crag.engines.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, pooling_of
+from crag.engines.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, read_pooling
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
 from crag.weights.manifest import WeightsMissingError, locate
 
@@ -112,10 +112,10 @@ def test_the_folder_says_how_tokens_are_pooled_and_nothing_is_guessed(tmp_path: 
     for facts, expected in ({"cls_token": True, "mean_tokens": False}, "cls"), ({"mean_tokens": True}, "mean"):
         config = {f"pooling_mode_{name}": value for name, value in facts.items()}
         (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(config))
-        assert pooling_of(tmp_path, "m") == expected
+        assert read_pooling(tmp_path, "m") == expected
     (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
     with pytest.raises(SettingsError, match="some-model does not say"):
-        pooling_of(tmp_path, "some-model")
+        read_pooling(tmp_path, "some-model")
 
 
 def test_a_folder_without_a_graph_names_what_it_looked_for(tmp_path: Path) -> None:

@@ -157,11 +157,18 @@ def test_a_model_that_cannot_be_meant(arguments: list[str], message: str) -> Non
 # --- a real server ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def server() -> Iterator[HTTPServer]:
+@pytest.fixture(scope="module")
+def shared_server() -> Iterator[HTTPServer]:
+    """Stopping one takes half a second."""
     with HTTPServer(threaded=True) as server:
-        server.expect_request("/v1/models").respond_with_json({"object": "list", "data": []})
         yield server
+
+
+@pytest.fixture
+def server(shared_server: HTTPServer) -> HTTPServer:
+    shared_server.clear()
+    shared_server.expect_request("/v1/models").respond_with_json({"object": "list", "data": []})
+    return shared_server
 
 
 def at(server: HTTPServer, cache: Path | None = None) -> LanguageModelJudge:

@@ -56,7 +56,7 @@ class Page:
             self.browser.switch_to.active_element.send_keys(key)
 
     def until(self, holds: Callable[[], object]) -> None:
-        WebDriverWait(self.browser, 10).until(lambda _: holds())
+        WebDriverWait(self.browser, 60, poll_frequency=0.02).until(lambda _: holds())
 
     def until_at(self, place: str) -> None:
         self.until(lambda: self.run("return location.hash") == place)

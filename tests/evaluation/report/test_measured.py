@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 from crag.core.files import DatasetError
-from crag.evaluation.report.measured import (
-    WHOLE_BATCH,
-    Estimate,
-    confidence,
-    read_run,
-    reliability,
-    stage_budgets,
-)
+from crag.evaluation.report.confidence import Estimate, collect_estimates, reliability
+from crag.evaluation.report.measured import WHOLE_BATCH, read_finished_run, stage_budgets
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.evaluation.report.example import FIRING, record, trace, write_run
@@ -29,14 +23,14 @@ def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str
     if results is not None:
         (tmp_path / "results.json").write_text(results, encoding="utf-8")
     with pytest.raises(DatasetError, match=fault):
-        read_run(tmp_path)
+        read_finished_run(tmp_path)
 
 
 def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
     changes = ["deadline.knowledge_graph = 100.0", "deadline.reserve_seconds = 6.0"]
     settings = load_settings("scripted", changes)
     signature = {"preset": f"scripted@{settings_hash(settings)}", "set": "; ".join(changes)}
-    budgets = stage_budgets(read_run(write_run(tmp_path, signature=signature)))
+    budgets = stage_budgets(read_finished_run(write_run(tmp_path, signature=signature)))
     assert budgets.pop(WHOLE_BATCH) == 27.0, "30 less the reserve over a batch of two"
     assert sum(budgets.values()) == pytest.approx(27.0)
     assert max(budgets, key=lambda stage: budgets[stage]) == "knowledge_graph"
@@ -65,7 +59,7 @@ def test_the_likeliest_candidate_has_a_verdict(
     tmp_path: Path, row: dict[str, Any], candidates: list[dict[str, Any]], estimate: Estimate
 ) -> None:
     run = write_run(tmp_path, [row], [trace(0, interaction_id=row["interaction_id"], candidates=candidates)])
-    assert list(confidence(read_run(run)).estimates) == [estimate]
+    assert list(collect_estimates(read_finished_run(run)).estimates) == [estimate]
 
 
 def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
@@ -75,8 +69,8 @@ def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
         trace(2, candidates=[candidate("answer 2", None), candidate("other", float("inf"))]),
         trace(3, candidates="of another shape"),
     ]
-    run = read_run(write_run(tmp_path, [record(n) for n in range(4)], traces))
-    assert confidence(run) == ([Estimate(0.75, 1.0)], 1, 2)
+    run = read_finished_run(write_run(tmp_path, [record(n) for n in range(4)], traces))
+    assert collect_estimates(run) == ([Estimate(0.75, 1.0)], 1, 2)
 
 
 def test_reliability() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from crag.evaluation.report import page
-from crag.evaluation.report.page import pack
+from crag.evaluation.report import packing
+from crag.evaluation.report.packing import pack_traces
 from tests.evaluation.report.example import record, trace
 
 
@@ -20,10 +20,10 @@ def unpacked(blocks: Any) -> list[dict[str, Any]]:
 def test_long_texts_give_way_until_the_blocks_are_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = base64.b85encode(random.Random(1).randbytes(40_000)).decode()
     records, traces = [record(0), record(1)], [trace(0, context=noise), trace(1, context="short")]
-    monkeypatch.setattr(page, "PACKED_LIMIT", 6_000)
-    packed = pack(records, traces)
+    monkeypatch.setattr(packing, "PACKED_LIMIT", 6_000)
+    packed = pack_traces(records, traces)
     assert sum(map(len, packed.blocks)) <= 6_000
-    assert packed.longest < page.LONGEST[0]
+    assert packed.longest < packing.LONGEST[0]
     assert packed.shortened == 1
     first, second = unpacked(packed.blocks)
     assert second["trace"] == traces[1]

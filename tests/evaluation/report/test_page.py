@@ -168,7 +168,7 @@ def test_where_the_points_went(tmp_path: Path) -> None:
 
 
 def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crag.evaluation.report.page.PACKED_LIMIT", 0)
+    monkeypatch.setattr("crag.evaluation.report.packing.PACKED_LIMIT", 0)
     text = page_of(tmp_path, traces=[trace(0, context="word " * 2000)]).text
     assert "keeps 80 characters of each text" in text
     assert " of 6 questions long texts are cut" in text

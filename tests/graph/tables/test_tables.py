@@ -81,7 +81,7 @@ def test_today_is_the_day_in_new_york_and_the_latest_price_never_lies_in_the_fut
 
 def test_concerts_are_asked_for_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their day stands in their title; when the calls run out, it is they that are missing."""
-    monkeypatch.setattr("crag.graph.executor.MOST_CALLS", 4)
+    monkeypatch.setattr("crag.graph.executor.MAX_CALLS", 4)
     with FaultyServer() as server:
         server.results |= {
             "/music/search_artist_entity_by_name": ["Zoe Vox"],

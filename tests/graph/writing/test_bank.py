@@ -73,7 +73,7 @@ def test_no_question_of_the_benchmark_is_in_the_bank(path: Path) -> None:
     [
         ('"who?" = "get_persons(\\"x\\")"', "get_persons"),
         ('"who?" = "get_person( \'x\' )"', 'canonical form is\nget_person("x")'),
-        ('"who?" = 3', "must be a text"),
+        ('"who?" = 3', "must be a string"),
         ('"who?" =', "cannot be read"),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
             "return ['', 'a\\nb', 'word ' * 200, 'I don\\u2019t know'][:n]",
             ["gives ''", "several lines", "more than 75 tokens", "abstains as 'I don\u2019t know', which is judged"],
         ),
-        ("return ('x',) * n if n == 4 else []", ["must return a list of 4 texts", "must return a list of 1 texts"]),
+        ("return ('x',) * n if n == 4 else []", ["must return a list of 4 strings", "must return a list of 1 strings"]),
         (
             "attempt(socket.create_connection, ('192.0.2.1', 80)); socket.getaddrinfo('hub.example.org', 443)",
             ["uses the network, which the evaluator lacks: 192.0.2.1, hub.example.org", "fails: OSError"],

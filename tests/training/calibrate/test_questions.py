@@ -12,7 +12,7 @@ from crag.core.contracts import GateFiring
 from crag.evaluation.datasets import DatasetError
 from crag.evaluation.judge import RulesJudge
 from crag.settings import ClassGate, ScoreGate
-from crag.training.calibrate import AskedQuestion, asked_questions, read_run
+from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions
 from crag.training.calibrate.fitting import reward
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
 
@@ -23,7 +23,7 @@ def questions_of(
     folder: Path, *rows_and_traces: tuple[dict[str, Any], dict[str, Any]], **how: Any
 ) -> list[AskedQuestion]:
     rows, traces = zip(*rows_and_traces, strict=True)
-    return asked_questions(read_run(write_run(folder, list(rows), list(traces))), RulesJudge(), **how)
+    return asked_questions(read_finished_questions(write_run(folder, list(rows), list(traces))), RulesJudge(), **how)
 
 
 def test_the_run_s_verdict_stands_and_other_answers_are_judged(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_used_is_reported_with_the_file(tmp_path: Path, 
     write_run(tmp_path, [row("a", RIGHT, "correct")], [trace("a", [candidate(RIGHT)])])
     spoil(tmp_path)
     with pytest.raises(DatasetError, match=message):
-        read_run(tmp_path)
+        read_finished_questions(tmp_path)
 
 
 def test_questions_that_ask_for_the_same_keys_are_left_out_together(tmp_path: Path) -> None:

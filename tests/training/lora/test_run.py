@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from crag.training.lora.model import load_tunable, tokenize
-from crag.training.lora.run import tune
+from crag.training.lora.run import TuningRun, tune
 from tests.training.lora.toy import toy_examples, toy_settings
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
@@ -21,7 +21,8 @@ def losses_of(steps: list[dict[str, Any]]) -> list[float]:
 
 
 def test_ten_steps_as_recorded(tiny_llama: Path, tmp_path: Path) -> None:
-    steps, _ = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), tiny_llama, tmp_path, shown=False)
+    run = TuningRun(tiny_llama, tmp_path, show_progress=False)
+    steps, _ = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), run)
     assert losses_of(steps) == pytest.approx([float(loss) for loss in RECORDED.split()], rel=2e-3)
     rows = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
     assert rows == steps
@@ -38,7 +39,7 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     examples = toy_examples(16)
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
-    steps, _ = tune(settings, examples, tiny_llama, tmp_path, shown=False)
+    steps, _ = tune(settings, examples, TuningRun(tiny_llama, tmp_path, show_progress=False))
     tokens = tokenize(tiny_llama, examples, 300).kept
     model = load_tunable(settings, tiny_llama, "cpu")
     model.train()

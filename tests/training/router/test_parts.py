@@ -9,7 +9,8 @@ import pytest
 from crag.evaluation.datasets import DatasetError
 from crag.router.calibration import log_softmax
 from crag.training.router import RouterTraining
-from crag.training.router.run import OutOfFold, read_examples
+from crag.training.router.questions import read_labelled_questions
+from crag.training.router.run import OutOfFold
 from crag.weights.manifest import load_manifest
 from tests.training.router.toy import toy_rows
 
@@ -40,7 +41,7 @@ def test_a_row_that_cannot_be_learnt_from_is_named(tmp_path: Path, change: dict[
     rows[1] |= change
     (tmp_path / "toy.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.raises(DatasetError, match=message):
-        read_examples(tmp_path / "toy.jsonl", ["domain"])
+        read_labelled_questions(tmp_path / "toy.jsonl", ["domain"])
 
 
 def test_a_fold_does_not_see_its_own_answers() -> None:

@@ -9,7 +9,9 @@ import torch
 
 from crag.router import DOMAINS
 from crag.router.classifier import Classifier
-from crag.training.router.run import EncoderTrainer, Examples, TunedEncoder, read_examples, train
+from crag.training.router.encoder import EncoderTrainer, TunedEncoder
+from crag.training.router.questions import Examples, read_labelled_questions
+from crag.training.router.run import train
 from tests.router.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
 
@@ -29,7 +31,8 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Examples:
-    return read_examples(write_toy(tmp_path_factory.mktemp("data") / "toy.jsonl"), ["domain", "static_or_dynamic"])
+    path = write_toy(tmp_path_factory.mktemp("data") / "toy.jsonl")
+    return read_labelled_questions(path, ["domain", "static_or_dynamic"])
 
 
 @pytest.mark.parametrize(("tuning", "ngrams"), [("lora", True), ("lora", False), ("full", False), ("none", True)])

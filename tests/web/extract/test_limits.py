@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
-from crag.web.extract.page_text import cut_bytes, flatten
+from crag.web.extract.limits import cut_bytes, flatten
 
 
 def depth(html: str) -> int:

@@ -14,7 +14,7 @@ from crag.core.deadline import Clock, Deadline
 from crag.core.files import UserError
 from crag.settings import ExtractSettings
 from crag.web.extract import worker
-from crag.web.extract.worker import ExtractionPool
+from crag.web.extract.pool import ExtractionPool
 
 ROOT = Path(__file__).resolve().parents[3]
 STUCK = "a page that is never read to its end"
@@ -177,7 +177,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from crag.core.deadline import Deadline\n"
         "from crag.settings import ExtractSettings\n"
-        "from crag.web.extract.worker import ExtractionPool\n"
+        "from crag.web.extract.pool import ExtractionPool\n"
         "print('started')\n"
         "pool = ExtractionPool(ExtractSettings(workers=1))\n"
         "print(pool.extract(['<p>hello</p>'], Deadline(600)).texts)\n"

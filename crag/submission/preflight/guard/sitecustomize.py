@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 GUARD_VARIABLE = "CRAG_GUARD"
-"""JSON: `allowed` (hosts and addresses that may be asked besides loopback), `log` (file for a line per refused host),
+"""JSON: `allowed` (hosts and addresses that are allowed besides loopback), `log` (file for a line per refused host),
 `hidden` (folder to remove from the import path)."""
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - for comparison, not for binding
 DATAGRAM = 2
@@ -22,24 +22,27 @@ need it. It is refused, as on a machine without network, but not reported."""
 
 def install(request: str) -> None:
     """Watch this process from now on, configured by the JSON of `GUARD_VARIABLE`."""
-    wanted = json.loads(request)
-    hidden = os.path.realpath(wanted["hidden"])
+    settings = json.loads(request)
+    hidden = os.path.realpath(settings["hidden"])
     sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) != hidden]
-    log = os.open(wanted["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = os.open(settings["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def asked(name: object, *, silent: bool = False) -> None:
+    def check_host(name: object, *, silent: bool = False) -> None:
+        """Raise OSError unless the host is allowed."""
         host = name.decode() if isinstance(name, bytes) else str(name)
-        if not host.startswith(LOOPBACK) and host not in wanted["allowed"]:
-            if not silent:
-                os.write(log, f"{host}\n".encode())
-            raise OSError(errno.ENETUNREACH, f"the evaluator has no network: {host}")
+        if host.startswith(LOOPBACK) or host in settings["allowed"]:
+            return
+        if not silent:
+            os.write(log, f"{host}\n".encode())
+        raise OSError(errno.ENETUNREACH, f"the evaluator has no network: {host}")
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        """An audit hook: see https://docs.python.org/3/library/audit_events.html for the arguments."""
         if event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
-            datagram = getattr(arguments[0], "type", None) == DATAGRAM
-            asked(arguments[1][0], silent=datagram and event == "socket.connect")
+            is_datagram = getattr(arguments[0], "type", None) == DATAGRAM
+            check_host(arguments[1][0], silent=is_datagram and event == "socket.connect")
         elif event in {"socket.getaddrinfo", "socket.gethostbyname"} and arguments[0]:
-            asked(arguments[0])
+            check_host(arguments[0])
 
     sys.addaudithook(watch)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crag.settings import ParentChildChunks, TokenChunks, WordChunks
-from crag.web.chunk import Span, pack, sentences, split
+from crag.web.splitting import Span, pack, split_sentences, split_text
 from tests.web.fakes import HashedWords
 
 TEXTS = st.text(st.sampled_from("abcDEF .!?\n\t\u00a0é\u3000中|"), max_size=600)
@@ -26,7 +26,7 @@ def test_pack_covers_every_visible_character_exactly_once_within_the_limit(text:
 @given(TEXTS, st.integers(50, 200), st.integers(20, 50))
 def test_children_lie_inside_their_parent_and_cover_it(text: str, parent_size: int, child_size: int) -> None:
     settings = ParentChildChunks(method="parent_child", parent_characters=parent_size, child_characters=child_size)
-    for parent in split(text, settings):
+    for parent in split_text(text, settings):
         assert all(parent.span.start <= start and end <= parent.span.end for start, end in parent.children)
         assert visible(text, list(parent.children)) == visible(text, [parent.span])
 
@@ -35,7 +35,7 @@ def test_children_lie_inside_their_parent_and_cover_it(text: str, parent_size: i
 def test_word_windows_hold_the_asked_number_of_words_and_share_the_overlap(text: str, size: int, overlap: int) -> None:
     chunks = [
         text[p.span.start : p.span.end].split()
-        for p in split(text, WordChunks(method="words", words=size, overlap=overlap))
+        for p in split_text(text, WordChunks(method="words", words=size, overlap=overlap))
     ]
     assert all(len(chunk) == size for chunk in chunks[:-1])
     rebuilt = chunks[0] if chunks else []
@@ -62,14 +62,15 @@ def test_word_windows_hold_the_asked_number_of_words_and_share_the_overlap(text:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert [text[s:e].strip() for s, e in sentences(text, Span(0, len(text)))] == expected
+    assert [text[s:e].strip() for s, e in split_sentences(text, Span(0, len(text)))] == expected
 
 
 def test_a_text_without_words_has_no_chunks_and_token_chunks_need_a_tokenizer() -> None:
     settings = ParentChildChunks(method="parent_child"), WordChunks(method="words"), TokenChunks(method="tokens")
-    assert [split(text, each, HashedWords().token_offsets) for each in settings for text in ("", " \n\t ")] == [[]] * 6
+    token_offsets = HashedWords().token_offsets
+    assert [split_text(text, each, token_offsets) for each in settings for text in ("", " \n\t ")] == [[]] * 6
     with pytest.raises(ValueError, match="tokenizer"):
-        split("text", settings[-1])
+        split_text("text", settings[-1])
 
 
 def test_a_megabyte_without_a_blank_is_cut_in_linear_time() -> None:

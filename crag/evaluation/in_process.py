@@ -1,0 +1,126 @@
+"""The agent in this process, for debuggers; `crag.evaluation.process` runs it in a process that can be killed."""
+
+import json
+import logging
+import os
+import re
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from crag.core.files import UserError
+from crag.evaluation.agent_loading import load_agent_class
+from crag.evaluation.batches import MAX_BATCH_SIZE
+from crag.evaluation.worker import Agent, AgentSpec, AgentStartError, BatchResult, Worker
+
+log = logging.getLogger(__name__)
+
+METHODS = ("get_batch_size", "batch_generate_answer")
+
+
+class InProcessWorker(Worker):
+    """The agent in this process: no limits, and its output goes to this process's."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self._spec = spec
+        self._agent: Agent | None = None
+        # What the agent may change, for `stop`.
+        self._saved_environment = dict(os.environ)
+        self._saved_modules = dict(sys.modules)
+        self._saved_search_path = list(sys.path)
+
+    def wait_until_ready(self) -> int:
+        """Build the agent.
+        Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
+        """
+        path = self._spec.path
+        os.environ.update(self._spec.environment)
+        try:
+            agent = load_agent_class(path)()
+            missing_methods = [name for name in METHODS if not callable(getattr(agent, name, None))]
+            size = None if missing_methods else agent.get_batch_size()
+        except UserError as error:  # of our own agent: its message is enough
+            raise AgentStartError(str(error)) from None
+        except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
+            raise AgentStartError(f"agent {path} could not be built:\n{traceback.format_exc()}") from error
+
+        if missing_methods:
+            raise AgentStartError(f"agent {path}: it has no method {' and no '.join(missing_methods)}")
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
+            raise AgentStartError(
+                f"agent {path}: get_batch_size() must return a whole number from 1 to {MAX_BATCH_SIZE}, found {size!r}"
+            )
+        self._agent = agent
+        return size
+
+    def ask(self, batch: dict[str, Any]) -> BatchResult:
+        """Answers without traces. An exception, or a result that is not one string per question, becomes the error."""
+        answers: list[str] | None = None
+        error = None
+
+        start = time.monotonic()
+        try:
+            reply: object = cast("Agent", self._agent).batch_generate_answer(batch)
+            if _is_list_of_strings(reply, len(batch["query"])):
+                answers = cast("list[str]", reply)
+            else:
+                error = (
+                    f"batch_generate_answer must return a list of {len(batch['query'])} strings, one per question; "
+                    f"found {repr(reply)[:200]}"
+                )
+        except (Exception, SystemExit):  # noqa: BLE001 - external code: its failure costs a batch, not the run
+            error = traceback.format_exc()
+
+        return BatchResult(answers, error, time.monotonic() - start, peak_memory_mb=_peak_memory_mb())
+
+    def traces(self, expected: int) -> list[dict[str, Any]]:
+        """The agent's traces of its last batch as plain data; empty unless there is one per question."""
+        try:
+            traces = getattr(self._agent, "last_traces", None)
+            if not isinstance(traces, Sequence) or len(traces) != expected:
+                return []
+            plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
+            text = json.dumps(plain, default=str)
+            # Half-precision scores can be NaN, which JSON lacks: readers of the traces would fail.
+            without_nan: list[dict[str, Any]] = json.loads(text, parse_constant=lambda _: None)
+        except Exception as error:  # external code: its traces must not cost the answers
+            log.exception("the agent's traces cannot be read")
+            return [{"trace_error": f"{type(error).__name__}: {error}"} for _ in range(expected)]
+        return without_nan
+
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
+        """Answers to one batch; `limit` is not enforced here."""
+        return replace(self.ask(batch), traces=self.traces(len(batch["query"])))
+
+    def stop(self, *, in_order: bool = False) -> None:
+        """Close the agent, which cannot be killed here, and take its variables and modules out of this process."""
+        agent = self._agent
+        self._agent = None
+        try:
+            close = getattr(agent, "close", None)
+            if close is not None:
+                close()
+        except (Exception, SystemExit):
+            log.exception("closing the agent failed")
+
+        os.environ.clear()
+        os.environ.update(self._saved_environment)
+        sys.modules.update(self._saved_modules)
+        sys.path[:] = self._saved_search_path
+
+
+def _is_list_of_strings(value: object, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length and all(isinstance(item, str) for item in value)
+
+
+def _peak_memory_mb() -> float:
+    """Peak resident memory of this process in MiB; 0 without /proc (`ru_maxrss` would include the parent's)."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return 0.0
+    peak = re.search(r"VmHWM:\s+(\d+)", status.read_text(errors="replace"))
+    return int(peak[1]) / 1024 if peak else 0.0

@@ -1,0 +1,106 @@
+"""The rule for gold answers that are sets of items."""
+
+import re
+
+from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
+from crag.text.matching import content, count_listed, normalise_text, position_of, recall, split_list, tokens
+
+_ASKS_SET = re.compile(
+    r"""
+    \b(?:which|what)\ (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b
+    | \b(?:what|who|which|who\ all)\ (?:are|were|have|has)\b
+    | \b(?:list|names?|all|members|every|each|top\ \d+)\b
+    | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
+    # A plural before the verb, "which french films won"; not "which boss has", "what was his".
+    | \b(?:what|which)\ (?:\w+\ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s
+      \ (?:are|were|have|had|did|do|won|play|make)\b
+    """,
+    re.VERBOSE,
+)
+LONGEST_ITEM = 7
+"""Tokens; what is longer is a part of a sentence and no item."""
+
+
+def same_items(claim: ReadClaim) -> RuleDecision | None:
+    """The prediction must have every item of the gold set and no others.
+
+    Items are separated by commas, semicolons and "and". An item is in the prediction if its words are; a name also
+    without its middle parts or its last word of three or more ("Fiat Chrysler"), or slightly misspelt.
+    """
+    items = gold_items(claim)
+    if items is None:
+        return None
+
+    missing = [item for item in items if not _has_item(claim.prediction_tokens, item, items)]
+    if missing:
+        return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
+
+    listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction))
+    if listed > len(items):
+        return False, f"the prediction has all {len(items)} items, but lists {listed}"
+    return True, f"the prediction has all {len(items)} items"
+
+
+def gold_items(claim: ReadClaim) -> list[list[str]] | None:
+    """The items of the gold answer as tokens, or None if it is not a set."""
+    if not _ASKS_SET.search(claim.asked):
+        return None
+
+    text = _without_parentheses(claim.gold)
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise_text(claim.query)]
+    if len(quoted) > 1:
+        return [content(tokens(item)) or list(tokens(item)) for item in quoted]
+
+    if not claim.is_sentence:
+        return _usable_items([content(tokens(part)) for part in split_list(text)])
+
+    verb = CLAUSE_VERB.search(text)
+    if verb is None:
+        return None
+    return _clause_items(claim, text[: verb.start()]) or _clause_items(claim, text[verb.end() :])
+
+
+def _clause_items(claim: ReadClaim, clause: str) -> list[list[str]] | None:
+    """The items in a part of a gold sentence; None if one of its parts adds nothing to the question."""
+    items: list[list[str]] = []
+    for part in split_list(clause):
+        part_tokens = tokens(part)
+        if not content(part_tokens):
+            continue
+        new = claim.not_asked(part_tokens)
+        if not new:
+            return None
+        # Years beside names are not part of the names.
+        items.append([token for token in new if not token[0].isdigit()] or new)
+    return _usable_items(items)
+
+
+def _usable_items(items: list[list[str]]) -> list[list[str]] | None:
+    items = [item for item in items if item]
+    if len(items) < 2 or any(len(item) > LONGEST_ITEM for item in items):
+        return None
+    return items
+
+
+def _count_bare_items(prediction: str) -> int:
+    """The number of short items in a prediction that is only a list: "red, white and blue"; 0 for a sentence."""
+    text = _without_parentheses(prediction)
+    if CLAUSE_VERB.search(text):
+        return 0
+    parts = [content(tokens(part)) for part in split_list(text)]
+    return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
+
+
+def _without_parentheses(text: str) -> str:
+    return re.sub(r"\([^)]*\)", " ", normalise_text(text)).strip(" .")
+
+
+def _has_item(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:
+    if recall(item, text) == 1.0:
+        return True
+    if len(item) < 3:
+        return False
+
+    # A name without its middle parts, or without its last word, unless that is another item of the set.
+    shorter = item[:-1] if item[-1].isalpha() and item[:-1] not in items else item
+    return recall([item[0], item[-1]], text) == 1.0 or position_of(shorter, text) >= 0

@@ -1,0 +1,345 @@
+"""Runs one program: each statement on the graph or on the rows of the previous statement."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import takewhile
+from statistics import fmean
+from types import ModuleType
+
+from crag.graph.client import KgSession
+from crag.graph.conditions import Comparer, exact_number, shared_rows
+from crag.graph.context import MAX_ROWS, LookupContext, TableQuery
+from crag.graph.language import Argument, Average, Call, Key, Previous, Program, Sort, Statement, render
+from crag.graph.results import (
+    CallError,
+    KgError,
+    MeaninglessCallError,
+    NoGameError,
+    NotFoundError,
+    Result,
+    Row,
+    Status,
+    Value,
+)
+from crag.graph.schema import Column, Domain, Schema, Table, Type, load_schema
+from crag.graph.tables import encyclopedia, finance, movie, music, sports
+from crag.graph.verbalise import say_average, say_nothing_found, verbalise
+from crag.text.dates import Calendar
+
+log = logging.getLogger(__name__)
+
+_MAX_PREVIOUS = 8
+"""Names that `*` may stand for."""
+
+TableFiller = Callable[[LookupContext, TableQuery], list[Row]]
+"""Raises `NotFoundError` for an unknown entity, returns no rows for a known one without records, passes `KgError` on.
+"""
+
+_TABLES: Mapping[Domain, ModuleType] = {
+    Domain.MOVIE: movie,
+    Domain.FINANCE: finance,
+    Domain.MUSIC: music,
+    Domain.SPORTS: sports,
+    Domain.OPEN: encyclopedia,
+}
+"""In the module of a domain each table has a `TableFiller` of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The rows of one statement: all `fetched`, those `matching` its conditions, and those `taken` to be shown."""
+
+    table: Table
+    fetched: list[Row]
+    matching: list[Row]
+    taken: list[Row]
+
+
+class ProgramRun:
+    """One run of a program.
+
+    Between statements it remembers what the next one works on: all matching `_rows` (not only those shown), their
+    `_table` and the selected `_values`; or `_failure`, the result of a failed statement.
+    """
+
+    def __init__(self, domain: Domain, asked_at: datetime | None, session: KgSession) -> None:
+        self._schema: Schema = load_schema(domain)
+        self._context = LookupContext(session, asked_at or datetime.now())
+        self._calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
+
+        self._rows: list[Row] = []
+        self._table = self._schema.callable_tables[0]
+        self._values: tuple[Value, ...] = ()
+        self._failure: Result | None = None
+
+    def run(self, program: Program) -> tuple[Result, ...]:
+        """One result per statement. A sort or average after a failed statement fails in the same way.
+
+        A sort or average keeps the remarks of the previous statement, because it replaces that one among the facts.
+        """
+        results: list[Result] = []
+        for index, statement in enumerate(program.statements):
+            if isinstance(statement, Call):
+                self._context.remarks.clear()
+                self._context.unread = 0
+
+            call_text = render(Program((statement,)))
+            result = self._run_statement(statement, call_text, program.statements[index + 1 :])
+            results.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
+        return tuple(results)
+
+    def _run_statement(self, statement: Statement, call_text: str, following: Sequence[Statement]) -> Result:
+        """The result of a statement. Every failure has a status."""
+        refines = not isinstance(statement, Call)
+        try:
+            if isinstance(statement, Call):
+                result = self._run_call(statement, call_text, following)
+            elif self._failure is not None:
+                result = replace(self._failure, call=call_text)
+            elif isinstance(statement, Average):
+                result = self._run_average(call_text)
+            else:
+                result = self._run_sort(statement, call_text)
+        except CallError as error:
+            return self._fail(error, call_text, refines=refines)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            log.exception("a record has an unexpected form")
+            fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
+            return self._fail(fault, call_text, refines=refines)
+        return replace(result, refines=refines, partial=self._context.unread > 0)
+
+    def _fail(self, fault: CallError, call_text: str, *, refines: bool) -> Result:
+        """Remember the failure for the next statement, and return it."""
+        # "Not found" proves something only if all records could be read.
+        partial = self._context.unread > 0
+        status = Status.KG_DOWN if isinstance(fault, NotFoundError) and partial else fault.status
+
+        self._values = ()
+        self._failure = Result(
+            call_text,
+            status,
+            explanation=(str(fault),),
+            refines=refines,
+            empty_calendar=isinstance(fault, NoGameError),
+            partial=partial,
+        )
+        return self._failure
+
+    # ---- the three kinds of statement
+
+    def _run_call(self, call: Call, call_text: str, following: Sequence[Statement]) -> Result:
+        table = self._schema.tables[call.table]
+        needs_previous = any(isinstance(condition.value, Previous) for condition in call.conditions)
+        previous = self._previous_names() if needs_previous else ()
+        comparer = Comparer(table, self._context, self._calendar, previous)
+
+        fetched_groups = self._fetch_groups(table, call, following)
+        groups = [comparer.matching(rows, call.conditions) for rows in fetched_groups]
+        matching = _concatenated(groups)
+        if len(matching) > MAX_ROWS:
+            self._context.remark(f"only the first {MAX_ROWS:,} of {len(matching):,} {table.noun} were looked at")
+            matching = matching[:MAX_ROWS]
+
+        if call.take is None and table.take == "first":
+            taken = [group[0] for group in groups if group]
+        elif isinstance(call.take, int):
+            taken = matching[: call.take]
+        else:
+            taken = matching
+        return self._select(_Selection(table, _concatenated(fetched_groups), matching, taken), call, call_text)
+
+    def _run_sort(self, sort: Sort, call_text: str) -> Result:
+        comparer = Comparer(self._table, self._context, self._calendar, self._values)
+        rows = comparer.matching(self._rows, sort.conditions)
+        if sort.key is not None:
+            rows = comparer.ordered(rows, sort.key, descending=sort.descending)
+
+        if isinstance(sort.take, int):
+            taken = rows[: sort.take]
+        elif sort.take == "all" or sort.conditions:
+            taken = rows
+        else:
+            taken = rows[:1]
+        return self._select(_Selection(self._table, self._rows, rows, taken), sort, call_text)
+
+    def _run_average(self, call_text: str) -> Result:
+        numbers = [number for number in map(exact_number, self._values) if number is not None]
+        if not numbers:
+            raise MeaninglessCallError("the statement before gave no numbers to average")
+
+        mean = round(fmean(numbers), 6)
+        self._values = (mean,)
+        return Result(call_text, Status.OK, values=(mean,), text=say_average(mean, len(numbers), self._rows))
+
+    # ---- the selected key, or the number of rows
+
+    def _select(self, selection: _Selection, statement: Call | Sort, call_text: str) -> Result:
+        """Select the key or count the rows, remember them for the next statement, and put them into sentences."""
+        table = selection.table
+        column = table.column(statement.select) if statement.select is not None else None
+        key = column.name if column else (statement.select or table.default_key)
+        if column is not None and column.type is Type.ROWS:
+            return self._select_inner_rows(column, selection, statement, call_text)
+
+        partial = self._context.unread > 0
+        if statement.count:
+            counted_key = key if statement.select is not None else None
+            values = _count(column, counted_key, selection)
+            # A count of 0 is an answer, unless records are missing.
+            is_empty = not values or (not values[0] and partial)
+        else:
+            values = flat_values(selection.taken, key) if key is not None else ()
+            is_whole_record = key is None and bool(selection.matching)
+            is_empty = not values and not is_whole_record
+
+        if is_empty:
+            rows = selection.matching or selection.fetched
+            unmet = () if selection.matching else statement.conditions
+            raise NotFoundError(say_nothing_found(table, rows, key, unmet))
+
+        self._rows = selection.matching
+        self._table = table
+        self._values = values
+        self._failure = None
+
+        shown_key = key if statement.select is not None or table.default_key == "value" else None
+        text = verbalise(
+            table,
+            selection.matching,
+            selection.taken,
+            shown_key,
+            conditions=statement.conditions,
+            count=values[0] if statement.count else None,
+            partial=partial,
+        )
+        return Result(call_text, Status.OK, tuple(selection.matching), values, text)
+
+    def _select_inner_rows(
+        self, column: Column, selection: _Selection, statement: Call | Sort, call_text: str
+    ) -> Result:
+        """Select a key that holds rows of another table: the next statement works on those rows."""
+        inner_rows: list[Row] = []
+        for row in selection.taken:
+            cell = row.cells.get(column.name)
+            if isinstance(cell, tuple):
+                inner_rows += [entry for entry in cell if isinstance(entry, Row)]
+
+        table = self._schema.tables[column.rows_of or ""]
+        select = None if statement.count else next(iter(table.columns))
+        inner_statement = replace(statement, select=select, conditions=())
+        return self._select(_Selection(table, inner_rows, inner_rows, inner_rows), inner_statement, call_text)
+
+    # ---- the rows of a call
+
+    def _fetch_groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
+        """The table's rows: one group, or one for each name of a list or value of `*`."""
+        fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
+        missing_arguments = len(table.parameters) - len(call.arguments)
+        arguments: list[Argument] = [*call.arguments, *[None] * missing_arguments]
+        multiple = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple | Previous)]
+        if len(multiple) > 1:
+            raise MeaninglessCallError("only one argument of a call may be a list or *")
+
+        single_names = tuple(argument if isinstance(argument, str) else None for argument in arguments)
+        keys, whole = self._keys_read(call, following)
+        query = TableQuery(single_names, call.conditions, keys, whole)
+        if not multiple:
+            return [fill(self._context, query)]
+
+        index = multiple[0]
+        argument = arguments[index]
+        is_list = isinstance(argument, tuple)
+        names = argument if isinstance(argument, tuple) else self._previous_names()
+        if not query.keys and len(names) > 1:
+            # Names that share rows need the whole records, even for a count.
+            query = replace(query, whole=True)
+
+        groups: list[list[Row]] = []
+        not_found: list[NotFoundError] = []
+        for name in names:
+            try:
+                groups.append(fill(self._context, query.with_name(index, name)))
+            except NotFoundError as error:
+                not_found.append(error)
+
+        # All names of a list must exist; of the values of `*`, one is enough.
+        if not_found and (is_list or not any(groups)):
+            raise not_found[0]
+        for fault in not_found:
+            self._context.remark(str(fault))
+        return shared_rows(table, index, groups, call.select) if is_list else groups
+
+    def _previous_names(self) -> tuple[str, ...]:
+        """The values of `*`."""
+        if self._failure is not None and self._failure.status is Status.KG_DOWN:
+            raise KgError("the statement before could not be asked")
+        if self._failure is not None and self._failure.status is Status.INVALID:
+            raise MeaninglessCallError("the statement before makes no sense")
+
+        names = tuple(dict.fromkeys(str(value) for value in self._values if value not in (None, "")))
+        if not names:
+            raise NotFoundError("the statement before gave nothing for * to stand for")
+        if len(names) > _MAX_PREVIOUS:
+            self._context.remark(f"* stands for the first {_MAX_PREVIOUS} of {len(names)} values")
+        return names[:_MAX_PREVIOUS]
+
+    def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
+        """The keys that a call and the sorts after it read, and whether the whole record is shown."""
+        statements = [call, *takewhile(lambda statement: not isinstance(statement, Call), following)]
+        keys: set[str] = set()
+        for statement in statements:
+            keys |= _keys_of(statement)
+
+        final = statements[-1]
+        whole = not isinstance(final, Average) and final.select is None and not final.count
+        column = self._schema.tables[call.table].column(call.select or "")
+        if column is not None and column.rows_of is not None and whole:  # the inner rows are shown
+            inner_keys = self._schema.tables[column.rows_of].columns
+            return frozenset(keys | set(inner_keys)), False
+        return frozenset(keys), whole
+
+
+def _keys_of(statement: Statement) -> set[str]:
+    """The keys that a statement selects, sorts by or compares."""
+    if isinstance(statement, Average):
+        return set()
+
+    keys = {statement.select}
+    if isinstance(statement, Sort):
+        keys.add(statement.key)
+    for condition in statement.conditions:
+        keys.add(condition.key)
+        if isinstance(condition.value, Key):
+            keys.add(condition.value.name)
+    return {key for key in keys if key}
+
+
+def _concatenated(groups: Sequence[list[Row]]) -> list[Row]:
+    rows: list[Row] = []
+    for group in groups:
+        rows += group
+    return rows
+
+
+def flat_values(rows: Sequence[Row], key: str) -> tuple[Value, ...]:
+    """The values of a key over rows, with flattened lists and without missing values and inner rows."""
+    values: list[Value] = []
+    for row in rows:
+        cell = row.cells.get(key)
+        entries = cell if isinstance(cell, tuple) else (cell,)
+        values += [entry for entry in entries if entry is not None and not isinstance(entry, Row)]
+    return tuple(values)
+
+
+def _count(column: Column | None, key: str | None, selection: _Selection) -> tuple[Value, ...]:
+    """The number of rows, of rows that have a key, or of entries in the key's lists; empty if no list is known."""
+    if key is None:
+        return (len(selection.matching),)
+
+    rows_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
+    is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
+    if is_list or (rows_with_key and isinstance(rows_with_key[0].cells[key], tuple)):
+        return (len(flat_values(rows_with_key, key)),) if rows_with_key else ()
+    return (sum(row.cells.get(key) is not None for row in selection.matching),)

@@ -1,0 +1,52 @@
+"""The questions that a classifier learns from, with their labels as class numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crag.evaluation.datasets import DatasetError, Split, read_records
+from crag.router import FIELD_CLASSES
+
+Positions = NDArray[np.int64]
+"""Indices of questions in the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
+
+    texts: tuple[str, ...]
+    classes: dict[str, NDArray[np.int64]]
+    groups: tuple[str, ...]
+    """No fold trains on a group that it tests: a row's `group`, such as its template; without one, its `query`."""
+
+
+def read_labelled_questions(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
+    """The questions of a file in any format of `crag.evaluation.datasets`, with their labels for `fields`.
+
+    Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
+    """
+    texts: list[str] = []
+    groups: list[str] = []
+    classes: dict[str, list[int]] = {name: [] for name in fields}
+
+    for record in read_records(path, split=split):
+        query = record.data.get("query")
+        if not isinstance(query, str) or not query.strip():
+            raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
+        texts.append(query)
+        groups.append(str(record.data.get("group", query)))
+
+        for name in fields:
+            label = record.data.get(name)
+            allowed = FIELD_CLASSES[name]
+            if label not in allowed:
+                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {", ".join(allowed)}')
+            classes[name].append(allowed.index(label))
+
+    if not texts:
+        raise DatasetError(f"{path}: no questions")
+    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()}, tuple(groups))

@@ -1,0 +1,158 @@
+"""Splits a text into chunks. A chunk is a span of the original text, so its offsets are valid.
+
+The searched chunks (children) are inside the chunks that the model reads (parents): db3 2.2. With only one size, each
+parent is its only child.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from crag.settings import ChunkSettings, ParentChildChunks, WordChunks
+
+TokenOffsets = Callable[[str], list[tuple[int, int]]]
+"""Gives the character span of each token of a text, in order; dense encoders have it as a method."""
+
+
+class Span(NamedTuple):
+    """The characters from `start` to `end` (exclusive) of a text, without blanks at either end."""
+
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        """The number of characters."""
+        return self.end - self.start
+
+
+class ParentSpan(NamedTuple):
+    """A chunk to read, and the spans of the chunks to search inside it, in text order."""
+
+    span: Span
+    children: tuple[Span, ...]
+
+
+def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets | None = None) -> list[ParentSpan]:
+    """The chunks of a text, in order. Raises ValueError: token chunks without `token_offsets`.
+
+    Example:
+        settings = ParentChildChunks(method="parent_child", parent_characters=700, child_characters=200)
+        for parent in split_text(text, settings):
+            read = text[parent.span.start : parent.span.end]  # at most 700 characters
+            searched = [text[child.start : child.end] for child in parent.children]  # at most 200 each
+    """
+    if isinstance(settings, ParentChildChunks):
+        parents = []
+        for span in pack(text, Span(0, len(text)), settings.parent_characters):
+            children = pack(text, span, settings.child_characters)
+            parents.append(ParentSpan(span, tuple(children)))
+        return parents
+
+    if isinstance(settings, WordChunks):
+        words = [Span(*match.span()) for match in _WORD.finditer(text)]
+        windows = _slide_window(words, settings.words, settings.overlap)
+    elif token_offsets is None:
+        raise ValueError("token chunks need a tokenizer: a dense encoder that offers token_offsets")
+    else:
+        tokens = [Span(start, end) for start, end in token_offsets(text) if start < end]
+        windows = _slide_window(tokens, settings.tokens, settings.overlap)
+
+    trimmed = [_trim(text, window) for window in windows]
+    return [ParentSpan(window, (window,)) for window in trimmed]
+
+
+# --- by characters: lines, then sentences, then words, then anywhere ------------------------------------------------
+
+_WORD = re.compile(r"\S+")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])"
+    r"[\"'”’)\]]*"  # closing quotes and brackets belong to the sentence
+    r"\s+"
+    r"(?=[\"'“‘(\[]*[A-Z0-9])"  # no sentence begins with a lower-case letter
+)
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])"  # a whole word, not the end of a longer one
+    r"(?:[A-Z]"  # an initial
+    r"|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr"
+    r"|Inc|Ltd|Co|Corp"
+    r"|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)"
+    r"\.$"
+)
+_ABBREVIATION_CHARACTERS = 12
+"""How far before the end of a sentence an abbreviation can begin."""
+
+
+def split_sentences(text: str, span: Span) -> Iterator[Span]:
+    """The sentences of a span of English prose, blanks after them included.
+
+    Periods after common abbreviations and initials do not end a sentence.
+    """
+    start = span.start
+    for end_mark in _SENTENCE_END.finditer(text, span.start, span.end):
+        window_start = max(start, end_mark.start() - _ABBREVIATION_CHARACTERS)
+        if _ABBREVIATION.search(text, window_start, end_mark.start()):
+            continue
+        yield Span(start, end_mark.end())
+        start = end_mark.end()
+
+    if start < span.end:
+        yield Span(start, span.end)
+
+
+def pack(text: str, span: Span, limit: int) -> list[Span]:
+    """Join neighbouring lines to chunks of up to `limit` characters.
+
+    Longer lines are split into sentences, longer sentences between words, longer words anywhere. Every visible
+    character is in exactly one chunk.
+    """
+    packed: list[Span] = []
+    for piece in _split_to_limit(text, span, limit):
+        if packed and piece.end - packed[-1].start <= limit:
+            packed[-1] = Span(packed[-1].start, piece.end)
+        else:
+            packed.append(piece)
+    return packed
+
+
+def _split_to_limit(text: str, span: Span, limit: int) -> Iterator[Span]:
+    """Pieces of at most `limit` characters, without blanks at their ends."""
+    for match in _LINE.finditer(text, span.start, span.end):
+        line = Span(*match.span())
+        if line.length <= limit:
+            yield line
+            continue
+
+        for sentence in split_sentences(text, line):
+            trimmed = _trim(text, sentence)
+            if trimmed.length <= limit:
+                yield trimmed
+            else:
+                yield from _split_words(text, trimmed, limit)
+
+
+def _split_words(text: str, span: Span, limit: int) -> Iterator[Span]:
+    """The words of a span; words of more than `limit` characters in pieces."""
+    for word in _WORD.finditer(text, span.start, span.end):
+        for start in range(word.start(), word.end(), limit):
+            yield Span(start, min(start + limit, word.end()))
+
+
+def _trim(text: str, span: Span) -> Span:
+    """The span without blanks at its ends."""
+    part = text[span.start : span.end]
+    start = span.end - len(part.lstrip())
+    return Span(start, start + len(part.strip()))
+
+
+# --- by windows of words or tokens ----------------------------------------------------------------------------------
+
+
+def _slide_window(units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
+    """Windows of `size` units, each beginning with the last `overlap` units before it; the last one ends the text."""
+    for start in range(0, len(units), size - overlap):
+        window = units[start : start + size]
+        yield Span(window[0].start, window[-1].end)
+        if start + size >= len(units):
+            return
