@@ -17,6 +17,8 @@ NAMES: Any = import_module("re._constants")
 LARGEST_BOUND = 12
 """A higher bound of a repetition counts as this one: `{0,200}` is bounded work, on a short string too."""
 
+REPEATS = {NAMES.MAX_REPEAT, NAMES.MIN_REPEAT, NAMES.POSSESSIVE_REPEAT}
+
 CATEGORIES: dict[Any, Callable[[str], bool]] = {
     NAMES.CATEGORY_DIGIT: str.isdecimal,
     NAMES.CATEGORY_NOT_DIGIT: lambda character: not character.isdecimal(),
@@ -31,9 +33,54 @@ class TooManyStepsError(Exception):
     """The search took more steps than its limit."""
 
 
-def count_steps(pattern: str, flags: int, text: str, limit: int) -> int:
+def parse(pattern: str, flags: int) -> Any:
+    """The tree of a pattern, as Python's parser makes it."""
+    return PARSER.parse(pattern, flags)
+
+
+def count_steps(tree: Any, text: str, limit: int) -> int:
     """The steps of finding all matches in the text. Raises TooManyStepsError: more than `limit`."""
-    return _Search(PARSER.parse(pattern, flags), flags, text, limit).run()
+    return _Search(tree, tree.state.flags, text, limit).run()
+
+
+def has_unbounded_repeat(tree: Any) -> bool:
+    """Whether something in the pattern may repeat without end. Without that, each position takes bounded work."""
+    for operation, argument in tree:
+        if operation in REPEATS and argument[1] is NAMES.MAXREPEAT:
+            return True
+        if any(has_unbounded_repeat(part) for part in inner_sequences(operation, argument)):
+            return True
+    return False
+
+
+def inner_sequences(operation: Any, argument: Any) -> list[Any]:
+    """The sequences inside a node: alternatives, the content of a group, of a repetition or of an assertion."""
+    if operation is NAMES.BRANCH:
+        return list(argument[1])
+    if operation is NAMES.SUBPATTERN:
+        return [argument[3]]
+    if operation in REPEATS:
+        return [argument[2]]
+    if operation in {NAMES.ASSERT, NAMES.ASSERT_NOT}:
+        return [argument[1]]
+    if operation is NAMES.ATOMIC_GROUP:
+        return [argument]
+    return []
+
+
+def literal_words(tree: Any) -> list[str]:
+    """The literal texts in a pattern, optional characters included: "</doc" and ">" of ``</?doc[^>]*>``."""
+    words = [""]
+    for operation, argument in tree:
+        if operation is NAMES.LITERAL:
+            words[-1] += chr(argument)
+            continue
+        parts = [word for part in inner_sequences(operation, argument) for word in literal_words(part)]
+        if operation in REPEATS and len(parts) == 1:
+            words[-1] += parts[0]
+        elif operation is not NAMES.AT:
+            words += [*parts, ""]
+    return [word for word in words if word]
 
 
 @dataclass
@@ -46,7 +93,6 @@ class _Search:
     groups: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def run(self) -> int:
-        self.flags |= self.tree.state.flags
         nodes = list(self.tree)
         position = 0
         while position <= len(self.text):
@@ -87,7 +133,7 @@ class _Search:
                     self.groups[group] = (position, end)
                 yield end
 
-        elif operation in {NAMES.MAX_REPEAT, NAMES.MIN_REPEAT, NAMES.POSSESSIVE_REPEAT}:
+        elif operation in REPEATS:
             least, most, inner = argument
             if most is not NAMES.MAXREPEAT:
                 most = min(most, LARGEST_BOUND)

@@ -28,7 +28,7 @@ HEAD_BYTES = 64 << 20
 PACKAGE = "crag-submission"
 _PROMPT_SOURCES = {
     "calls": ("crag/graph/writing/prompt.py", "crag/graph/writing/examples/*", "crag/graph/writing/fixed/*.toml"),
-    "entities": ("crag/facts/mentions.py",),
+    "entities": ("crag/facts/prompt_finder.py",),
     "route": ("crag/router/prompt_router.py",),
 }
 """Prompts built by code, and their source files: any change there is another prompt."""

@@ -2,17 +2,22 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
 from crag.core.places import REPOSITORY
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import LanguageModel
+from crag.facts.entities import Entity, load_entities
 from crag.facts.link import Link, Linker
-from crag.facts.mentions import PromptFinder, SpanFinder, years_of
-from crag.facts.tables import SHIPPED_TABLES, Entity, load_entities, verbalise
+from crag.facts.mentions import Mention, find_years
+from crag.facts.paragraphs import write_paragraph
+from crag.facts.prompt_finder import PromptFinder
+from crag.facts.span_finder import SpanFinder
+from crag.facts.tables import SHIPPED_TABLES
 from crag.settings import PublicDataSettings
+
+_NO_YEAR = 9999
 
 
 class PublicData:
@@ -35,64 +40,96 @@ class ShippedPublicData(PublicData):
     """Finds facts in the tables. Method ``prompt`` asks `model`, links by similarity need `dense`."""
 
     def __init__(self, settings: PublicDataSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
-        self._settings, self._model, self._dense = settings, model, dense
+        self._settings = settings
+        self._model = model
+        self._dense = dense
 
     @cached_property
-    def _loaded(self) -> tuple[PromptFinder | SpanFinder, Linker]:
-        entities = load_entities(REPOSITORY / self._settings.tables if self._settings.tables else SHIPPED_TABLES)
-        links = {str(domain): link for domain, link in self._settings.links.items()}
-        asks = self._settings.method == "prompt"
+    def _finder_and_linker(self) -> tuple[PromptFinder | SpanFinder, Linker]:
+        tables = REPOSITORY / self._settings.tables if self._settings.tables else SHIPPED_TABLES
+        entities = load_entities(tables)
+        levels = {str(domain): level for domain, level in self._settings.links.items()}
+
+        if self._settings.method == "prompt":
+            return PromptFinder(self._model, self._settings.max_new_tokens), Linker(entities, levels, self._dense)
         # Spans match names of the tables exactly, so vectors would not be used.
-        linker = Linker(entities, links, self._dense if asks else None)
-        return PromptFinder(self._model, self._settings.max_new_tokens) if asks else SpanFinder(entities), linker
+        return SpanFinder(entities), Linker(entities, levels, None)
 
     def warm_up(self) -> None:
         """Read the tables, and encode their names if a domain is linked by similarity.
         Raises TableError: the folder of tables cannot be used.
         """
-        self._loaded[1].warm_up()
+        _, linker = self._finder_and_linker
+        linker.warm_up()
 
     def facts(
         self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
     ) -> list[tuple[Fact, ...]]:
         """The paragraphs for each question; raises `crag.engines.llm.LanguageModelDiedError` if the engine is dead."""
-        finder, linker = self._loaded
-        mentions = finder.find(queries, domains, deadline)
-        links = iter(linker.link(list(chain.from_iterable(mentions)), deadline))
-        return [
-            self._facts([next(links) for _ in own], years_of(query))
-            for query, own in zip(queries, mentions, strict=True)
-        ]
+        finder, linker = self._finder_and_linker
+        mentions_by_query = finder.find(queries, domains, deadline)
 
-    def _facts(self, links: Sequence[Sequence[Link]], years: Sequence[int]) -> tuple[Fact, ...]:
-        return tuple(
-            Fact(verbalise(entity, self._settings.max_items, years), f"public data: {entity.table}")
-            for entity in choose(links, years, self._settings.max_entities)
-        )
+        # One call links the mentions of the whole batch.
+        mentions: list[Mention] = []
+        for query_mentions in mentions_by_query:
+            mentions += query_mentions
+        links = linker.link(mentions, deadline)
+
+        facts: list[tuple[Fact, ...]] = []
+        start = 0
+        for query, query_mentions in zip(queries, mentions_by_query, strict=True):
+            end = start + len(query_mentions)
+            facts.append(self._write_facts(links[start:end], find_years(query)))
+            start = end
+        return facts
+
+    def _write_facts(self, links: Sequence[Sequence[Link]], years: Sequence[int]) -> tuple[Fact, ...]:
+        facts: list[Fact] = []
+        for entity in choose_entities(links, years, self._settings.max_entities):
+            paragraph = write_paragraph(entity, self._settings.max_items, years)
+            facts.append(Fact(paragraph, f"public data: {entity.table}"))
+        return tuple(facts)
 
 
-def choose(links: Sequence[Sequence[Link]], years: Sequence[int], max_entities: int) -> list[Entity]:
+def choose_entities(links: Sequence[Sequence[Link]], years: Sequence[int], max_entities: int) -> list[Entity]:
     """The entities of a question's mentions, at most `max_entities`; each mention gets its best ones in turn.
 
     If the question names years, namesakes of other years are left out, and an award's ceremonies of these years come
     first. Otherwise the latest come first; of an award only the latest.
     """
-    ranked = [_of_the_years(own, years) for own in links]
-    longest = max(map(len, ranked), default=0)
-    turns = (own[turn] for turn in range(longest) for own in ranked if turn < len(own))
-    return list({id(entity): entity for entity in turns}.values())[:max_entities]
+    ranked = [_rank_entities(mention_links, years) for mention_links in links]
+    longest = max((len(entities) for entities in ranked), default=0)
+
+    distinct: dict[int, Entity] = {}
+    for rank in range(longest):
+        for entities in ranked:
+            if rank < len(entities):
+                distinct[id(entities[rank])] = entities[rank]
+    return list(distinct.values())[:max_entities]
 
 
-def _of_the_years(links: Sequence[Link], years: Sequence[int]) -> list[Entity]:
-    def of_year(entity: Entity) -> bool:
+def _rank_entities(links: Sequence[Link], years: Sequence[int]) -> list[Entity]:
+    """The entities of one mention that the question can mean, best first."""
+
+    def is_of_the_years(entity: Entity) -> bool:
         return not set(entity.years).isdisjoint(years)
 
     def order(link: Link) -> tuple[float, bool, int]:
-        own = link.entity.years
-        return (-link.score, not own or own[0] not in years, -max(own, default=9999))
+        entity_years = link.entity.years
+        is_main_year = bool(entity_years) and entity_years[0] in years
+        return (-link.score, not is_main_year, -max(entity_years, default=_NO_YEAR))
 
     entities = [link.entity for link in sorted(links, key=order)]
-    newest = next((entity for entity in entities if entity.one_a_year), None)
-    meant = [each for each in entities if not each.one_a_year or (of_year(each) if years else each is newest)]
-    fitting = {entity.table for entity in meant if of_year(entity)}
-    return [entity for entity in meant if not entity.years or entity.table not in fitting or of_year(entity)]
+    if years:
+        entities = [entity for entity in entities if not entity.one_a_year or is_of_the_years(entity)]
+    else:
+        newest = next((entity for entity in entities if entity.one_a_year), None)
+        entities = [entity for entity in entities if not entity.one_a_year or entity is newest]
+
+    # Namesakes of other years go only if the table has one of the question's years.
+    tables_with_year = {entity.table for entity in entities if is_of_the_years(entity)}
+    return [
+        entity
+        for entity in entities
+        if not entity.years or entity.table not in tables_with_year or is_of_the_years(entity)
+    ]

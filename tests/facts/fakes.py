@@ -6,7 +6,7 @@ from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.facts.tables import Entity
+from crag.facts.entities import Entity
 from crag.settings import ScriptedEngine
 
 SOON = 10.0

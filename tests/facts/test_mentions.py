@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.engines.llm import LanguageModelDiedError
-from crag.facts.mentions import (
-    MAX_NAMES,
-    Mention,
-    PromptFinder,
-    SpanFinder,
-    parse_names,
-    without_echoes,
-    years_of,
-)
+from crag.facts.mentions import Mention, find_years
+from crag.facts.prompt_finder import MAX_NAMES, PromptFinder, parse_names, without_echoes
+from crag.facts.span_finder import SpanFinder
 from tests.facts.fakes import SOON, CountedModel, entity, query
 
 ENTITIES = [
@@ -134,4 +128,4 @@ def test_whatever_the_model_writes_gives_a_few_names_at_most(reply: str) -> None
     ],
 )
 def test_years_are_read_as_people_say_them(text: str, years: tuple[int, ...]) -> None:
-    assert years_of(Query("1", text, "", datetime(2024, 3, 5), ())) == years
+    assert find_years(Query("1", text, "", datetime(2024, 3, 5), ())) == years

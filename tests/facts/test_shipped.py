@@ -8,7 +8,7 @@ from crag.commands.data.tables import main
 from crag.core.deadline import Deadline
 from crag.facts import ShippedPublicData
 from crag.facts.link import Link
-from crag.facts.shipped import choose
+from crag.facts.shipped import choose_entities
 from crag.settings import PRESETS, LinkSettings, PublicDataSettings, load_settings
 from tests.facts.fakes import SOON, CountedModel, entity, query
 
@@ -48,9 +48,9 @@ def links(*years: int, score: float = 1.0, table: str = "films") -> list[Link]:
 
 def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> None:
     remakes = [links(1937, 1976, 2018)]
-    assert [own.years for own in choose(remakes, (), 2)] == [(2018,), (1976,)]
-    assert [own.years for own in choose(remakes, (1937,), 4)] == [(1937,)]
-    assert len(choose(remakes, (1999,), 4)) == 3  # a year that is no film's is about something else
+    assert [own.years for own in choose_entities(remakes, (), 2)] == [(2018,), (1976,)]
+    assert [own.years for own in choose_entities(remakes, (1937,), 4)] == [(1937,)]
+    assert len(choose_entities(remakes, (1999,), 4)) == 3  # a year that is no film's is about something else
 
 
 def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crag.facts.tables import INDEX, SHIPPED_TABLES, Entity, TableError, load_entities, read_index, verbalise
+from crag.facts.entities import Entity, load_entities
+from crag.facts.paragraphs import write_paragraph
+from crag.facts.tables import INDEX, SHIPPED_TABLES, TableError, read_index
 
 ENTRY = {"layout": "entities", "domain": "movie", "label": "films", "source": "-", "licence": "CC0-1.0", "names": ["t"]}
 
@@ -51,25 +53,25 @@ def test_a_missing_folder_and_a_missing_table_are_named(tmp_path: Path) -> None:
         load_entities(tmp_path)
 
 
-def one(attributes: Mapping[str, Sequence[str]]) -> Entity:
+def entity_with(attributes: Mapping[str, Sequence[str]]) -> Entity:
     return Entity(("x",), "movie", "films", attributes)
 
 
 def test_the_paragraph_reads_as_in_the_paper() -> None:
     people = {"director{s}": ["Barry Levinson"], "lead actor{s}": ["Dustin Hoffman", "Tom Cruise"]}
-    film = one({"title{s}": ['"Rain Man"'], **people, "budget{s}": [], "release year{s}": ["1988"]})
-    assert verbalise(film, 10) == (
+    film = entity_with({"title{s}": ['"Rain Man"'], **people, "budget{s}": [], "release year{s}": ["1988"]})
+    assert write_paragraph(film, 10) == (
         'The title is "Rain Man". The director is Barry Levinson. '
         "The lead actors are Dustin Hoffman and Tom Cruise. The release year is 1988."
     )
 
 
 def test_a_long_list_is_cut_and_its_length_reported() -> None:
-    films = one({"film{s} directed": [f"F{n}" for n in range(7)]})
-    assert verbalise(films, 3) == "The films directed are F0, F1, F2 and 4 more (7 in all)."
-    assert verbalise(films, 7).endswith("F5 and F6 (7 in all).")
+    films = entity_with({"film{s} directed": [f"F{n}" for n in range(7)]})
+    assert write_paragraph(films, 3) == "The films directed are F0, F1, F2 and 4 more (7 in all)."
+    assert write_paragraph(films, 7).endswith("F5 and F6 (7 in all).")
 
 
 def test_what_happened_in_the_year_of_the_question_survives_the_cut() -> None:
-    awards = one({"award{s} won": [f"Best {n} ({2000 + n})" for n in range(9)]})
-    assert verbalise(awards, 1, years=(2007,)).startswith("The awards won are Best 7 (2007) and 8 more")
+    awards = entity_with({"award{s} won": [f"Best {n} ({2000 + n})" for n in range(9)]})
+    assert write_paragraph(awards, 1, years=(2007,)).startswith("The awards won are Best 7 (2007) and 8 more")

@@ -8,7 +8,7 @@ from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.text.matching import (
     Number,
     content,
-    normalise,
+    normalise_text,
     position_of,
     read_numbers,
     recall,
@@ -53,7 +53,7 @@ LONGEST_OPTION = 8
 
 def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     """The leading word decides. Without one, a negation in the prediction decides, if it is about the question."""
-    gold_text = normalise(claim.gold)
+    gold_text = normalise_text(claim.gold)
     gold = _YES_NO.match(gold_text)
     if gold is None:
         return None
@@ -61,14 +61,14 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
         return None  # "No Country for Old Men" is a title
 
     gold_is_yes = gold["word"] in _YES
-    leading = _YES_NO.match(normalise(claim.prediction))
+    leading = _YES_NO.match(normalise_text(claim.prediction))
     if leading is not None:
         agrees = (leading["word"] in _YES) is gold_is_yes
         return agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}"
     if not claim.asks_yes_or_no:
         return None
 
-    negated = bool(_NEGATION.search(normalise(claim.prediction)))
+    negated = bool(_NEGATION.search(normalise_text(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= RESTATED
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
@@ -92,7 +92,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     options = _read_options(claim.query)
     if options is None:
         return None
-    if all(_SAME.search(normalise(text)) for text in (claim.gold, claim.prediction)):
+    if all(_SAME.search(normalise_text(text)) for text in (claim.gold, claim.prediction)):
         return True, "both say that there is no difference"
 
     gold_pick = _find_pick(options, claim.gold, claim.query)
@@ -123,7 +123,7 @@ def _read_options(query: str) -> Options | None:
     """The options of a question: the words on both sides of its last "or", or of the "and" after "between", without
     shared words.
     """
-    lowered = normalise(query).strip(" ?.")
+    lowered = normalise_text(query).strip(" ?.")
     before, _, after = lowered.rpartition(" or ")
     between = _BETWEEN.search(lowered)
     if between is not None and not before and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
@@ -152,7 +152,7 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
         return picks[0]
 
     for sentence in reversed(_split_clauses(text)):
-        cleaned = normalise(sentence)
+        cleaned = normalise_text(sentence)
         picks = _named_options(options, tokens(sentence))
         if picks and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
             if len(picks) == 2 and _compares_by_opposite(query, cleaned):
@@ -167,8 +167,8 @@ def _split_clauses(text: str) -> list[str]:
 
 def _compares_by_opposite(query: str, sentence: str) -> bool:
     """Whether the sentence compares by the opposite words of the question."""
-    query_words = set(re.findall(r"[a-z]+", normalise(query)))
-    sentence_words = set(re.findall(r"[a-z]+", normalise(sentence)))
+    query_words = set(re.findall(r"[a-z]+", normalise_text(query)))
+    sentence_words = set(re.findall(r"[a-z]+", normalise_text(sentence)))
     query_sides = [bool(query_words & words) for words in _OPPOSITES]
     sentence_sides = [bool(sentence_words & words) for words in _OPPOSITES]
     return sorted(query_sides) == [False, True] and sentence_sides == query_sides[::-1]
@@ -184,7 +184,7 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     if first[0].year_like != second[0].year_like:
         return None
 
-    query_words = set(re.findall(r"\w+", normalise(query)))
+    query_words = set(re.findall(r"\w+", normalise_text(query)))
     low_wins, high_wins = (_EARLY, _LATE) if first[0].year_like else (_LITTLE, _MUCH)
     # For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     first_values = [number.value for number in first]

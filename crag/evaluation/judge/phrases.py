@@ -3,7 +3,7 @@
 import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
-from crag.text.matching import content, count_listed, found_in, normalise, position_of, recall, tokens, words
+from crag.text.matching import content, count_listed, found_in, normalise_text, position_of, recall, tokens, words
 
 _HEDGE = re.compile(
     r"""
@@ -63,14 +63,14 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
     One such sentence counts only if no other sentence has the gold answer. In the last sentence it also takes the
     answer back, unless it is only a note such as "I do not have newer data".
     """
-    if _HEDGE.search(normalise(claim.gold)):
+    if _HEDGE.search(normalise_text(claim.gold)):
         return None
 
     hedges: list[str] = []
     answers: list[str] = []
     is_hedge = False
     for sentence in sentences(claim.prediction):
-        is_hedge = bool(_HEDGE.search(normalise(sentence)))
+        is_hedge = bool(_HEDGE.search(normalise_text(sentence)))
         if is_hedge:
             hedges.append(sentence)
         else:
@@ -78,7 +78,7 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
     if not hedges:
         return None
 
-    final_hedge = normalise(hedges[-1]) if is_hedge else None
+    final_hedge = normalise_text(hedges[-1]) if is_hedge else None
     if final_hedge and (_HOWEVER.match(final_hedge) or not _FIRST_PERSON.search(final_hedge)):
         return False, "the prediction says that it cannot tell"
 
@@ -230,7 +230,7 @@ def _answer_part(claim: ReadClaim) -> list[str]:
     if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []
 
-    text = normalise(claim.gold)
+    text = normalise_text(claim.gold)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []

@@ -10,7 +10,7 @@ from crag.text.matching import (
     Number,
     content,
     count_listed,
-    normalise,
+    normalise_text,
     read_dates,
     read_numbers,
     same_number,
@@ -65,7 +65,7 @@ _UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer such as "nan": the prediction must also say that there is no value."""
-    if normalise(claim.gold).strip(" .") not in _NO_VALUES:
+    if normalise_text(claim.gold).strip(" .") not in _NO_VALUES:
         return None
     if _says_none(claim):
         return True, "the gold answer is that there is none, the prediction agrees"
@@ -74,7 +74,7 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
 
 def _says_none(claim: ReadClaim) -> bool:
     """The prediction says that there is none and adds no number to the question's, unlike "12, not 10"."""
-    text = normalise(claim.prediction)
+    text = normalise_text(claim.prediction)
     if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
         return False
     new_numbers = numbers_not_in(read_numbers(_DATING_YEAR.sub(" ", text)), read_numbers(claim.query))
@@ -170,7 +170,7 @@ def _find_answer_numbers(claim: ReadClaim, gold: Number) -> list[Number]:
 
 def _without_numbered_names(claim: ReadClaim) -> str:
     """The prediction without the numbers of names in the question, such as "Ligue 1", in any spelling."""
-    asked_names = [(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise(claim.query))]
+    asked_names = [(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise_text(claim.query))]
 
     def drop_number(match: re.Match[str]) -> str:
         for name, number in asked_names:
@@ -178,7 +178,7 @@ def _without_numbered_names(claim: ReadClaim) -> str:
                 return match["name"]
         return match[0]
 
-    return _NUMBERED_NAME.sub(drop_number, normalise(claim.prediction))
+    return _NUMBERED_NAME.sub(drop_number, normalise_text(claim.prediction))
 
 
 def _is_similar(first: str, second: str) -> bool:
@@ -187,7 +187,7 @@ def _is_similar(first: str, second: str) -> bool:
 
 def _describe_agreement(claim: ReadClaim, gold: Number, answers: list[Number]) -> str | None:
     """In what the numbers agree; None if they do not."""
-    is_approximate = _ABOUT.search(normalise(f"{claim.gold} {claim.prediction}"))
+    is_approximate = _ABOUT.search(normalise_text(f"{claim.gold} {claim.prediction}"))
     if any(same_number(gold, answer) or (is_approximate and _nearly_equal(gold, answer)) for answer in answers):
         return f"both say {gold.value:g}"
 
@@ -256,12 +256,12 @@ def _find_gold_number(claim: ReadClaim) -> Number | None:
 
 def _find_counted(claim: ReadClaim) -> Number | None:
     """Of several numbers in the gold answer, the one beside the unit that the question asks for."""
-    question = _COUNTED.search(normalise(claim.query))
+    question = _COUNTED.search(normalise_text(claim.query))
     if question is None or len(claim.gold_numbers) < 2:
         return None
 
     units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _UNITS)
-    for match in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
+    for match in _NUMBER_AND_NEXT.finditer(normalise_text(claim.gold)):
         if units.intersection(map(stem, match["next"].split())):
             numbers = read_numbers(match["number"])
             return numbers[0] if numbers else None

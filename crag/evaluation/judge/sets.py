@@ -3,7 +3,7 @@
 import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
-from crag.text.matching import content, count_listed, normalise, position_of, recall, split_list, tokens
+from crag.text.matching import content, count_listed, normalise_text, position_of, recall, split_list, tokens
 
 _ASKS_SET = re.compile(
     r"""
@@ -47,7 +47,7 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return None
 
     text = _without_parentheses(claim.gold)
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(claim.query)]
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise_text(claim.query)]
     if len(quoted) > 1:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
 
@@ -92,7 +92,7 @@ def _count_bare_items(prediction: str) -> int:
 
 
 def _without_parentheses(text: str) -> str:
-    return re.sub(r"\([^)]*\)", " ", normalise(text)).strip(" .")
+    return re.sub(r"\([^)]*\)", " ", normalise_text(text)).strip(" .")
 
 
 def _has_item(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:

@@ -6,11 +6,11 @@ unambiguous; the first answer wins. `crag.text.reasoning` does the arithmetic.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from crag.graph.derive import comparison, games, infobox, values
 from crag.graph.derive.direct import value_itself
-from crag.graph.derive.readings import Derived, GraphEvidence, Reading, read_case
+from crag.graph.derive.readings import Derived, GraphEvidence, Reading, read_evidence
 from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
 from crag.graph.schema import Domain
@@ -37,15 +37,17 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
     values.volume_of_days,
     values.life_span,
     values.confirmed_name,
-    infobox.entry,
+    infobox.infobox_entry,
 )
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
 def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
-    case = read_case(question, domain, program, results)
-    return value_itself(case, case.readings[0]) if case and len(case.readings) == 1 else None
+    evidence = read_evidence(question, domain, program, results)
+    if evidence is None or len(evidence.readings) != 1:
+        return None
+    return value_itself(evidence, evidence.readings[0])
 
 
 def derived_answer(
@@ -55,40 +57,52 @@ def derived_answer(
 
     `today` is the day on which the question is asked.
     """
-    case = read_case(question, domain, program, results, today)
-    if case is None or not case.readings:
+    evidence = read_evidence(question, domain, program, results, today)
+    if evidence is None or not evidence.readings:
         return None
-    case = case.by_entity
-    found = [rule(case) for rule in RULES]
-    if len(case.readings) == 1:
-        found += [rule(case, case.readings[0]) for rule in RULES_OF_ONE_READING]
-    by_rule = next(filter(None, found), None)
-    return by_rule or _end_of_chain(question, domain, program, results)
+    for answer in _apply_rules(evidence.by_entity):
+        if answer:
+            return answer
+    return _end_of_chain(question, domain, program, results)
+
+
+def _apply_rules(evidence: GraphEvidence) -> Iterator[Derived | None]:
+    for rule in RULES:
+        yield rule(evidence)
+    if len(evidence.readings) == 1:
+        for rule_of_one in RULES_OF_ONE_READING:
+            yield rule_of_one(evidence, evidence.readings[0])
 
 
 def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
-    starts = [place for place, statement in enumerate(program.statements) if isinstance(statement, Call)]
-    if len(starts) < 2 or not all(_serves(results[later - 1], program.statements[later]) for later in starts[1:]):
+    calls = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
+    if len(calls) < 2:
         return None
-    last, text = starts[-1], _SIMULTANEOUS.sub("when", question)
-    said = direct_answer(text, domain, Program(program.statements[last:]), results[last:])
-    calls = "; ".join(results[place - 1].call for place in starts[1:])
-    return (
-        Derived(said, f"the last of several calls, which asks about what those before it found: {calls}")
-        if said
-        else None
-    )
+    if not all(_feeds(results[call - 1], program.statements[call]) for call in calls[1:]):
+        return None
+
+    # "At the time" no longer needs thought: the earlier calls have found the time.
+    last_call = calls[-1]
+    text = _SIMULTANEOUS.sub("when", question)
+    answer = direct_answer(text, domain, Program(program.statements[last_call:]), results[last_call:])
+    if not answer:
+        return None
+    earlier_calls = "; ".join(results[call - 1].call for call in calls[1:])
+    return Derived(answer, f"the last of several calls, which asks about what those before it found: {earlier_calls}")
 
 
-def _serves(result: Result, following: Statement) -> bool:
+def _feeds(result: Result, following: Statement) -> bool:
     """Whether the next call uses the values of a result."""
     if isinstance(following, Average):
         return False
     arguments = following.arguments if isinstance(following, Call) else ()
-    inside = [*arguments, *(condition.value for condition in following.conditions)]
-    if any(isinstance(value, Previous) for value in inside):
+    inputs = [*arguments, *(condition.value for condition in following.conditions)]
+    if any(isinstance(value, Previous) for value in inputs):
         return True
-    listed = (text for value in inside for text in (value if isinstance(value, tuple) else (value,)))
-    texts = {text.casefold() for text in listed if isinstance(text, str)}
+
+    texts: set[str] = set()
+    for value in inputs:
+        listed = value if isinstance(value, tuple) else (value,)
+        texts |= {text.casefold() for text in listed if isinstance(text, str)}
     return bool(result.values) and all(str(value).casefold() in texts for value in result.values)

@@ -8,224 +8,401 @@ from fractions import Fraction
 from crag.graph.derive.games import number_of_games, part_of_games
 from crag.graph.derive.infobox import compared_entry
 from crag.graph.derive.readings import (
+    DATE_TYPES,
     Amount,
     Derived,
     GraphEvidence,
-    amount,
-    answer,
-    differing,
-    order,
+    Reading,
+    compare_amounts,
+    derive_amount,
+    names_that_differ,
+    read_amount,
     time_between,
-    with_unit,
+    write_amount,
 )
 from crag.graph.masked_question import WHICH
 from crag.graph.schema import Column, NumberKind, Type
 from crag.text.matching import PERCENT
 from crag.text.reasoning import CalendarDate, Quantity, in_words
 
+# --- words of comparison ----------------------------------------------------------------------------------------------
 _AMOUNTS = re.compile(
-    r"\b(?:(?P<more>more|most|higher|highest|larger|largest|bigger|biggest|greater|greatest|longer|longest|taller"
-    r"|tallest|heavier|better|best|richer|wealthier|pricier|reigns? supreme|c[ao]mes? out on top|ahead|outscored?"
-    r"|exceed(?:s|ed)?)|(?P<less>less|least|fewer|fewest|lower|lowest|smaller|smallest|shorter|shortest|cheaper"
-    r"|cheapest|lighter|worse|worst))\b"
-)
-_TIMES = re.compile(
-    r"\b(?:(?P<later>later|latest|newer|newest|younger|youngest|more recent(?:ly)?|most recent(?:ly)?|after|last)"
-    r"|(?P<earlier>earlier|earliest|first|older|oldest|elder|sooner|before|longer history|around longer))\b"
+    r"""
+    \b(?:
+        (?P<more>
+            more | most | higher | highest | greater | greatest
+          | larger | largest | bigger | biggest | longer | longest | taller | tallest | heavier
+          | better | best | richer | wealthier | pricier
+          | reigns?\ supreme | c[ao]mes?\ out\ on\ top | ahead | outscored? | exceed(?:s|ed)?
+        )
+      | (?P<less>
+            less | least | fewer | fewest | lower | lowest
+          | smaller | smallest | shorter | shortest | lighter
+          | cheaper | cheapest | worse | worst
+        )
+    )\b
+    """,
+    re.VERBOSE,
 )
 _NO_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
-_NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
-_BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
-_MANY_FOR_THE_MONEY = re.compile(rf"\bmore shares\b.{{,200}}{_BUY}|{_BUY}.{{,200}}\bmore shares\b")
-_BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
-_NEGATED = re.compile(r"\bnot\b|n't\b|\bneither\b|\bexcept\b|\bboth\b")
-_UNTIL = re.compile(r"\b(?:until|before|after|since|as of|by)\b[^?]{,200}?\b(?P<year>(?:19|20)[0-9]{2})\b")
-_BY_HOW_MUCH = re.compile(
-    r"\bdifference\b|\bby (?:what|how)\b|\bhow many times\b.*\b(?:as|than)\b"
-    r"|\bhow (?:much|many)\b.*?\b(?:more|less|fewer|higher|lower|longer|shorter|older|younger|bigger|larger|smaller"
-    r"|earlier|later|between|apart|passed|separate)\b"
+"""Phrases with such a word that compare nothing."""
+
+_TIMES = re.compile(
+    r"""
+    \b(?:
+        (?P<later>
+            later | latest | newer | newest | younger | youngest
+          | more\ recent(?:ly)? | most\ recent(?:ly)? | after | last
+        )
+      | (?P<earlier>
+            earlier | earliest | first | older | oldest | elder | sooner | before
+          | longer\ history | around\ longer
+        )
+    )\b
+    """,
+    re.VERBOSE,
 )
+_NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
+
+_BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
+_MANY_FOR_THE_MONEY = re.compile(
+    rf"""
+    \bmore\ shares\b .{{,200}} {_BUY}    # the lower price buys more shares
+  | {_BUY} .{{,200}} \bmore\ shares\b
+    """,
+    re.VERBOSE,
+)
+_BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
+
+# --- words about the question -----------------------------------------------------------------------------------------
+_NEGATED = re.compile(r"\bnot\b|n't\b|\bneither\b|\bexcept\b|\bboth\b")
+_UNTIL = re.compile(
+    r"""
+    \b(?: until | before | after | since | as\ of | by )\b
+    [^?]{,200}?                          # not over the end of the question
+    \b(?P<year>(?:19|20)[0-9]{2})\b
+    """,
+    re.VERBOSE,
+)
+_HOW_MANY_TIMES = re.compile(r"\bhow many times\b")
+_AS_OR_THAN = re.compile(r"\b(?:as|than)\b")
+_DIFFERENCE = re.compile(r"\bdifference\b|\bby (?:what|how)\b")
+_HOW_MUCH = re.compile(r"\bhow (?:much|many)\b")
+_DIFFERS = re.compile(
+    r"""
+    \b(?:
+        more | less | fewer | higher | lower | longer | shorter | older | younger
+      | bigger | larger | smaller | earlier | later
+      | between | apart | passed | separate
+    )\b
+    """,
+    re.VERBOSE,
+)
+_HOW_LONG = re.compile(r"\bhow (?:long|far apart)\b")
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%")
 _CHANGE = re.compile(
-    r"\b(?:chang|ris|rose|increas|decreas|f[ae]ll|drop|gr[eo]w|gain|loss|lost|declin|return|perform)\w*"
-    r"|\b(?:went|go|gone|going) (?:up|down)\b"
+    r"""
+    \b(?:
+        chang | ris | rose | increas | gain | gr[eo]w
+      | decreas | f[ae]ll | drop | loss | lost | declin
+      | return | perform
+    )\w*                                 # any ending: "changed", "rising"
+  | \b(?:went|go|gone|going)\ (?:up|down)\b
+    """,
+    re.VERBOSE,
 )
 _SIDE_BY_SIDE = re.compile(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b")
-_SPAN = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
-_MOMENTS = frozenset({Type.DATE, Type.YEAR})
+_COMPARES_TO = re.compile(r"\b(?:than|before|after)\b")
+_TIME_UNIT = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _Comparison:
     """The compared names as the question writes them, their numbers or dates, and the direction."""
 
     names: Sequence[str]
     amounts: Sequence[Amount]
-    largest: bool
+    largest_wins: bool
 
-    def holds(self, one: int, other: int) -> bool:
-        """Whether one exceeds the other in the requested direction."""
-        return order(self.amounts[one], self.amounts[other]) == (1 if self.largest else -1)
+    def wins(self, index: int, rival: int) -> bool:
+        """Whether one exceeds the rival in the requested direction."""
+        return compare_amounts(self.amounts[index], self.amounts[rival]) == (1 if self.largest_wins else -1)
 
 
-def which_is_more(case: GraphEvidence) -> Derived | None:
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The names and amounts of two calls that differ in one name, and the column of both amounts."""
+
+    names: Sequence[str]
+    first: Amount
+    second: Amount
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class _NameOrder:
+    """Which of two names comes first in the question (0 or 1), and the text between the names."""
+
+    first: int
+    between: str
+
+    @property
+    def second(self) -> int:
+        """The index of the other name."""
+        return 1 - self.first
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+def which_is_more(evidence: GraphEvidence) -> Derived | None:
     """The entity with the largest or smallest value; None for a tie."""
-    asks = WHICH.search(case.text) or " or " in case.text
-    if case.asked.is_yes_or_no or not asks or _BY_HOW_MUCH.search(case.text):
+    asks_for_one = WHICH.search(evidence.question) or " or " in evidence.question
+    if evidence.is_yes_or_no or not asks_for_one or _asks_by_how_much(evidence.question):
         return None
-    compared = _compared(case)
-    if compared is None:
+    comparison = _read_comparison(evidence)
+    if comparison is None:
         return None
-    places = range(len(compared.names))
-    best = [one for one in places if all(compared.holds(one, other) for other in places if other != one)]
-    if len(best) != 1:
+
+    indices = range(len(comparison.names))
+    winners = [index for index in indices if all(comparison.wins(index, rival) for rival in indices if rival != index)]
+    if len(winners) != 1:
         return None
-    listed = ", ".join(f"{name}: {in_words(each)}" for name, each in zip(compared.names, compared.amounts, strict=True))
-    return Derived(compared.names[best[0]], f"the {'largest' if compared.largest else 'smallest'} of {listed}")
+
+    amounts = [f"{name}: {in_words(amount)}" for name, amount in zip(comparison.names, comparison.amounts, strict=True)]
+    extreme = "largest" if comparison.largest_wins else "smallest"
+    return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(amounts)}")
 
 
-def whether_one_is_more(case: GraphEvidence) -> Derived | None:
+def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
-    compared = _compared(case) if case.asked.is_yes_or_no and len(case.readings) == 2 else None
-    in_order = _in_order(case, compared.names) if compared else None
-    if compared is None or in_order is None or " or " in case.text:
+    if not evidence.is_yes_or_no or len(evidence.readings) != 2 or " or " in evidence.question:
         return None
-    first, second, between = in_order
-    if not re.search(r"\b(?:than|before|after)\b", between):
+    comparison = _read_comparison(evidence)
+    name_order = _find_name_order(evidence, comparison.names) if comparison else None
+    if comparison is None or name_order is None or not _COMPARES_TO.search(name_order.between):
         return None
-    sides = in_words(compared.amounts[first]), in_words(compared.amounts[second])
-    reason = f"whether {sides[0]} {'>' if compared.largest else '<'} {sides[1]}"
-    return Derived("yes" if compared.holds(first, second) else "no", reason)
+
+    first = in_words(comparison.amounts[name_order.first])
+    second = in_words(comparison.amounts[name_order.second])
+    sign = ">" if comparison.largest_wins else "<"
+    answer = "yes" if comparison.wins(name_order.first, name_order.second) else "no"
+    return Derived(answer, f"whether {first} {sign} {second}")
 
 
-def how_much_more(case: GraphEvidence) -> Derived | None:
+def how_much_more(evidence: GraphEvidence) -> Derived | None:
     """A difference, a ratio or a percent change of two values."""
-    two = _two_amounts(case)
-    if two is None or _NEGATED.search(case.text):
+    pair = _read_pair(evidence)
+    if pair is None or _NEGATED.search(evidence.question):
         return None
-    names, (one, other), column = two
-    if isinstance(one, CalendarDate) and isinstance(other, CalendarDate):
-        return _time_between(case.text, one, other)
-    if not isinstance(one, Quantity) or not isinstance(other, Quantity):
+    if isinstance(pair.first, CalendarDate) and isinstance(pair.second, CalendarDate):
+        return _time_between(evidence.question, pair.first, pair.second)
+    if not isinstance(pair.first, Quantity) or not isinstance(pair.second, Quantity):
         return None
-    if _PERCENT.search(case.text):
-        return _percent(case, names, one, other)
-    larger, smaller = (other, one) if order(one, other) == -1 else (one, other)
-    both = in_words(larger), in_words(smaller)
-    if re.search(r"\bhow many times\b.*\b(?:as|than)\b", case.text) and smaller.number:
-        return answer(Quantity(larger.number / smaller.number), f"computed {both[0]} / {both[1]}", "times")
-    difference = Quantity(larger.number - smaller.number, one.unit)
-    asks = _BY_HOW_MUCH.search(case.text)
-    return answer(difference, f"computed {both[0]} - {both[1]}", column.unit) if asks else None
+    if _PERCENT.search(evidence.question):
+        return _percent_change(evidence, pair.names, pair.first, pair.second)
+
+    return _difference_or_ratio(evidence.question, pair.first, pair.second, pair.column)
 
 
-def put_side_by_side(case: GraphEvidence) -> Derived | None:
+def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
     """Both numbers and the higher one, for questions about one "compared to" the other."""
-    two = _two_amounts(case)
-    if two is None or not _SIDE_BY_SIDE.search(case.text) or _AMOUNTS.search(case.text):
+    pair = _read_pair(evidence)
+    if pair is None or not _SIDE_BY_SIDE.search(evidence.question) or _AMOUNTS.search(evidence.question):
         return None
-    names, amounts, column = two
-    pairs = [
-        (case.asked.written(name), with_unit(each, column.unit)) for name, each in zip(names, amounts, strict=True)
-    ]
-    comparison = order(*amounts)
-    if column.type in _MOMENTS or not comparison:
+    order = compare_amounts(pair.first, pair.second)
+    if pair.column.type in DATE_TYPES or not order:
         return None
-    (name, higher), (other, lower) = pairs if comparison == 1 else reversed(pairs)
-    text = f"{name} has the higher {column.label}: {higher}, against {lower} of {other}"
+
+    higher_name, lower_name = (evidence.masked.written(name) for name in pair.names)
+    higher = write_amount(pair.first, pair.column.unit)
+    lower = write_amount(pair.second, pair.column.unit)
+    if order == -1:
+        higher_name, lower_name = lower_name, higher_name
+        higher, lower = lower, higher
+    text = f"{higher_name} has the higher {pair.column.label}: {higher}, against {lower} of {lower_name}"
     return Derived(text, f"{higher} > {lower}")
 
 
-def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], tuple[Amount, Amount], Column] | None:
-    """The names, numbers and common column of two calls that differ in one name; None for a yes-or-no question."""
-    names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
-    amounts = [amount(case.asked, reading) for reading in case.readings]
-    column = case.readings[0].column
-    if not names or column is None or amounts[0] is None or amounts[1] is None:
+# --- what is compared -------------------------------------------------------------------------------------------------
+def _read_pair(evidence: GraphEvidence) -> _Pair | None:
+    """The two amounts; None for a yes-or-no question, or unless there are two comparable calls."""
+    if len(evidence.readings) != 2 or evidence.is_yes_or_no:
         return None
-    return names, (amounts[0], amounts[1]), column
+    names = names_that_differ(evidence.readings)
+    column = evidence.readings[0].column
+    first = read_amount(evidence.masked, evidence.readings[0])
+    second = read_amount(evidence.masked, evidence.readings[1])
+    if not names or column is None or first is None or second is None:
+        return None
+    return _Pair(names, first, second, column)
 
 
-def _compared(case: GraphEvidence) -> _Compared | None:
+def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     """The names and numbers that the question compares, if all are known."""
-    names = differing(case.readings) if len(case.readings) > 1 else None
-    if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
+    if len(evidence.readings) < 2 or _NEGATED.search(evidence.question):
         return None
+    names = names_that_differ(evidence.readings)
+    if not names or not all(evidence.masked.mark(name) for name in names):
+        return None
+
     amounts: Sequence[Amount]
-    largest: bool | None
-    entries = compared_entry(case)
+    entries = compared_entry(evidence)
     if entries is not None:
-        amounts, largest = entries, False
+        amounts = entries
+        largest_wins: bool | None = False
     else:
-        games = [number_of_games(case, reading) for reading in case.readings]
-        known = [
-            amount(case.asked, part_of_games(case, reading)) if number is None else Quantity(Fraction(number))
-            for reading, number in zip(case.readings, games, strict=True)
-        ]
-        amounts, largest = [each for each in known if each is not None], _largest_wins(case)
-    if largest is None or len(amounts) != len(names) or any(order(amounts[0], each) is None for each in amounts):
+        amounts = _read_amounts(evidence)
+        largest_wins = _largest_wins(evidence)
+
+    if largest_wins is None or len(amounts) != len(names):
         return None
-    return _Compared([case.asked.written(name) for name in names], amounts, largest)
+    if any(compare_amounts(amounts[0], amount) is None for amount in amounts):
+        return None
+    return _Comparison([evidence.masked.written(name) for name in names], amounts, largest_wins)
 
 
-def _largest_wins(case: GraphEvidence) -> bool | None:
-    """Whether the largest value is wanted; None if the words are ambiguous."""
-    reading = case.readings[0]
+def _read_amounts(evidence: GraphEvidence) -> list[Amount]:
+    """The amounts of all readings; unknown ones are left out. Games are counted where the question counts them."""
+    amounts: list[Amount] = []
+    for reading in evidence.readings:
+        games = number_of_games(evidence, reading)
+        if games is not None:
+            amounts.append(Quantity(Fraction(games)))
+            continue
+
+        amount = read_amount(evidence.masked, part_of_games(evidence, reading))
+        if amount is not None:
+            amounts.append(amount)
+    return amounts
+
+
+def _largest_wins(evidence: GraphEvidence) -> bool | None:
+    """Whether the question asks for the largest value; None if the words are ambiguous."""
+    question = evidence.question
+    reading = evidence.readings[0]
     column = reading.column
-    if column is not None and column.type in _MOMENTS and not reading.counted:
-        words = {found.lastgroup for found in _TIMES.finditer(_NO_TIME.sub("", case.text))}
-        return words == {"later"} if len(words) == 1 else None
-    if column is not None and column.type is Type.MONEY and _MANY_FOR_THE_MONEY.search(case.text):
+    if column is not None and column.type in DATE_TYPES and not reading.counted:
+        return _is_single_direction(_TIMES, _NO_TIME.sub("", question), "later")
+    if _is_lower_better(question, reading):
         return False
-    if reading.table.name == "get_stock_pe_ratio" and _BARGAIN.search(case.text):
-        return False
-    until, last_year = _UNTIL.search(case.text), reading.table.last_year
+    if _is_beyond_the_data(question, reading):
+        return None
+
+    asks_for_more = _is_single_direction(_AMOUNTS, _NO_AMOUNT.sub("", question), "more")
+    is_rank = column is not None and column.kind is NumberKind.RANK
+    if asks_for_more is not None and is_rank:
+        return not asks_for_more  # the best rank is the smallest
+    return asks_for_more
+
+
+def _is_lower_better(question: str, reading: Reading) -> bool:
+    """Whether the lower price is the better one."""
+    is_price = reading.column is not None and reading.column.type is Type.MONEY
+    if is_price and _MANY_FOR_THE_MONEY.search(question):
+        return True
+    return reading.table.name == "get_stock_pe_ratio" and bool(_BARGAIN.search(question))
+
+
+def _is_beyond_the_data(question: str, reading: Reading) -> bool:
+    """Whether the amounts cannot answer the question."""
+    # The count of all awards does not hold up to an earlier year.
+    until = _UNTIL.search(question)
+    last_year = reading.table.last_year
     if reading.key == "award_count" and until and (last_year is None or int(until["year"]) < last_year):
-        return None  # the count of all awards does not hold up to that year
-    kind = column.kind if column is not None else None
-    if kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not show which share rose more
+        return True
+
+    # Prices do not show which share rose more.
+    is_price = reading.column is not None and reading.column.kind is NumberKind.PRICE
+    return is_price and bool(_CHANGE.search(question))
+
+
+def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str) -> bool | None:
+    """Whether all words of comparison have the direction (a group of the pattern); None if there are both, or none."""
+    directions = {match.lastgroup for match in pattern.finditer(question)}
+    if len(directions) != 1:
         return None
-    words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
-    return (words == {"more"}) is not (kind is NumberKind.RANK) if len(words) == 1 else None
+    return directions == {direction}
 
 
-def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str] | None:
-    """The first of two names in the question, the second, and the text between them."""
-    places = [place for name in names if (place := case.asked.place(name)) is not None]
-    if len(places) != 2 or places[0] == places[1]:
+def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrder | None:
+    positions = [evidence.masked.place(name) for name in names]
+    known = [position for position in positions if position is not None]
+    if len(known) != 2 or known[0] == known[1]:
         return None
-    first = places.index(min(places))
-    return first, 1 - first, case.text[min(places) : max(places)]
+
+    start = min(known)
+    return _NameOrder(known.index(start), evidence.question[start : max(known)])
 
 
-def _time_between(text: str, one: CalendarDate, other: CalendarDate) -> Derived | None:
+# --- what the question asks for ---------------------------------------------------------------------------------------
+def _asks_by_how_much(question: str) -> bool:
+    """Whether it asks for a difference or a ratio. "How many awards" alone asks for a count."""
+    if _DIFFERENCE.search(question):
+        return True
+    return _asks_how_many_times(question) or _is_followed_by(question, _HOW_MUCH, _DIFFERS)
+
+
+def _asks_how_many_times(question: str) -> bool:
+    """Whether it asks for a ratio: "how many times as much as"."""
+    return _is_followed_by(question, _HOW_MANY_TIMES, _AS_OR_THAN)
+
+
+def _is_followed_by(question: str, words: re.Pattern[str], later_words: re.Pattern[str]) -> bool:
+    """Whether the later words are anywhere after the words. One pattern for both would take quadratic time."""
+    match = words.search(question)
+    return match is not None and later_words.search(question, match.end()) is not None
+
+
+# --- how much more ----------------------------------------------------------------------------------------------------
+def _difference_or_ratio(question: str, first: Quantity, second: Quantity, column: Column) -> Derived | None:
+    larger = first
+    smaller = second
+    if compare_amounts(first, second) == -1:
+        larger = second
+        smaller = first
+
+    if _asks_how_many_times(question) and smaller.number:
+        ratio = Quantity(larger.number / smaller.number)
+        return derive_amount(ratio, f"computed {in_words(larger)} / {in_words(smaller)}", "times")
+    if not _asks_by_how_much(question):
+        return None
+    difference = Quantity(larger.number - smaller.number, first.unit)
+    return derive_amount(difference, f"computed {in_words(larger)} - {in_words(smaller)}", column.unit)
+
+
+def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> Derived | None:
     """Days, weeks, months or years between two dates.
 
     Whole years only if they equal the difference of the calendar years: people may mean either.
     """
-    if not _BY_HOW_MUCH.search(text) and not re.search(r"\bhow (?:long|far apart)\b", text):
+    if not _asks_by_how_much(question) and not _HOW_LONG.search(question):
         return None
-    named = _SPAN.search(text)
-    unit = named["unit"] if named else "years"
-    span = time_between(one, other, unit)
-    if span is None or (unit == "years" and span.number != abs(one.year - other.year)):
+    unit_match = _TIME_UNIT.search(question)
+    unit = unit_match["unit"] if unit_match else "years"
+
+    span = time_between(first, second, unit)
+    if span is None or (unit == "years" and span.number != abs(first.year - second.year)):
         return None
-    return answer(span, f"computed {unit} between {one} and {other}")
+    return derive_amount(span, f"computed {unit} between {first} and {second}")
 
 
-def _percent(case: GraphEvidence, names: Sequence[str], one: Quantity, other: Quantity) -> Derived | None:
+def _percent_change(evidence: GraphEvidence, names: Sequence[str], first: Quantity, second: Quantity) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
-    days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
-    if all(days) and days[0] != days[1]:
-        before, after = (one, other) if days[0] < days[1] else (other, one)
-        if not _CHANGE.search(case.text):
+    first_day, second_day = (
+        str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in evidence.readings
+    )
+    if first_day and second_day and first_day != second_day:
+        if not _CHANGE.search(evidence.question):
             return None
+        is_from_first = first_day < second_day
     else:
-        in_order = _in_order(case, names)
-        if in_order is None or " than " not in in_order[2]:
+        name_order = _find_name_order(evidence, names)
+        if name_order is None or " than " not in name_order.between:
             return None
-        after, before = (one, other)[in_order[0]], (one, other)[in_order[1]]
+        is_from_first = name_order.first == 1  # "by how many percent is A more than B": from B to A
+
+    before = first if is_from_first else second
+    after = second if is_from_first else first
     if before.number <= 0:
         return None
     change = Quantity((after.number - before.number) / before.number * 100, PERCENT)
-    return answer(change, f"computed percent change from {in_words(before)} to {in_words(after)}")
+    return derive_amount(change, f"computed percent change from {in_words(before)} to {in_words(after)}")

@@ -9,94 +9,135 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
-from crag.graph.derive.readings import NUMBERS, GraphEvidence, Reading
+from crag.graph.derive.readings import NUMERIC_TYPES, GraphEvidence, Reading
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Row, Value
 from crag.graph.schema import Column, Match, Type
 from crag.graph.wording import readable
 
-MOST_VALUES = 12
+MAX_VALUES = 12
 """Longer lists do not fit into an answer."""
 
 _NEEDS_THOUGHT = re.compile(
-    r"\b(?:more|less|fewer|older|younger|earlier|later|longer|shorter|larger|smaller|bigger|higher|lower|better|worse"
-    r"|difference|differ|compared?|versus|vs|both|than|percent(?:age)?|until|before|after|since|between|at the time"
-    r"|how old|age|times|how long ago|other than|besides|except)\b"
+    r"""
+    \b(?:
+        more | less | fewer | older | younger | earlier | later | longer | shorter       # a comparison
+      | larger | smaller | bigger | higher | lower | better | worse
+      | difference | differ | compared? | versus | vs | both | than | percent(?:age)?
+      | until | before | after | since | between | at\ the\ time                         # another date
+      | how\ old | age | times | how\ long\ ago                                          # a calculation
+      | other\ than | besides | except                                                   # a negation
+    )\b
+    """,
+    re.VERBOSE,
 )
-_LISTS = {Type.TEXTS, Type.YEARS, Type.ROWS}
+_WHEN = re.compile(
+    r"""
+    \bwhen\b
+  | \b(?: what | which | on\ what | on\ which )\ (?:day|date)\b
+  | \bdate\b
+  | \bbirthda[ty]e?\b                    # "birthdate" too
+    """,
+    re.VERBOSE,
+)
 _YEAR = re.compile(r"\b(?:what|which) year\b")
-_WHEN = re.compile(r"\bwhen\b|\b(?:what|which|on what|on which) (?:day|date)\b|\bdate\b|\bbirthda[ty]e?\b")
 _NAME = re.compile(r"\b(?:name|named|called|title)\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 
+_LIST_TYPES = frozenset({Type.TEXTS, Type.YEARS, Type.ROWS})
+_MOMENT_TYPES = frozenset({Type.DATE, Type.YEAR, Type.YEARS})
+_ASKS_FOR_MOMENT = ("when", "on what", "on which", "what year", "which year")
 
-def value_itself(case: GraphEvidence, reading: Reading) -> str | None:
+_CENT = Decimal("0.01")
+
+
+def value_itself(evidence: GraphEvidence, reading: Reading) -> str | None:
     """The values in words if they answer the question by themselves, else None."""
-    text, values, column = case.asked.core, reading.values, reading.column
-    if not _asks_for_values(text) or not _means_the_rows(case, reading):
+    question = evidence.masked.core
+    column = reading.column
+    if not _asks_for_values(question) or not _means_the_rows(evidence, reading):
         return None
     if reading.averaged:
-        return _said(values, column)
+        return _write_values(reading.values, column)
     if reading.counted:
-        is_sure = values[0] or reading.table.complete
-        return str(values[0]) if is_sure and HOW_MANY.search(text) else None
-    if column is None or not values or not _kind_fits(column, text):
+        return _write_count(reading, question)
+    if column is None or not reading.values or not _kind_fits(column, question):
         return None
-    if len(values) > 1 and not isinstance(reading.take, int) and column.type not in _LISTS:
-        together = _aggregate(values, column, text)  # rows of several days: the question means their total or average
-        values = together if together or reading.take is None else values
-    if column.type is Type.DATE and _YEAR.search(text):
+
+    values = _combined_values(reading, column, question)
+    if column.type is Type.DATE and _YEAR.search(question):
         values = tuple(str(value)[:4] for value in values)
-    return _said(values, column) if len(values) <= MOST_VALUES else None
+    return _write_values(values, column) if len(values) <= MAX_VALUES else None
 
 
-def _asks_for_values(text: str) -> bool:
-    offers_a_choice = " or " in text and not text.startswith("when")
-    return not (offers_a_choice or YES_OR_NO.search(text) or _NEEDS_THOUGHT.search(text))
+# --- what the question asks for ---------------------------------------------------------------------------------------
+def _asks_for_values(question: str) -> bool:
+    offers_a_choice = " or " in question and not question.startswith("when")
+    return not (offers_a_choice or YES_OR_NO.search(question) or _NEEDS_THOUGHT.search(question))
 
 
-def _means_the_rows(case: GraphEvidence, reading: Reading) -> bool:
+def _means_the_rows(evidence: GraphEvidence, reading: Reading) -> bool:
     """Whether the question means exactly the rows found."""
-    return reading.averaged or meant_rows(case.asked, reading.rows, reading.decided) == reading.rows
+    return reading.averaged or meant_rows(evidence.masked, reading.rows, reading.decided) == reading.rows
 
 
-def _kind_fits(column: Column, text: str) -> bool:
+def _kind_fits(column: Column, question: str) -> bool:
     """Whether a value of that type can answer the question."""
-    number = column.type in NUMBERS
-    moment = column.type in {Type.DATE, Type.YEAR, Type.YEARS}
-    if HOW_MANY.search(text):
-        return number
-    if _WHO.match(text) and (number or moment):
+    is_number = column.type in NUMERIC_TYPES
+    is_moment = column.type in _MOMENT_TYPES
+
+    if HOW_MANY.search(question):
+        return is_number
+    if _WHO.match(question) and (is_number or is_moment):
         return False
-    if _WHEN.search(text) or _YEAR.search(text):
-        return moment or not text.startswith(("when", "on what", "on which", "what year", "which year"))
+    if _WHEN.search(question) or _YEAR.search(question):
+        return is_moment or not question.startswith(_ASKS_FOR_MOMENT)
     if column.name == "name" and column.match is not Match.NAME:  # the name of an article, which is in the question
-        return bool(_NAME.search(text))
+        return bool(_NAME.search(question))
     return column.type is not Type.FLAG and column.name not in {"summary", "result"}
 
 
-def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Value, ...]:
+# --- values -----------------------------------------------------------------------------------------------------------
+def _combined_values(reading: Reading, column: Column, question: str) -> tuple[Value, ...]:
+    """The values; rows of several days become their total or average if the question means it."""
+    if len(reading.values) < 2 or isinstance(reading.take, int) or column.type in _LIST_TYPES:
+        return reading.values
+    aggregate = _aggregate(reading.values, column, question)
+    if aggregate or reading.take is None:
+        return aggregate
+    return reading.values
+
+
+def _aggregate(values: Sequence[Value], column: Column, question: str) -> tuple[Value, ...]:
     """Sum or average of the values if the question asks for one, else nothing."""
     numbers = [number for number in map(as_number, values) if number is not None]
-    if column.type not in NUMBERS or not numbers:
+    if column.type not in NUMERIC_TYPES or not numbers:
         return ()
-    if AVERAGE.search(text):
+    if AVERAGE.search(question):
         return (round(fmean(numbers), 9),)
-    return (round(sum(numbers), 9),) if TOTAL.search(text) else ()
+    return (round(sum(numbers), 9),) if TOTAL.search(question) else ()
 
 
-def _said(values: Sequence[Value], column: Column | None) -> str | None:
+# --- writing ----------------------------------------------------------------------------------------------------------
+def _write_count(reading: Reading, question: str) -> str | None:
+    """The count; zero only if the table is complete."""
+    number = reading.values[0]
+    is_sure = number or reading.table.complete
+    return str(number) if is_sure and HOW_MANY.search(question) else None
+
+
+def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
-    numeric = column is not None and column.type in NUMBERS
-    shown = [
-        readable(_two_digits(value) if numeric and isinstance(value, float) else value, column)
-        for value in values
-        if not isinstance(value, Row)
-    ]
-    return ", ".join(dict.fromkeys(shown)) or None
+    is_numeric = column is not None and column.type in NUMERIC_TYPES
+    texts: list[str] = []
+    for value in [value for value in values if not isinstance(value, Row)]:
+        rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
+        texts.append(readable(rounded, column))
+    return ", ".join(dict.fromkeys(texts)) or None
 
 
 def _two_digits(value: float) -> float:
     """Neither numbers that would become 0 nor those too large for `Decimal` are rounded."""
-    is_rounded = 0.005 <= abs(value) < 1e20
-    return float(Decimal(repr(value)).quantize(Decimal("0.01"), ROUND_HALF_UP)) if is_rounded else value
+    if not 0.005 <= abs(value) < 1e20:
+        return value
+    return float(Decimal(repr(value)).quantize(_CENT, ROUND_HALF_UP))

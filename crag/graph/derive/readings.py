@@ -2,23 +2,26 @@
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
 from math import isfinite
 
-from crag.graph.language import Average, Call, Condition, Program, Take
+from crag.graph.language import Average, Call, Condition, Program, Sort, Take
 from crag.graph.masked_question import AVERAGE, TOTAL, MaskedQuestion, keeps_dates, mask_names
 from crag.graph.results import Result, Row, Status, Value
 from crag.graph.schema import Column, Domain, NumberKind, Table, Type, load_schema
 from crag.text.matching import CURRENCIES
 from crag.text.reasoning import CalendarDate, ExpressionError, Quantity, arithmetic, in_words
 
-NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
-_LARGEST = 10**25
+NUMERIC_TYPES = frozenset({Type.NUMBER, Type.MONEY})
+DATE_TYPES = frozenset({Type.DATE, Type.YEAR})
+
+_NUMBER_LIMIT = 10**25
+"""Larger values are no counts or amounts."""
 _DOLLARS = CURRENCIES["$"]
-_DAY = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
+_DAY_OR_YEAR = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
 
 Amount = Quantity | CalendarDate
 """A number with its unit, or a date."""
@@ -62,30 +65,42 @@ class Reading:
 
     @property
     def name(self) -> str:
-        """The first name of the call."""
-        return next((argument for argument in self.call.arguments if isinstance(argument, str)), "")
+        """The first name of the call, or an empty string."""
+        for argument in self.call.arguments:
+            if isinstance(argument, str):
+                return argument
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphEvidence:
     """A question and the results of its calls; `today` is the day of asking, if known."""
 
-    asked: MaskedQuestion
+    masked: MaskedQuestion
     readings: tuple[Reading, ...]
     today: dt.date | None
 
     @property
-    def text(self) -> str:
-        """The question with masked names."""
-        return self.asked.text
+    def question(self) -> str:
+        """The question in lower case with masked names."""
+        return self.masked.text
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether the question asks for yes or no."""
+        return self.masked.is_yes_or_no
 
     @property
     def by_entity(self) -> "GraphEvidence":
         """The same evidence with a reading for each name of a list."""
-        return replace(self, readings=tuple(part for reading in self.readings for part in _by_entity(reading)))
+        readings: list[Reading] = []
+        for reading in self.readings:
+            readings += _split_by_entity(reading)
+        return replace(self, readings=tuple(readings))
 
 
-def read_case(
+# --- from results to readings -----------------------------------------------------------------------------------------
+def read_evidence(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
 ) -> GraphEvidence | None:
     """The evidence, or None if a call failed or may have missed something."""
@@ -93,114 +108,174 @@ def read_case(
         return None
     if any(result.status is not Status.OK or result.partial for result in results):
         return None
-    tables, readings = load_schema(domain).tables, list[Reading]()
+
+    tables = load_schema(domain).tables
+    readings: list[Reading] = []
     for statement, result in zip(program.statements, results, strict=True):
         if isinstance(statement, Average):
             readings[-1] = replace(readings[-1], values=result.values, averaged=True)
-            continue
-        if isinstance(statement, Call):
-            call, conditions, table = statement, statement.conditions, tables[statement.table]
-            key = statement.select or table.default_key
+        elif isinstance(statement, Sort):
+            readings[-1] = _read_sort(statement, result, readings[-1], tables)
         else:
-            before = readings.pop()
-            call, conditions, key = before.call, before.conditions + statement.conditions, statement.select
-            table = tables[before.column.rows_of] if before.column and before.column.rows_of else before.table
-        column = table.column(key) if key else None
-        given = result.values, result.rows, statement.take, statement.count
-        readings.append(Reading(call, conditions, table, column, *given))
+            readings.append(_read_call(statement, result, tables))
     return GraphEvidence(mask_names(question, domain, program), tuple(readings), today)
 
 
-def differing(readings: Sequence[Reading]) -> list[str] | None:
+def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:
+    table = tables[call.table]
+    key = call.select or table.default_key
+    return Reading(
+        call=call,
+        conditions=call.conditions,
+        table=table,
+        column=table.column(key) if key else None,
+        values=result.values,
+        rows=result.rows,
+        take=call.take,
+        counted=call.count,
+    )
+
+
+def _read_sort(sort: Sort, result: Result, previous: Reading, tables: Mapping[str, Table]) -> Reading:
+    """The sorted reading; if the previous statement selected rows of another table, it works on that table."""
+    table = previous.table
+    if previous.column and previous.column.rows_of:
+        table = tables[previous.column.rows_of]
+
+    return Reading(
+        call=previous.call,
+        conditions=previous.conditions + sort.conditions,
+        table=table,
+        column=table.column(sort.select) if sort.select else None,
+        values=result.values,
+        rows=result.rows,
+        take=sort.take,
+        counted=sort.count,
+    )
+
+
+def _split_by_entity(reading: Reading) -> list[Reading]:
+    """Split the rows of a call over a list of names into one reading per name. Shared rows stay one reading."""
+    arguments = reading.call.arguments
+    lists = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple)]
+    if not lists or reading.counted:
+        return [reading]
+
+    index = lists[0]
+    names = arguments[index]
+    entities = list(dict.fromkeys(row.entity for row in reading.rows))
+    if not isinstance(names, tuple) or len(names) != len(entities):
+        return [reading]
+
+    parts: list[Reading] = []
+    for name, entity in zip(names, entities, strict=True):
+        rows = tuple(row for row in reading.rows if row.entity == entity)
+        call = replace(reading.call, arguments=(*arguments[:index], name, *arguments[index + 1 :]))
+        values = plain_values(rows, reading.key)
+        parts.append(replace(reading, call=call, rows=rows, values=values))
+    return parts
+
+
+def plain_values(rows: Sequence[Row], key: str) -> tuple[Value, ...]:
+    """The rows' values under the key, without missing values and lists."""
+    cells = [row.cells.get(key) for row in rows]
+    return tuple(cell for cell in cells if cell is not None and not isinstance(cell, tuple))
+
+
+def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
     """The names in which otherwise equal calls differ, or None if the calls differ in more."""
-    by_place = list(zip_longest(*(reading.call.arguments for reading in readings)))
-    different = [names for names in by_place if any(name != names[0] for name in names)]
-    apart = {(each.call.table, each.key, each.conditions, each.counted, each.averaged) for each in readings}
-    if len(different) != 1 or len(apart) != 1:
+    by_position = zip_longest(*(reading.call.arguments for reading in readings))
+    different = [arguments for arguments in by_position if len(set(arguments)) > 1]
+    requests = {
+        (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged) for reading in readings
+    }
+    if len(different) != 1 or len(requests) != 1:
         return None
+
     names = [name for name in different[0] if isinstance(name, str)]
     return names if len(set(names)) == len(readings) else None
 
 
-def amount(asked: MaskedQuestion, reading: Reading) -> Amount | None:
+# --- amounts ----------------------------------------------------------------------------------------------------------
+def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
     """The one number or date of a reading: a value, a count, a mean or a sum; None if unsure."""
-    column = reading.column
     values = [value for value in reading.values if value is not None]
     if reading.counted or reading.averaged:
-        number = exact(values[0]) if len(values) == 1 else None
+        number = exact_number(values[0]) if len(values) == 1 else None
         return Quantity(number) if number is not None else None
-    amounts = [_amount(value, column) for value in values] if column is not None else []
-    known = [each for each in amounts if each is not None]
-    if column is None or not known or len(known) != len(amounts):
+
+    column = reading.column
+    if column is None or not values:
         return None
-    numbers = [each for each in known if isinstance(each, Quantity)]
-    if len(known) == 1 or len(numbers) != len(known):
-        return known[0] if len(known) == 1 else None
-    total = sum((each.number for each in numbers), Fraction(0))
-    if AVERAGE.search(asked.text):
-        return Quantity(total / len(numbers), numbers[0].unit)
-    summable = TOTAL.search(asked.text) or column.kind is NumberKind.AMOUNT
-    return Quantity(total, numbers[0].unit) if summable else None
+    amounts: list[Amount] = []
+    for value in values:
+        amount = _parse_value(value, column)
+        if amount is None:
+            return None
+        amounts.append(amount)
+
+    if len(amounts) == 1:
+        return amounts[0]
+    return _combine(masked, amounts, column)
 
 
-def _amount(value: Value, column: Column) -> Amount | None:
-    if column.type in {Type.DATE, Type.YEAR}:
-        day = _DAY.fullmatch(str(value))
-        return CalendarDate(*(int(part) for part in day.groups() if part)) if day else None
-    number = exact(value) if column.type in NUMBERS else None
+def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) -> Quantity | None:
+    """The mean or the sum of several numbers; None for dates, and if the question may mean neither."""
+    quantities = [amount for amount in amounts if isinstance(amount, Quantity)]
+    if len(quantities) != len(amounts):
+        return None
+
+    total = sum((quantity.number for quantity in quantities), Fraction(0))
+    unit = quantities[0].unit
+    if AVERAGE.search(masked.text):
+        return Quantity(total / len(quantities), unit)
+    if TOTAL.search(masked.text) or column.kind is NumberKind.AMOUNT:
+        return Quantity(total, unit)
+    return None
+
+
+def _parse_value(value: Value, column: Column) -> Amount | None:
+    if column.type in DATE_TYPES:
+        match = _DAY_OR_YEAR.fullmatch(str(value))
+        return CalendarDate(*(int(part) for part in match.groups() if part)) if match else None
+
+    number = exact_number(value) if column.type in NUMERIC_TYPES else None
     if number is None:
         return None
     return Quantity(number, _DOLLARS) if column.type is Type.MONEY else Quantity(number)
 
 
-def exact(value: Value) -> Fraction | None:
+def exact_number(value: Value) -> Fraction | None:
     """A number as it is written; None for other values and for numbers too large to be one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     number = Fraction(repr(value))
-    return number if abs(number) < _LARGEST else None
+    return number if abs(number) < _NUMBER_LIMIT else None
 
 
-def order(one: Amount, other: Amount) -> int | None:
-    """1 if the first exceeds the other, -1 if it is less, 0; None if they cannot be compared."""
+def compare_amounts(first: Amount, second: Amount) -> int | None:
+    """1 if the first exceeds the second, -1 if it is less, 0; None if they cannot be compared."""
     try:
-        return arithmetic.compare(one, ">", other) - arithmetic.compare(one, "<", other)
+        return arithmetic.compare(first, ">", second) - arithmetic.compare(first, "<", second)
     except ExpressionError:
         return None
 
 
-def time_between(one: CalendarDate, other: CalendarDate, unit: str) -> Quantity | None:
+def time_between(first: CalendarDate, second: CalendarDate, unit: str) -> Quantity | None:
     """Days, weeks (with a fraction), whole months or whole years; None if one date is too vague for the unit."""
     try:
-        return arithmetic.between(unit, one, other)
+        return arithmetic.between(unit, first, second)
     except ExpressionError:
         return None
 
 
-def answer(value: Amount, how: str, unit: str = "") -> Derived:
+def derive_amount(value: Amount, how: str, unit: str = "") -> Derived:
     """An amount as an answer; `unit` follows a plain number."""
-    text = with_unit(value, unit)
+    text = write_amount(value, unit)
     return Derived(text, f"{how} = {text}")
 
 
-def with_unit(value: Amount, unit: str = "") -> str:
+def write_amount(value: Amount, unit: str = "") -> str:
     """An amount in words; `unit` follows a plain number."""
-    plain = isinstance(value, Quantity) and not value.unit.name
-    return f"{in_words(value)} {unit}" if unit and plain else in_words(value)
-
-
-def _by_entity(reading: Reading) -> list[Reading]:
-    """Split the rows of a call over a list of names into one reading per name. Shared rows stay one reading."""
-    place = next((i for i, argument in enumerate(reading.call.arguments) if isinstance(argument, tuple)), None)
-    names = reading.call.arguments[place] if place is not None else ()
-    entities = list(dict.fromkeys(row.entity for row in reading.rows))
-    if place is None or not isinstance(names, tuple) or reading.counted or len(names) != len(entities):
-        return [reading]
-    parts = []
-    for name, entity in zip(names, entities, strict=True):
-        rows = tuple(row for row in reading.rows if row.entity == entity)
-        arguments = (*reading.call.arguments[:place], name, *reading.call.arguments[place + 1 :])
-        cells = [row.cells.get(reading.key) for row in rows]
-        values = tuple(cell for cell in cells if cell is not None and not isinstance(cell, tuple))
-        parts.append(replace(reading, call=replace(reading.call, arguments=arguments), rows=rows, values=values))
-    return parts
+    is_plain = isinstance(value, Quantity) and not value.unit.name
+    return f"{in_words(value)} {unit}" if unit and is_plain else in_words(value)

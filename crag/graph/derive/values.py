@@ -2,7 +2,15 @@
 
 import re
 
-from crag.graph.derive.readings import Derived, GraphEvidence, Reading, amount, answer, order, time_between
+from crag.graph.derive.readings import (
+    Derived,
+    GraphEvidence,
+    Reading,
+    compare_amounts,
+    derive_amount,
+    read_amount,
+    time_between,
+)
 from crag.graph.language import Key
 from crag.graph.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from crag.graph.schema import Type
@@ -10,153 +18,201 @@ from crag.graph.wording import readable
 from crag.text.matching import normalise_name
 from crag.text.reasoning import CalendarDate
 
-MOST_DAYS = 6
+MAX_DAYS = 6
 """More dates do not fit into 75 tokens: a tokenizer that splits digits needs ten per date."""
 
-_ANY = re.compile(r"\b(?:any|ever|at least one|a single)\b")
-_NOT_ALL = re.compile(r"\b(?:than|as (?:many|much)|other|except|not)\b|n't\b")
-_ANOTHER = re.compile(r"\b(?:another|other|different|before|prior to|change[ds]?|differ)\b")
+# --- titles and languages ---------------------------------------------------------------------------------------------
 _ORIGINAL = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|at first|first|official(?:ly)?)\b")
 _NAMED = re.compile(r"\b(?:title[ds]?|names?|named|called|known)\b")
+_ANOTHER = re.compile(r"\b(?:another|other|different|before|prior to|change[ds]?|differ)\b")
+_ANY_LANGUAGE = re.compile(r"\b(?:an|another|any) (?:\w+ )?language\b")
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+_ANY = re.compile(r"\b(?:any|ever|at least one|a single)\b")
+_NOT_ALL = re.compile(r"\b(?:than|as (?:many|much)|other|except|not)\b|n't\b")
+_UP_TO = re.compile(
+    r"""
+    \b(?: until | up\ to | by | through | before )\b
+    [^?]{,200}?                          # not over the end of the question
+    \b(?P<year>(?:19|20)[0-9]{2})\b
+    """,
+    re.VERBOSE,
+)
+_SEVERAL = re.compile(r"\b(?:more|most|than|same|both|or)\b")
+
+# --- days and prices --------------------------------------------------------------------------------------------------
 _WHICH_DAYS = re.compile(r"\b(?:which|what) (?:trading )?(?:days?|dates?)\b|\bthe (?:days|dates)\b")
+_SINGLE_DAYS = re.compile(r"\b(?:average|mean|daily|each|every|per day|highest|lowest|most|least|which|on what)\b")
+_VOLUME = re.compile(r"\bvolume\b|\bshares\b")
+
+# --- lives ------------------------------------------------------------------------------------------------------------
+_ASKS_FOR_TIME = ("when", "what year", "which year", "in what year", "in which year")
 _BEGIN = re.compile(r"\b(?:start(?:ed)?|beg[iau]n|form(?:ed)?|found(?:ed)?|come together|came together|active since)\b")
 _END = re.compile(r"\b(?:end(?:ed)?|break up|broke up|split|disband(?:ed)?|stop(?:ped)?|die[ds]?|until)\b")
-_UP_TO = re.compile(r"\b(?:until|up to|by|through|before)\b[^?]{,200}?\b(?P<year>(?:19|20)[0-9]{2})\b")
-_SINGLE_DAYS = re.compile(r"\b(?:average|mean|daily|each|every|per day|highest|lowest|most|least|which|on what)\b")
 _AGE = re.compile(r"\bhow old (?:is|was|were|would)\b|\bwhat age\b|\bage of\b|\bat what age\b")
-_BIRTHS = frozenset({"birthday", "birth_date"})
+_AGE_TODAY = re.compile(r"\bhow old is\b|\b(?:age of|current age)\b")
+_AT_OTHER_TIME = re.compile(r"\b(?:when|at the time|in [0-9]{4})\b")
+_BIRTH_KEYS = frozenset({"birthday", "birth_date"})
 
 
-def original_title(case: GraphEvidence, reading: Reading) -> Derived | None:
+# --- titles and languages ---------------------------------------------------------------------------------------------
+def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """Whether A is the original title, or whether there was a different one."""
-    if reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
+    question = evidence.question
+    if reading.key != "original_title" or len(reading.values) != 1 or not evidence.is_yes_or_no:
         return None
-    if not (_ORIGINAL.search(case.text) and _NAMED.search(case.text)) or WHICH.search(case.text):
+    if not (_ORIGINAL.search(question) and _NAMED.search(question)) or WHICH.search(question):
         return None
-    first = str(reading.values[0])
-    same = normalise_name(first) == normalise_name(reading.name)
-    said = "yes" if same is not bool(_ANOTHER.search(case.text)) else "no"
-    return Derived(said, f"the original title is {first}, {'just as' if same else 'other than'} {reading.name}")
+
+    original = str(reading.values[0])
+    is_same = normalise_name(original) == normalise_name(reading.name)
+    asks_for_another = bool(_ANOTHER.search(question))
+    answer = "yes" if is_same is not asks_for_another else "no"
+    return Derived(answer, f"the original title is {original}, {'just as' if is_same else 'other than'} {reading.name}")
 
 
-def original_language(case: GraphEvidence, reading: Reading) -> Derived | None:
+def original_language(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The original language, for questions whether there was one: every film has one."""
     if reading.key != "original_language" or len(reading.values) != 1:
         return None
-    if not case.asked.is_yes_or_no or not re.search(r"\b(?:an|another|any) (?:\w+ )?language\b", case.text):
+    if not evidence.is_yes_or_no or not _ANY_LANGUAGE.search(evidence.question):
         return None
-    said = readable(reading.values[0], reading.column)
-    return Derived(said, f"the original language is {said}")
+    language = readable(reading.values[0], reading.column)
+    return Derived(language, f"the original language is {language}")
 
 
-def count(case: GraphEvidence, reading: Reading) -> Derived | None:
+# --- counts -----------------------------------------------------------------------------------------------------------
+def count(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The number of rows, for questions of how often or whether any."""
     if not reading.counted or len(reading.values) != 1:
         return None
     number = reading.values[0]
-    if number == len(reading.rows):
-        number = len(meant_rows(case.asked, reading.rows, reading.decided))
-    if _NOT_ALL.search(case.text) or (number == 0 and not reading.table.complete):
+    if number == len(reading.rows):  # the rows are known, so the question's words can filter them
+        number = len(meant_rows(evidence.masked, reading.rows, reading.decided))
+
+    if _NOT_ALL.search(evidence.question) or (number == 0 and not reading.table.complete):
         return None
-    if case.asked.is_yes_or_no:
-        said = "yes" if number else "no"
-        return Derived(said, f"the graph knows {number} of them") if _ANY.search(case.text) else None
-    return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(case.text) else None
+    if evidence.is_yes_or_no:
+        answer = "yes" if number else "no"
+        return Derived(answer, f"the graph knows {number} of them") if _ANY.search(evidence.question) else None
+    return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(evidence.question) else None
 
 
-def awards_up_to(case: GraphEvidence, reading: Reading) -> Derived | None:
+def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The number of Grammys up to a year: those with known years, or all if the table ends before that year."""
-    limit = _UP_TO.search(case.text)
-    if limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
+    limit = _UP_TO.search(evidence.question)
+    if limit is None or not HOW_MANY.search(evidence.question) or evidence.is_yes_or_no:
         return None
-    year = int(limit["year"]) - (limit.group().startswith("before"))
+    year = int(limit["year"])
+    if limit.group().startswith("before"):
+        year -= 1
+
     if reading.key == "award_date" and not reading.counted:
-        years = [int(str(value)) for value in reading.values if str(value).isdecimal()]
-        number = sum(one <= year for one in years)
-        return Derived(str(number), f"of the award years {years} {number} are not after {year}")
-    last = reading.table.last_year
-    if reading.key == "award_count" and len(reading.values) == 1 and last is not None and year >= last:
-        return Derived(str(reading.values[0]), f"the table of awards ends with {last}")
+        award_years = [int(str(value)) for value in reading.values if str(value).isdecimal()]
+        number = sum(award_year <= year for award_year in award_years)
+        return Derived(str(number), f"of the award years {award_years} {number} are not after {year}")
+
+    last_year = reading.table.last_year
+    if reading.key == "award_count" and len(reading.values) == 1 and last_year is not None and year >= last_year:
+        return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
     return None
 
 
-def days_that_meet(case: GraphEvidence, reading: Reading) -> Derived | None:
+def several_years(evidence: GraphEvidence) -> Derived | None:
+    """The winners of one award over several years, in the order of the calls."""
+    readings = evidence.readings
+    if len(readings) < 2 or evidence.is_yes_or_no:
+        return None
+    if any(reading.table.name != "get_grammy_year" for reading in readings):
+        return None
+
+    requests = {(reading.key, reading.conditions, reading.counted) for reading in readings}
+    if len(requests) != 1 or not readings[0].key or not all(reading.values for reading in readings):
+        return None
+    if not WHICH.search(evidence.question) or _SEVERAL.search(evidence.question):
+        return None
+
+    names = [str(value) for reading in readings for value in reading.values]
+    return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
+
+
+def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+    """For "who has 21 awards": a name that is not in the question and has that number."""
+    if not evidence.question.startswith("who is") or evidence.masked.place(reading.name) is not None:
+        return None
+    if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:
+        return None
+
+    number = str(reading.values[0])
+    if not re.search(rf"\b{re.escape(number)}\b", evidence.question) or not reading.rows:
+        return None
+    return Derived(reading.rows[0].entity, f"the number in the question, {number}, is theirs")
+
+
+# --- days and prices --------------------------------------------------------------------------------------------------
+def days_that_meet(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The days on which one price exceeded another, by the calls' conditions."""
     if reading.column is None or reading.column.type is not Type.DATE or not reading.values:
         return None
     if not any(isinstance(condition.value, Key) for condition in reading.conditions):
         return None
-    if not _WHICH_DAYS.search(case.text) or case.asked.is_yes_or_no or len(reading.values) > MOST_DAYS:
+    if not _WHICH_DAYS.search(evidence.question) or evidence.is_yes_or_no or len(reading.values) > MAX_DAYS:
         return None
     days = ", ".join(str(value) for value in reading.values)
     return Derived(days, f"{len(reading.values)} of the days meet the condition")
 
 
-def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
+def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The shares traded in a span of days, in total unless the question asks for single days."""
-    if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
+    question = evidence.question
+    if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(question):
         return None
-    if case.asked.is_yes_or_no or AVERAGE.search(case.text) or not re.search(r"\bvolume\b|\bshares\b", case.text):
+    if evidence.is_yes_or_no or AVERAGE.search(question) or not _VOLUME.search(question):
         return None
-    volume = amount(case.asked, reading)
+
+    volume = read_amount(evidence.masked, reading)
+    if volume is None:
+        return None
     unit = reading.column.unit if reading.column else ""
-    return answer(volume, f"the sum over {len(reading.values)} days", unit) if volume else None
+    return derive_amount(volume, f"the sum over {len(reading.values)} days", unit)
 
 
-def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
+# --- lives ------------------------------------------------------------------------------------------------------------
+def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The start of a band or a life."""
-    asks = case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
-    if reading.key != "lifespan" or not reading.values or not asks:
+    if reading.key != "lifespan" or not reading.values or not evidence.question.startswith(_ASKS_FOR_TIME):
         return None
-    if not _BEGIN.search(case.text) or _END.search(case.text):
+    if not _BEGIN.search(evidence.question) or _END.search(evidence.question):
         return None
     return Derived(str(reading.values[0]), "the beginning of the life span")
 
 
-def age(case: GraphEvidence) -> Derived | None:
+def age(evidence: GraphEvidence) -> Derived | None:
     """Somebody's age today, or at the time of something else that was looked up.
 
     If one of the two dates is only a year, the difference of the years is the usual age.
     """
-    if not _AGE.search(case.text):
+    if not _AGE.search(evidence.question):
         return None
-    births = [reading for reading in case.readings if reading.key in _BIRTHS]
-    moments = [reading for reading in case.readings if reading.key not in _BIRTHS]
+    births = [reading for reading in evidence.readings if reading.key in _BIRTH_KEYS]
+    moments = [reading for reading in evidence.readings if reading.key not in _BIRTH_KEYS]
     if len(births) != 1 or len(moments) > 1 or len(births[0].values) != 1:
         return None
-    born, on = amount(case.asked, births[0]), None
-    if moments:
-        on = amount(case.asked, moments[0]) if len(moments[0].values) == 1 else None
-    elif re.search(r"\b(?:when|at the time|in [0-9]{4})\b", case.text):
+
+    birth = read_amount(evidence.masked, births[0])
+    day = read_amount(evidence.masked, moments[0]) if moments else _today_if_meant(evidence)
+    if moments and len(moments[0].values) != 1:
         return None
-    elif case.today and re.search(r"\bhow old is\b|\b(?:age of|current age)\b", case.text):
-        on = CalendarDate(case.today.year, case.today.month, case.today.day)
-    if not isinstance(born, CalendarDate) or not isinstance(on, CalendarDate) or order(born, on) == 1:
+    if not isinstance(birth, CalendarDate) or not isinstance(day, CalendarDate) or compare_amounts(birth, day) == 1:
         return None
-    years = time_between(born, on, "years")
-    return answer(years, f"the age on {on} of somebody born {born}") if years else None
+
+    years = time_between(birth, day, "years")
+    return derive_amount(years, f"the age on {day} of somebody born {birth}") if years else None
 
 
-def several_years(case: GraphEvidence) -> Derived | None:
-    """The winners of one award over several years, in the order of the calls."""
-    readings = case.readings
-    if len(readings) < 2 or case.asked.is_yes_or_no or any(r.table.name != "get_grammy_year" for r in readings):
+def _today_if_meant(evidence: GraphEvidence) -> CalendarDate | None:
+    """The day of asking, for a question about somebody's present age."""
+    today = evidence.today
+    if today is None or _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
         return None
-    keys = {(reading.key, reading.conditions, reading.counted) for reading in readings}
-    if len(keys) != 1 or not readings[0].key or not all(reading.values for reading in readings):
-        return None
-    if not WHICH.search(case.text) or re.search(r"\b(?:more|most|than|same|both|or)\b", case.text):
-        return None
-    names = [str(value) for reading in readings for value in reading.values]
-    return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
-
-
-def confirmed_name(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """For "who has 21 awards": a name that is not in the question and has that number."""
-    if not case.text.startswith("who is") or case.asked.place(reading.name) is not None:
-        return None
-    if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:
-        return None
-    if not re.search(rf"\b{re.escape(str(reading.values[0]))}\b", case.text) or not reading.rows:
-        return None
-    return Derived(reading.rows[0].entity, f"the number in the question, {reading.values[0]}, is theirs")
+    return CalendarDate(today.year, today.month, today.day)

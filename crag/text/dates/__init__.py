@@ -6,5 +6,5 @@ from crag.text.dates.expressions import ResolvedDate as ResolvedDate
 from crag.text.dates.expressions import eastern_time as eastern_time
 from crag.text.dates.expressions import find_dates as find_dates
 from crag.text.dates.expressions import resolve_date as resolve_date
-from crag.text.dates.rules import MONTH_NAME as MONTH_NAME
-from crag.text.dates.rules import month_number as month_number
+from crag.text.dates.vocabulary import MONTH_NAME as MONTH_NAME
+from crag.text.dates.vocabulary import month_number as month_number

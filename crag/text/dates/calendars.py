@@ -41,7 +41,7 @@ class DateRange:
         return f"{self.first}" if self.is_day else f"{self.first} to {self.last}"
 
 
-class Unit(StrEnum):
+class CalendarUnit(StrEnum):
     """Units of the calendar."""
 
     DAY = "day"
@@ -54,39 +54,54 @@ class Unit(StrEnum):
     SEASON = "season"
 
 
-_MONTHS_IN = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.HALF: 6, Unit.YEAR: 12, Unit.SEASON: 12}
+_MONTHS_IN = {
+    CalendarUnit.MONTH: 1,
+    CalendarUnit.QUARTER: 3,
+    CalendarUnit.HALF: 6,
+    CalendarUnit.YEAR: 12,
+    CalendarUnit.SEASON: 12,
+}
 
 
-def shifted(day: date, unit: Unit, count: int) -> date:
-    """The day `count` units later (negative: earlier), at most its month's last. Raises ValueError, OverflowError."""
+def shifted(day: date, unit: CalendarUnit, count: int) -> date:
+    """The day `count` units later (negative: earlier), at most its month's last. Raises ValueError, OverflowError.
+
+    >>> shifted(date(2024, 1, 31), CalendarUnit.MONTH, 1)
+    datetime.date(2024, 2, 29)
+    """
     if unit not in _MONTHS_IN:
-        return day + timedelta(days=count * (1 if unit is Unit.DAY else 7))
+        days = 1 if unit is CalendarUnit.DAY else 7
+        return day + timedelta(days=count * days)
+
     years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)
-    year, month = day.year + years, month_index + 1
-    return date(year, month, min(day.day, monthrange(year, month)[1]))
+    year = day.year + years
+    month = month_index + 1
+    _, days_in_month = monthrange(year, month)
+    return date(year, month, min(day.day, days_in_month))
 
 
-def period_around(day: date, unit: Unit) -> DateRange:
+def period_around(day: date, unit: CalendarUnit) -> DateRange:
     """The calendar unit that contains the day; for a weekend that of its Monday-to-Sunday week."""
-    if unit is Unit.WEEKEND:
+    if unit is CalendarUnit.WEEKEND:
         sunday = day + timedelta(days=SUNDAY - day.weekday())
         return DateRange(sunday - ONE_DAY, sunday)
-    if unit is Unit.WEEK:
-        day -= timedelta(days=day.isoweekday() % 7)
+
+    first = day
+    if unit is CalendarUnit.WEEK:
+        first = day - timedelta(days=day.isoweekday() % 7)
     elif unit in _MONTHS_IN:
-        start = _SEASON_STARTS_IN_MONTH if unit is Unit.SEASON else 1
-        day = shifted(day.replace(day=1), Unit.MONTH, -((day.month - start) % _MONTHS_IN[unit]))
-    return period_from(day, unit)
+        start = _SEASON_STARTS_IN_MONTH if unit is CalendarUnit.SEASON else 1
+        months_back = (day.month - start) % _MONTHS_IN[unit]
+        first = shifted(day.replace(day=1), CalendarUnit.MONTH, -months_back)
+    return period_from(first, unit)
 
 
-def period_from(first: date, unit: Unit, count: int = 1) -> DateRange:
+def period_from(first: date, unit: CalendarUnit, count: int = 1) -> DateRange:
     """The `count` units that start on `first`."""
     return DateRange(first, shifted(first, unit, count) - ONE_DAY)
 
 
 # --- sessions of the stock exchange -----------------------------------------------------------------------------------
-
-
 def is_session(day: date) -> bool:
     """Whether the exchange is open on the day, even if only for part of it."""
     return day.weekday() < SATURDAY and day not in _closed_days(day.year)

@@ -20,21 +20,34 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.text.dates.calendars import DateRange
-from crag.text.dates.rules import MONTH_NAME, RULES, Rule, Viewpoint
+from crag.text.dates.readers import Viewpoint
+from crag.text.dates.rules import RULES, Rule
+from crag.text.dates.vocabulary import MONTH_NAME
 
 MAX_QUESTION_CHARACTERS = 2_000
 """Later characters are not searched for dates."""
 
 MAX_EXPRESSION_CHARACTERS = 200
-"""A longer text is not a date expression."""
+"""A longer string is not a date expression."""
 
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PLAIN = str.maketrans("’‘‐‑–—", "''----")
-_LEADING = re.compile(r"^(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
-_TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
+_PLAIN_MARKS = str.maketrans("’‘‐‑–—", "''----")
+
+_LEADING_WORDS = re.compile(r"^(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
+_TRAILING_MARKS = re.compile(
+    r"""
+    (?:(?<!\d0)'s)?     # a possessive, but not the end of "1990's"
+    [ ?!.,;:]{0,9}
+    $
+    """,
+    re.VERBOSE,
+)
 _AMBIGUOUS_ALONE = re.compile(rf"{MONTH_NAME}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
 """Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
+
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
+_MAX_ANNOUNCEMENT_CHARACTERS = 12
+"""The longest of these words, with the article and spaces."""
 
 
 class Calendar(StrEnum):
@@ -74,54 +87,85 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
     """The meaning of the whole expression; None if it is not a date expression.
 
     `asked_at` is Pacific wall-clock time without a zone, as in `Query.asked_at`.
+
+    >>> resolved = resolve_date("last friday", datetime(2024, 2, 28, 8, 0))
+    >>> str(resolved.range)
+    '2024-02-23'
     """
     if len(expression) > MAX_EXPRESSION_CHARACTERS:
         return None
-    text, view = _TRAILING.sub("", _prepared(expression)), _viewpoint(asked_at, calendar)
-    forms = (text, _LEADING.sub("", text, count=1))
-    matches = ((rule, rule.pattern.fullmatch(form)) for rule in RULES for form in forms)
-    words = " ".join(expression.split())
-    return next(filter(None, (_read(rule, match, view, words) for rule, match in matches if match)), None)
+
+    view = _viewpoint(asked_at, calendar)
+    text = _TRAILING_MARKS.sub("", _prepare(expression))
+    without_leading_words = _LEADING_WORDS.sub("", text, count=1)
+    written = " ".join(expression.split())
+
+    for rule in RULES:
+        for candidate in (text, without_leading_words):
+            match = rule.pattern.fullmatch(candidate)
+            resolved = _resolve_match(rule, match, view, written) if match else None
+            if resolved:
+                return resolved
+    return None
 
 
 def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[ResolvedDate]:
     """The date expressions in order; the longest match wins. A lone month counts only after a word like "in"."""
-    text, view = _prepared(question[:MAX_QUESTION_CHARACTERS]), _viewpoint(asked_at, calendar)
-    matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text) if not _is_another_word(match)]
-    matches.sort(key=lambda candidate: (candidate[0].start() - candidate[0].end(), candidate[0].start()))
-    taken = bytearray(len(text))
+    view = _viewpoint(asked_at, calendar)
+    text = _prepare(question[:MAX_QUESTION_CHARACTERS])
+
+    matches: list[tuple[re.Match[str], Rule]] = []
+    for rule in RULES:
+        matches += [(match, rule) for match in rule.pattern.finditer(text) if not _is_other_word(match)]
+    matches.sort(key=_longest_then_first)
+
+    taken = bytearray(len(text))  # 1 for each character of a date
     dates: dict[int, ResolvedDate] = {}
     for match, rule in matches:
-        place = slice(*match.span())
-        if not any(taken[place]) and (resolved := _read(rule, match, view, match[0])):
-            taken[place] = b"\1" * len(match[0])
+        span = slice(*match.span())
+        if any(taken[span]):
+            continue
+        resolved = _resolve_match(rule, match, view, match[0])
+        if resolved:
+            taken[span] = b"\1" * len(match[0])
             dates[match.start()] = resolved
     return [dates[start] for start in sorted(dates)]
 
 
+def _longest_then_first(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:
+    match, _ = candidate
+    start, end = match.span()
+    return (start - end, start)
+
+
 def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
     trading = calendar is Calendar.TRADING
-    return Viewpoint((eastern_time(asked_at) if trading else asked_at).date(), trading)
+    moment = eastern_time(asked_at) if trading else asked_at
+    return Viewpoint(moment.date(), trading)
 
 
-def _prepared(text: str) -> str:
-    """The text as patterns expect it: lower case, single blanks, plain quotes and hyphens."""
-    return " ".join(text.lower().translate(_PLAIN).split())
+def _prepare(text: str) -> str:
+    """The text as patterns expect it: lower case, single spaces, plain quotes and hyphens."""
+    return " ".join(text.lower().translate(_PLAIN_MARKS).split())
 
 
-def _is_another_word(match: re.Match[str]) -> bool:
-    alone, start = _AMBIGUOUS_ALONE.fullmatch(match[0]), match.start()
-    return bool(alone) and not _ANNOUNCES_DATE.search(match.string, max(0, start - 12), start)
+def _is_other_word(match: re.Match[str]) -> bool:
+    """Whether "may" or "sun" is probably no date: no word like "in" announces one."""
+    if not _AMBIGUOUS_ALONE.fullmatch(match[0]):
+        return False
+    start = match.start()
+    return not _ANNOUNCES_DATE.search(match.string, max(0, start - _MAX_ANNOUNCEMENT_CHARACTERS), start)
 
 
-def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:
+def _resolve_match(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:
     try:
         days = rule.read(match, view)
     except (ValueError, OverflowError):
         return None
     if days is None and not rule.newest:
         return None
+
     meaning = "the newest record" if rule.newest else str(days)
-    place = " in New York" if view.trading else ""
-    seen_from = f"{_DAY_NAMES[view.today.weekday()]} {view.today}{place}"
+    zone = " in New York" if view.trading else ""
+    seen_from = f"{_DAY_NAMES[view.today.weekday()]} {view.today}{zone}"
     return ResolvedDate(rule.newest, days, expression, f'"{expression}" seen from {seen_from} is {meaning}')

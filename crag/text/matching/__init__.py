@@ -1,19 +1,19 @@
 """Reads numbers, dates, names and lists from texts and compares them."""
 
 from crag.text.dates import month_number as month_number
-from crag.text.matching.dates import MONTH as MONTH
+from crag.text.matching.award_categories import category_title as category_title
+from crag.text.matching.award_categories import other_category_names as other_category_names
+from crag.text.matching.award_categories import same_category as same_category
+from crag.text.matching.dates import MONTH_GROUP as MONTH_GROUP
 from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import without_dates as without_dates
 from crag.text.matching.names import MARGIN as MARGIN
 from crag.text.matching.names import NameMatch as NameMatch
 from crag.text.matching.names import best_match as best_match
-from crag.text.matching.names import category_title as category_title
 from crag.text.matching.names import company_names as company_names
 from crag.text.matching.names import contains_words as contains_words
 from crag.text.matching.names import normalise_name as normalise_name
-from crag.text.matching.names import other_category_names as other_category_names
 from crag.text.matching.names import plain_name as plain_name
-from crag.text.matching.names import same_category as same_category
 from crag.text.matching.names import same_name as same_name
 from crag.text.matching.names import similarity as similarity
 from crag.text.matching.names import spellings as spellings
@@ -36,7 +36,7 @@ from crag.text.matching.words import alike as alike
 from crag.text.matching.words import content as content
 from crag.text.matching.words import count_listed as count_listed
 from crag.text.matching.words import found_in as found_in
-from crag.text.matching.words import normalise as normalise
+from crag.text.matching.words import normalise_text as normalise_text
 from crag.text.matching.words import position_of as position_of
 from crag.text.matching.words import recall as recall
 from crag.text.matching.words import same_answer as same_answer

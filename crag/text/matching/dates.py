@@ -1,39 +1,55 @@
 """Whole calendar dates in any common notation."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
 
 from crag.text.dates import MONTH_NAME, month_number
-from crag.text.matching.words import normalise
+from crag.text.matching.words import normalise_text
 
-MONTH = f"(?P<month>{MONTH_NAME})"
-"""The pattern of a month's name, as the group `month`."""
+MONTH_GROUP = f"(?P<month>{MONTH_NAME})"
+"""The pattern of a month's name, as the group `month`. It has no spaces, so it fits into verbose patterns too."""
+
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
+
 _DATES = (
+    # 1939-07-04 and 1939/7/4, not inside a longer number
     re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?!\d)"),
     re.compile(r"(?<!\d)(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?!\d)"),
+    # 7/4/1939: month before day, as in CRAG's query_time
     re.compile(r"(?<!\d)(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)"),
+    # 4.7.1939: day before month, as in Europe
     re.compile(r"(?<!\d)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?!\d)"),
-    re.compile(rf"\b{MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH},?\s+{_YEAR}\b"),
+    # July the 4th, 1939; not "July 1939"
+    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
+    # the 4th of July 1939
+    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
 )
-"""Numbers between slashes are month/day/year, as in CRAG's query_time."""
 
 
 def read_dates(text: str) -> set[date]:
-    """The whole dates of a text; impossible ones such as 2023-02-30 are left out."""
-    text, days = normalise(text), set()
-    for match in (match for pattern in _DATES for match in pattern.finditer(text)):
+    """The whole dates of a text; impossible ones such as 2023-02-30 are left out.
+
+    >>> read_dates("from 1939-07-04 on")
+    {datetime.date(1939, 7, 4)}
+    """
+    days: set[date] = set()
+    for match in _find_dates(normalise_text(text)):
         with suppress(ValueError):
             days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
     return days
 
 
+def _find_dates(text: str) -> Iterator[re.Match[str]]:
+    for pattern in _DATES:
+        yield from pattern.finditer(text)
+
+
 def without_dates(text: str) -> str:
     """The normalised text without whole dates."""
-    text = normalise(text)
+    text = normalise_text(text)
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return text

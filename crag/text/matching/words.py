@@ -5,15 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
-
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-"})
-_TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
-_INITIALS = re.compile(r"(?<=\b[^\W\d_]) (?=[^\W\d_]\b)")
-"""The blank between two single letters: "j k rowling" has the same initials as "jk rowling"."""
-_ENUMERATOR = re.compile(r"(?m)^\s{0,9}(?:\(?\d{1,2}[.)]|[-*•])\s+")
-_LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
-_MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
+from itertools import pairwise, takewhile
 
 
 def words(text: str) -> list[str]:
@@ -21,36 +13,68 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-_UNITS = words(
+# --- number words -----------------------------------------------------------------------------------------------------
+_SMALL_NUMBERS = words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
 )
 _TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
+_SMALL_ORDINALS = words(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+
 NUMBER_WORDS = {
-    **{word: value for value, word in enumerate(_UNITS)},
+    **{word: value for value, word in enumerate(_SMALL_NUMBERS)},
     **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
 }
-_NUMBER_PHRASE = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_UNITS[1:10])}))?|(?P<small>{'|'.join(_UNITS)}))\b"
-)
 _ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        words(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-        ),
-        start=1,
-    )
-} | {word.removesuffix("y") + "ieth": value for word, value in NUMBER_WORDS.items() if word in _TENS}
-_ORDINAL = re.compile(rf"\b(?:(?P<tens>{'|'.join(_TENS)})[- ])?(?P<ordinal>{'|'.join(_ORDINALS)})\b")
-_ROMAN = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
+    **{word: value for value, word in enumerate(_SMALL_ORDINALS, start=1)},
+    **{word.removesuffix("y") + "ieth": NUMBER_WORDS[word] for word in _TENS},
+}
+
+_NUMBER_PHRASE = re.compile(
+    rf"""
+    \b(?:
+        (?P<tens>{"|".join(_TENS)})
+        (?:[- ](?P<ones>{"|".join(_SMALL_NUMBERS[1:10])}))?    # "twenty-one"; not "twenty zero"
+        |
+        (?P<small>{"|".join(_SMALL_NUMBERS)})
+    )\b                                                        # not the beginning of "tenth" or "sixties"
+    """,
+    re.VERBOSE,
+)
+_ORDINAL_PHRASE = re.compile(
+    rf"""
+    \b(?:(?P<tens>{"|".join(_TENS)})[- ])?
+    (?P<ordinal>{"|".join(_ORDINALS)})\b
+    """,
+    re.VERBOSE,
+)
+
+_ROMAN_NUMERAL = re.compile(
+    r"""
+    (?=[ivx]{2})           # at least two digits: "i" and "v" are also words and initials
+    x{0,3}                 # up to 39
+    (?:ix|iv|v?i{0,3})
+    """,
+    re.VERBOSE,
+)
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
-_SAME_NAMES = (
+
+# --- spellings with one meaning ---------------------------------------------------------------------------------------
+_PLAIN_MARKS = str.maketrans({
+    "’": "'", "‘": "'", "ʼ": "'", "`": "'",
+    "“": '"', "”": '"',
+    "–": "-", "—": "-", "−": "-",
+})  # fmt: skip
+
+_SAME_PLACES = (
+    # "U.S.", "usa"; with word ends, so that "us" inside "bus" or "using" stays
     (re.compile(r"\b(?:the )?(?:u\.?s\.?a?\.?(?=\W|$)|united states(?: of america)?)"), "usa"),
     (re.compile(r"\b(?:the )?(?:u\.?k\.?(?=\W|$)|united kingdom|great britain)"), "uk"),
 )
-_TIMES = (
+_PHRASES_AS_NUMBERS = (
     (re.compile(r"\bonce\b"), "1 time"),
     (re.compile(r"\btwice\b"), "2 times"),
     (re.compile(r"\bthrice\b"), "3 times"),
@@ -62,6 +86,48 @@ _TIMES = (
     (re.compile(r"\bhalf an hour\b"), "30 minutes"),
     (re.compile(r"\b(?:an?|one) (hour|year|month|week|day) and a half\b"), r"1.5 \1s"),
 )
+"""Applied in this order."""
+
+# --- marks and markup -------------------------------------------------------------------------------------------------
+_TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)")
+_THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_ORDINAL_ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+
+_SPACE_BETWEEN_INITIALS = re.compile(r"(?<=\b[^\W\d_]) (?=[^\W\d_]\b)")
+"""The space between two single letters: "j k rowling" has the same initials as "jk rowling"."""
+
+_MARKDOWN = re.compile(
+    r"""
+    [*_#]{1,3}(?=\S)       # opens bold or a heading; not the bullet "* "
+    | (?<=\S)[*_]{1,3}     # closes bold
+    """,
+    re.VERBOSE,
+)
+_LINE_NUMBER = re.compile(
+    r"""
+    ^\s{0,9}
+    (?: \(?\d{1,2}[.)]     # "1.", "(2)"; not a year "1999."
+      | [-*•]
+    )\s+                   # not "1.5" and "-4"
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_NUMBERED_ITEM = re.compile(
+    r"""
+    (?:^|\s)
+    \(?(?P<number>\d{1,2})[.)]
+    (?: \s+\S | \s*$ )     # an item follows, or the line ends; not "2.5"
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_BULLET = re.compile(r"^[^\S\n]*[-*•]\s+\S", re.MULTILINE)
+
+# --- separators of lists ----------------------------------------------------------------------------------------------
+_LINE_SEPARATOR = re.compile(r"[;\n]")
+_COMMA = re.compile(r",(?!\d{3}\b)")  # not the comma of "1,000"
+_FINAL_ITEM = re.compile(r"\A\s*(?:and|or|&)\s+(?P<item>.*)", re.DOTALL)
+_AND = re.compile(r"\s(?:and|&)\s")
 
 STOP_WORDS = frozenset(
     words(
@@ -72,61 +138,86 @@ STOP_WORDS = frozenset(
         "corporation ltd llc plc co company"
     )
 )
+_ARTICLES = frozenset({"a", "an", "the"})
+
+_TYPO_MIN_CHARACTERS = 5
+"""Shorter words that differ are different: "mary" and "mark"."""
+_STEM_CHARACTERS = 6
+_LONGEST_ENDING = 4
+"""Words with this many letters in common and at most this ending are forms of one word: "publishing", "published"."""
+_TYPO_RATIO = 0.82
+"""Least similarity of a word and its misspelling, as in `difflib`."""
 
 
+# --- normalising ------------------------------------------------------------------------------------------------------
 def without_marks(text: str) -> str:
     """Lower case without accents and invisible characters."""
     if text.isascii():
         return text.casefold()
-    return "".join(
-        character
-        for character in unicodedata.normalize("NFKD", text.casefold())
-        if unicodedata.category(character) not in {"Mn", "Cf"}
-    )
+
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"})
 
 
-def normalise(text: str) -> str:
-    """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits."""
-    text = _MARKUP.sub("", _ENUMERATOR.sub(" ; ", text.translate(_QUOTES)))
+def normalise_text(text: str) -> str:
+    """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits.
+
+    >>> normalise_text("**Twenty-one** cafés")
+    '21 cafes'
+    """
+    text = text.translate(_PLAIN_MARKS)
+    text = _LINE_NUMBER.sub(" ; ", text)
+    text = _MARKDOWN.sub("", text)
     text = without_marks(text)
-    for pattern, replacement in _TIMES:
+
+    for pattern, replacement in _PHRASES_AS_NUMBERS:
         text = pattern.sub(replacement, text)
-    return _NUMBER_PHRASE.sub(_digits, _ORDINAL.sub(_ordinal_digits, text))
+    text = _ORDINAL_PHRASE.sub(_ordinal_in_digits, text)
+    return _NUMBER_PHRASE.sub(_number_in_digits, text)
 
 
-def _ordinal_digits(match: re.Match[str]) -> str:
-    return f"{NUMBER_WORDS.get(match['tens'] or 'zero', 0) + _ORDINALS[match['ordinal']]}th"
+def _ordinal_in_digits(match: re.Match[str]) -> str:
+    tens = NUMBER_WORDS[match["tens"]] if match["tens"] else 0
+    return f"{tens + _ORDINALS[match['ordinal']]}th"
 
 
-def _digits(match: re.Match[str]) -> str:
-    if match["tens"]:
-        return str(NUMBER_WORDS[match["tens"]] + NUMBER_WORDS.get(match["ones"] or "zero", 0))
-    return str(NUMBER_WORDS[match["small"]])
+def _number_in_digits(match: re.Match[str]) -> str:
+    if match["small"]:
+        return str(NUMBER_WORDS[match["small"]])
+    ones = NUMBER_WORDS[match["ones"]] if match["ones"] else 0
+    return str(NUMBER_WORDS[match["tens"]] + ones)
 
 
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
-    """Words and numbers of a text after `clean`, without plurals, possessives and articles."""
-    cleaned = re.sub(r"(?<=\d),(?=\d{3}\b)", "", normalise(text)).replace("&", " and ")
-    cleaned = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)", "", cleaned)
-    for pattern, name in _SAME_NAMES:
+    """Words and numbers of a normalised text, without plurals, possessives and articles.
+
+    >>> tokens("The U.S. Navy's 1,000 ships")
+    ('usa', 'navy', '1000', 'ship')
+    """
+    cleaned = _THOUSANDS_SEPARATOR.sub("", normalise_text(text))
+    cleaned = cleaned.replace("&", " and ")
+    cleaned = _POSSESSIVE.sub("", cleaned)
+    for pattern, name in _SAME_PLACES:
         cleaned = pattern.sub(name, cleaned)
-    cleaned = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", cleaned)
-    joined = _INITIALS.sub("", " ".join(_TOKEN.findall(cleaned.replace("'", "")))).split()
-    return tuple(stem(_from_roman(token)) for token in joined if token not in {"a", "an", "the"})
+    cleaned = _ORDINAL_ENDING.sub("", cleaned)
+    cleaned = cleaned.replace("'", "")
+
+    parts = " ".join(_TOKEN.findall(cleaned))
+    parts = _SPACE_BETWEEN_INITIALS.sub("", parts)
+    return tuple(stem(_roman_in_digits(token)) for token in parts.split() if token not in _ARTICLES)
 
 
-def _from_roman(token: str) -> str:
+def _roman_in_digits(token: str) -> str:
     """As "iii" -> "3", up to 39; single letters stay unchanged."""
-    if not _ROMAN.fullmatch(token):
+    if not _ROMAN_NUMERAL.fullmatch(token):
         return token
+
     values = [_ROMAN_DIGITS[letter] for letter in token]
-    return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
-
-
-def content(parts: Iterable[str]) -> list[str]:
-    """The tokens that carry meaning."""
-    return [token for token in parts if token not in STOP_WORDS]
+    total = values[-1]
+    for value, following in pairwise(values):
+        total += -value if value < following else value
+    return str(total)
 
 
 def stem(token: str) -> str:
@@ -138,62 +229,87 @@ def stem(token: str) -> str:
     return token
 
 
+# --- comparing --------------------------------------------------------------------------------------------------------
+def content(parts: Iterable[str]) -> list[str]:
+    """The tokens that carry meaning."""
+    return [token for token in parts if token not in STOP_WORDS]
+
+
 def alike(first: str, second: str) -> bool:
     """Whether tokens are equal, or long words that differ by a typo or their ending; never different numbers."""
     if first == second:
         return True
+
     shorter, longer = sorted((first, second), key=len)
-    if len(shorter) < 5 or first[0] != second[0] or not (first.isalpha() and second.isalpha()):
+    if len(shorter) < _TYPO_MIN_CHARACTERS or first[0] != second[0]:
         return False
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
-    if same >= 6 and len(longer) - same <= 4:
+    if not (first.isalpha() and second.isalpha()):
+        return False
+
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
+    if common >= _STEM_CHARACTERS and len(longer) - common <= _LONGEST_ENDING:
         return True
-    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= 0.82
+    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _TYPO_RATIO
 
 
-def found_in(token: str, others: Iterable[str]) -> bool:
-    """Whether any of the others is like the token."""
-    return any(alike(token, other) for other in others)
+def found_in(token: str, pool: Iterable[str]) -> bool:
+    """Whether any token of the pool is like the token."""
+    return any(alike(token, candidate) for candidate in pool)
 
 
-def recall(wanted: Sequence[str], given: Sequence[str]) -> float:
-    """The share of wanted tokens that are given; 1 if none are wanted."""
-    if not wanted:
+def recall(expected: Sequence[str], actual: Sequence[str]) -> float:
+    """The share of expected tokens that are among the actual ones; 1 if none are expected."""
+    if not expected:
         return 1.0
-    pool = set(given)
-    return sum(token in pool or found_in(token, pool) for token in wanted) / len(wanted)
+    pool = set(actual)
+    matched = sum(token in pool or found_in(token, pool) for token in expected)
+    return matched / len(expected)
 
 
 def position_of(phrase: Sequence[str], text: Sequence[str]) -> int:
-    """Position of the phrase's consecutive tokens in the text; -1 if absent."""
+    """Position of the phrase's consecutive tokens in the text; -1 if absent or if the phrase is empty."""
+    if not phrase:
+        return -1
     for start in range(len(text) - len(phrase) + 1):
-        if all(alike(wanted, text[start + offset]) for offset, wanted in enumerate(phrase)):
-            return start if phrase else -1
+        if all(alike(token, text[start + offset]) for offset, token in enumerate(phrase)):
+            return start
     return -1
 
 
 def same_answer(first: str, second: str) -> bool:
     """Whether one short answer has all telling words of the other: "carter" and "jimmy carter"; never other numbers."""
     shorter, longer = sorted((content(tokens(first)), content(tokens(second))), key=len)
-    return (bool(shorter) and recall(shorter, longer) == 1.0) or tokens(first) == tokens(second)
+    if shorter and recall(shorter, longer) == 1.0:
+        return True
+    return tokens(first) == tokens(second)
 
 
+# --- lists ------------------------------------------------------------------------------------------------------------
 def split_list(text: str) -> list[str]:
-    """The items of a list in words. "And" separates only the last two items, as it can be part of a name."""
+    """The items of a list in words. "And" separates only the last two items, as it can be part of a name.
+
+    >>> split_list("nick and norah, tom")
+    ['nick and norah', ' tom']
+    """
     if ";" in text or "\n" in text:
-        return re.split(r"[;\n]", text)
-    parts = re.split(r",(?!\d{3}\b)", text)
-    last = parts.pop()
-    joined = re.match(r"\s*(?:and|or|&)\s+(.*)", last, re.DOTALL)
-    if joined:
-        return [*parts, joined[1]]
-    return [*parts, *re.split(r"\s(?:and|&)\s(?!.*\s(?:and|&)\s)", last)]
+        return _LINE_SEPARATOR.split(text)
+
+    *items, final = _COMMA.split(text)
+    with_conjunction = _FINAL_ITEM.match(final)
+    if with_conjunction:
+        return [*items, with_conjunction["item"]]
+
+    conjunctions = list(_AND.finditer(final))
+    if not conjunctions:
+        return [*items, final]
+    return [*items, final[: conjunctions[-1].start()], final[conjunctions[-1].end() :]]
 
 
 def count_listed(text: str) -> int:
     """How many items a numbered or bulleted list in the text has; 0 without one."""
-    found = [int(match["number"]) for match in _LISTED.finditer(text)]
-    if 1 in found and 2 in found:
-        return max(found)
-    bullets = len(re.findall(r"(?m)^\s*[-*•]\s+\S", text))
+    numbers = [int(match["number"]) for match in _NUMBERED_ITEM.finditer(text)]
+    if 1 in numbers and 2 in numbers:
+        return max(numbers)
+
+    bullets = len(_BULLET.findall(text))
     return bullets if bullets > 1 else 0

@@ -4,7 +4,7 @@
 a value.
 """
 
-from crag.text.reasoning.expression import arithmetic as arithmetic
+from crag.text.reasoning.arithmetic import arithmetic as arithmetic
 from crag.text.reasoning.for_answers import computed as computed
 from crag.text.reasoning.values import CalendarDate as CalendarDate
 from crag.text.reasoning.values import ExpressionError as ExpressionError

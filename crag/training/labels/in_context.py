@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
 from crag.evaluation.judge.rubrics import Rubric
-from crag.text.matching import Number, content, normalise, read_numbers, recall, same_number, tokens, words
+from crag.text.matching import Number, content, normalise_text, read_numbers, recall, same_number, tokens, words
 
 CONTEXT_RUBRIC = Rubric(
     name="db3-context",
@@ -106,7 +106,7 @@ class RulesContextCheck:
 def _look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[bool, str]:
     """Whether the passages hold the right answer, and why."""
     question_words = [word for word in dict.fromkeys(content(claim.query_tokens)) if word not in _GENERIC]
-    if _YES_NO.match(normalise(claim.gold)):
+    if _YES_NO.match(normalise_text(claim.gold)):
         best = max((recall(question_words, tokens(passage.whole)) for passage in references), default=0.0)
         return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crag.text.dates.calendars import (
-    Unit,
+    CalendarUnit,
     is_session,
     period_around,
     session_at,
@@ -17,8 +17,8 @@ from crag.text.dates.calendars import (
 DAYS = st.dates(date(1800, 1, 1), date(2200, 12, 31))
 
 
-@given(DAYS, st.sampled_from([unit for unit in Unit if unit is not Unit.WEEKEND]))
-def test_units_tile_the_calendar(day: date, unit: Unit) -> None:
+@given(DAYS, st.sampled_from([unit for unit in CalendarUnit if unit is not CalendarUnit.WEEKEND]))
+def test_units_tile_the_calendar(day: date, unit: CalendarUnit) -> None:
     period = period_around(day, unit)
     assert period.contains(day)
     assert period_around(period.first, unit) == period_around(period.last, unit) == period
@@ -35,7 +35,7 @@ AWAY = (
 @pytest.mark.parametrize("row", AWAY.split("|"))
 def test_a_day_some_units_away(row: str) -> None:
     day, unit, count, expected = row.split(" ")
-    assert shifted(date.fromisoformat(day), Unit(unit), int(count)) == date.fromisoformat(expected)
+    assert shifted(date.fromisoformat(day), CalendarUnit(unit), int(count)) == date.fromisoformat(expected)
 
 
 def test_sessions_of_the_exchange() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crag.text.matching import CURRENCIES, PERCENT, PLAIN, Unit
 from crag.text.reasoning import computed
-from crag.text.reasoning.expression import MOST_CHARACTERS, evaluate
+from crag.text.reasoning.expression import MAX_FORMULA_CHARACTERS, evaluate
 from crag.text.reasoning.values import CalendarDate, ExpressionError, Quantity, in_words
 
 DAYS = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
@@ -67,7 +67,7 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("__import__('os')", "not a formula"),
         ("today - 2020-01-01", "not a formula"),
         ("5 of 10", 'only a percentage has "of"'),
-        ("1 +" * MOST_CHARACTERS, "a formula has at most"),
+        ("1 +" * MAX_FORMULA_CHARACTERS, "a formula has at most"),
         (" * ".join(["999999999999999"] * 3), "too large"),
         ("9999-12-31 + 1 day", "out of range"),
         ("1 / (2 - 2)", "division by zero"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.facts.build import (
+from crag.facts.converters import (
     build_companies,
     build_films,
     build_grammys,
@@ -13,7 +13,9 @@ from crag.facts.build import (
     oscar_award,
     oscar_winners,
 )
-from crag.facts.tables import TableError, load_entities, verbalise
+from crag.facts.entities import load_entities
+from crag.facts.paragraphs import write_paragraph
+from crag.facts.tables import TableError
 from crag.text.matching import plain_name
 
 PUBLIC = Path(__file__).parents[3] / "shared/data/public"
@@ -27,7 +29,7 @@ def source(folder: Path, text: str) -> Path:
 
 
 def paragraphs(folder: Path) -> dict[str, str]:
-    return {entity.names[0]: verbalise(entity, 20) for entity in load_entities(folder)}
+    return {entity.names[0]: write_paragraph(entity, 20) for entity in load_entities(folder)}
 
 
 def test_grammys_where_all_nominees_are_called_winners(tmp_path: Path) -> None:
@@ -103,13 +105,13 @@ def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> 
     assert build_grammys(PUBLIC / "the_grammy_awards.csv", tmp_path) > 4_000
     assert build_companies(PUBLIC / "finance_marketcap_eps_pe.json", tmp_path, "") > 6_000
     awards = [own for own in load_entities(tmp_path) if own.one_a_year]
-    winners = {(own.names[0].lower(), own.years): verbalise(own, 99) for own in awards}
+    winners = {(own.names[0].lower(), own.years): write_paragraph(own, 99) for own in awards}
     compared = agreed = 0
     for own in filter(lambda entity: entity.one_a_year, load_entities()):
         other = winners.get((own.names[0].lower(), own.years))
         if other:
             compared += 1
-            reported = verbalise(own, 99)
+            reported = write_paragraph(own, 99)
             title = reported.split('"')[1] if '"' in reported else reported.split("winner is ")[1]
             agreed += plain_name(title) in plain_name(other.split("The other nominee")[0])
     assert compared > 300

@@ -1,0 +1,128 @@
+"""The Academy Awards, from Kaggle's "the-oscar-award"."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crag.facts.converters.folder import full_award_table, write_table
+from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
+from crag.text.matching import category_title, other_category_names
+
+_OSCAR_COLUMNS = ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner")
+
+# --- categories -------------------------------------------------------------------------------------------------------
+_SONG = re.compile(r"\AMUSIC \(Song(?!.*Score)")
+_FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]{1,200}) \((?P<kind>[^()]{1,200})\)")
+_FIELD_FIRST = {"DOCUMENTARY": "Documentary {}", "SHORT FILM": "{} Short Film", "SHORT SUBJECT": "{} Short Subject"}
+_FIELDS_WITHOUT_MEANING = frozenset({"WRITING", "MUSIC"})
+"""The kind names the award alone: "WRITING (Adapted Screenplay)"."""
+_AFTER_BRACKET = re.compile(r"\((\w)")
+_SMALL_WORDS = frozenset({"in", "a", "of", "the", "or", "for", "on", "from", "and"})
+
+# --- credits ----------------------------------------------------------------------------------------------------------
+_HONOUR = re.compile(r"To (?P<name>[^,.]+?)(?:,| for | in | whose |\.|$)")
+_ROLE = re.compile(
+    r"""
+    ^(?: [\w\ ,/&-]+?\ by        # "Screenplay by"
+       | [A-Z][\w\ /&-]*:        # "Production Design:"
+    )\s+
+    """,
+    re.VERBOSE,
+)
+_BETWEEN_NAMES = re.compile(
+    r"""
+    (?: ,?\s{1,9}and
+      | \s{1,9}&
+      | ,(?!\s{1,9}(?i:[js]r)\.) # not the comma of "Jim Roe, Jr."
+    )\s+
+    """,
+    re.VERBOSE,
+)
+_NOT_NAMES = frozenset({"", "producer", "producers"})
+
+
+def build_oscars(source: Path, out: Path) -> int:
+    """The Academy Awards; returns the number of rows. Raises TableError."""
+    rows = [_award_row(row) for row in read_table_rows(source, _OSCAR_COLUMNS)]
+    table = full_award_table("oscars", "Academy Award", "", "the-oscar-award")
+    aliases = _all_aliases(rows, table.aliases)
+    return write_table(out, "oscars.csv", rows, table.model_copy(update={"aliases": aliases}))
+
+
+def _award_row(row: Row) -> Row:
+    return {
+        "award": oscar_award(row["category"]),
+        "ceremony": f"{_ordinal(int(row['ceremony']))} Academy Awards",
+        "year": row["year_ceremony"],
+        "work_year": row["year_film"],
+        "work": row["film"],
+        "winner": VALUE_SEPARATOR.join(oscar_winners(row["name"])),
+        "performer": "",
+        "result": "won" if row["winner"] == "True" else "nominated",
+    }
+
+
+def _all_aliases(rows: Sequence[Row], shipped: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The shipped and the Academy's other names of each award in the rows."""
+    aliases: dict[str, tuple[str, ...]] = {}
+    for award in sorted({row["award"] for row in rows}):
+        names = (*shipped.get(award, ()), *other_category_names(award))
+        aliases[award] = tuple(dict.fromkeys(names))
+    return aliases
+
+
+def oscar_award(category: str) -> str:
+    """``ACTOR IN A LEADING ROLE`` as ``Best Actor``, ``DOCUMENTARY (Feature)`` as ``Best Documentary Feature``."""
+    if "AWARD" in category.split("(", maxsplit=1)[0]:
+        return _title_case(category)
+    title = category_title(category)
+    if title:
+        return title
+    if _SONG.match(category):
+        return "Best Original Song"
+
+    match = _FIELD_AND_KIND.fullmatch(category)
+    if match is None:
+        return f"Best {_title_case(category)}"
+    return f"Best {_field_and_kind(match['field'], match['kind'])}"
+
+
+def _field_and_kind(field: str, kind: str) -> str:
+    """A category with a division, in the order of people: "SHORT FILM (Animated)" as "Animated Short Film"."""
+    if field in _FIELDS_WITHOUT_MEANING:
+        return _title_case(kind if " " in kind else f"{field} {kind}")
+    if field in _FIELD_FIRST:
+        return _FIELD_FIRST[field].format(_title_case(kind).removesuffix(" Subject"))
+    return f"{_title_case(field)} ({kind})"
+
+
+def oscar_winners(credit: str) -> list[str]:
+    """The names in a credit such as ``Screenplay by A and B; Story by C`` or ``D and E, Producers``.
+
+    >>> oscar_winners("Production Design: Jane Doe; Set Decoration: Jim Roe")
+    ['Jane Doe', 'Jim Roe']
+    """
+    honour = _HONOUR.match(credit)
+    if honour:
+        return [honour["name"]]
+
+    names: dict[str, None] = {}
+    for part in credit.split(";"):
+        for name in _BETWEEN_NAMES.split(_ROLE.sub("", part.strip())):
+            if name.lower() not in _NOT_NAMES:
+                names[name] = None
+    return list(names)
+
+
+def _ordinal(number: int) -> str:
+    """As 1 -> "1st", 11 -> "11th"."""
+    if 10 <= number % 100 <= 20:
+        return f"{number}th"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _title_case(text: str) -> str:
+    """``ACTOR IN A LEADING ROLE`` as ``Actor in a Leading Role``."""
+    words = [word if word in _SMALL_WORDS else word[:1].upper() + word[1:] for word in text.lower().split(" ")]
+    return _AFTER_BRACKET.sub(lambda match: match[0].upper(), " ".join(words))

@@ -1,0 +1,220 @@
+"""The entities of the tables: films, people, awards, companies, each with its attributes."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+
+from crag.facts.tables import (
+    SHIPPED_TABLES,
+    AwardTable,
+    EntityTable,
+    Row,
+    TableDescription,
+    TableError,
+    first_fault,
+    read_index,
+    read_table_rows,
+    split_values,
+)
+from crag.text.matching import company_names, plain_name
+
+_HEADER_ROWS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One record of the table labelled `table`. `names` has the main name first; `years` distinguish equal names.
+
+    `attributes`: name -> values; ``{s}`` in a name becomes the plural ending. `one_a_year`: an award given once a year;
+    a question without a year means the latest.
+    """
+
+    names: tuple[str, ...]
+    domain: str
+    table: str
+    attributes: Mapping[str, Sequence[str]]
+    years: tuple[int, ...] = ()
+    one_a_year: bool = False
+
+
+class AwardWin(BaseModel):
+    """A row of an `AwardTable`.
+
+    `year` is the year of the ceremony, `work_year` the year of the awarded work. `work` is empty if the award goes to a
+    person alone. `performer` is known for a work whose award goes to others: the singer of a song.
+    """
+
+    award: str
+    ceremony: str
+    year: int
+    work_year: int
+    work: str
+    winner: Annotated[tuple[str, ...], BeforeValidator(split_values)]
+    performer: Annotated[tuple[str, ...], BeforeValidator(split_values)]
+    result: str
+
+    @property
+    def won(self) -> bool:
+        """Whether it is an award, not an unsuccessful nomination."""
+        return self.result == "won"
+
+
+def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
+    """All entities of all tables of a folder; raises TableError: a file is missing or has the wrong format."""
+    entities: list[Entity] = []
+    for file_name, table in read_index(folder).items():
+        entities += _load_table(folder / file_name, table)
+    return entities
+
+
+def _load_table(path: Path, table: TableDescription) -> list[Entity]:
+    rows = list(read_table_rows(path))
+    for number, row in enumerate(rows, start=1 + _HEADER_ROWS):
+        if None in row:
+            raise TableError(f"{path}, row {number}: more cells than the header names")
+
+    try:
+        if isinstance(table, AwardTable):
+            wins = [AwardWin.model_validate(row) for row in rows]
+            return list(_award_entities(wins, table))
+        return list(_row_entities(rows, table))
+    except ValidationError as error:
+        raise TableError(f"{path}: not a table of the layout {table.layout!r}: {first_fault(error)}") from None
+    except KeyError as error:
+        raise TableError(f"{path}: not a table of the layout {table.layout!r}: no column {error}") from None
+
+
+def _person_entity(name: str, table: EntityTable | AwardTable, attributes: Mapping[str, Sequence[str]]) -> Entity:
+    return Entity((name,), table.domain, table.label, {"name": (name,), **attributes})
+
+
+# --- tables of entities -----------------------------------------------------------------------------------------------
+@dataclass(slots=True)
+class _Person:
+    """A person of a table: the name as first written, and the titles of their rows by column."""
+
+    name: str
+    titles: dict[str, list[str]]
+
+
+def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
+    """One entity per row, then one per person in the columns of `table.inverse`."""
+    people: dict[str, _Person] = {}
+    for row in rows:
+        names: list[str] = []
+        for column in table.names:
+            names += split_values(row[column])
+        if not names:
+            continue
+
+        year = row[table.year] if table.year else ""
+        title = f'"{names[0]}" ({year})' if year else f'"{names[0]}"'
+        for column in table.inverse:
+            for name in split_values(row[column]):
+                person = people.setdefault(plain_name(name), _Person(name, defaultdict(list)))
+                person.titles[column].append(title)
+
+        if table.companies:
+            for name in list(names):
+                names += company_names(name)
+        years = (int(year),) if year.isdecimal() else ()
+        yield Entity(tuple(dict.fromkeys(names)), table.domain, table.label, _row_attributes(row, table), years)
+
+    for person in people.values():
+        attributes = {table.inverse[column]: titles for column, titles in person.titles.items()}
+        yield _person_entity(person.name, table, attributes)
+
+
+def _row_attributes(row: Row, table: EntityTable) -> dict[str, Sequence[str]]:
+    attributes: dict[str, Sequence[str]] = {}
+    for column, cell in row.items():
+        if column in table.hidden:
+            continue
+        values = split_values(cell)
+        if column in table.quoted:
+            values = tuple(f'"{value}"' for value in values)
+        attributes[column.replace("_", " ") + "{s}"] = values
+    return attributes
+
+
+# --- tables of awards -------------------------------------------------------------------------------------------------
+def _award_entities(wins: Sequence[AwardWin], table: AwardTable) -> Iterator[Entity]:
+    """One entity per award and ceremony, per work (title and year), and per person or group."""
+    by_award: dict[tuple[str, int], list[AwardWin]] = defaultdict(list)
+    by_work: dict[tuple[str, int], list[AwardWin]] = defaultdict(list)
+    by_person: dict[str, list[AwardWin]] = defaultdict(list)
+    written_names: dict[str, str] = {}
+    for win in wins:
+        by_award[win.award, win.year].append(win)
+        if win.work:
+            by_work[plain_name(win.work), win.work_year].append(win)
+        for name in dict.fromkeys((*win.winner, *win.performer)):
+            written_names.setdefault(plain_name(name), name)
+            by_person[plain_name(name)].append(win)
+
+    for award_wins in by_award.values():
+        yield _award_entity(award_wins, table)
+    for work_wins in by_work.values():
+        yield _work_entity(work_wins, table)
+    for plain, person_wins in by_person.items():
+        yield _person_entity(written_names[plain], table, _won_and_nominated(person_wins, table, _award_of_person))
+
+
+def _award_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
+    first = wins[0]
+    full_name = f"{table.prize} for {first.award}"
+    attributes = {
+        "award": (full_name,),
+        "ceremony": (f"{first.ceremony}, held in {first.year}",),
+        "awarded year": (str(first.work_year),),
+        "winner{s}": [_who_for_what(win) for win in wins if win.won],
+        "other nominee{s}": [_who_for_what(win) for win in wins if not win.won],
+    }
+    names = (first.award, full_name, *table.aliases.get(first.award, ()))
+    return Entity(names, table.domain, table.label, attributes, (first.year, first.work_year), one_a_year=True)
+
+
+def _work_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
+    first = wins[0]
+    attributes = {
+        table.work: (f'"{first.work}"',),
+        "awarded year": (str(first.work_year),),
+        "performer{s}": first.performer,
+        **_won_and_nominated(wins, table, _award_of_work),
+    }
+    return Entity((first.work,), table.domain, table.label, attributes, (first.work_year, first.year))
+
+
+def _won_and_nominated(
+    wins: Sequence[AwardWin], table: AwardTable, describe: Callable[[AwardWin], str]
+) -> dict[str, list[str]]:
+    won = [describe(win) for win in wins if win.won]
+    nominated = [describe(win) for win in wins if not win.won]
+    return {
+        table.won: list(dict.fromkeys(won)),
+        table.nominated: list(dict.fromkeys(nominated)),
+    }
+
+
+def _who_for_what(win: AwardWin) -> str:
+    """As "Jane Doe for "Deep"", or ""Deep" (Jane Doe, Jim Roe)" for several people."""
+    people = ", ".join(win.winner)
+    if not people:
+        return f'"{win.work}"'
+    if not win.work:
+        return people
+    return f'{people} for "{win.work}"' if len(win.winner) == 1 else f'"{win.work}" ({people})'
+
+
+def _award_of_work(win: AwardWin) -> str:
+    details = ", ".join((*win.winner, f"ceremony of {win.year}"))
+    return f"{win.award} ({details})"
+
+
+def _award_of_person(win: AwardWin) -> str:
+    work = f' for "{win.work}"' if win.work else ""
+    return f"{win.award}{work} (ceremony of {win.year})"

@@ -1,0 +1,271 @@
+"""Readers: what a matched date expression means, seen from the day of asking.
+
+Each reader takes the match of its pattern (`crag.text.dates.rules`) and returns a range of days. It returns None if the
+words have the form but mean no date. A ValueError or OverflowError (February 30, the year 10000) means the same.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from crag.text.dates.calendars import (
+    ONE_DAY,
+    CalendarUnit,
+    DateRange,
+    is_session,
+    period_around,
+    period_from,
+    session_at,
+    shifted,
+)
+from crag.text.dates.vocabulary import ORDINALS, STEPS, UNITS, WEEKDAY_ABBREVIATIONS, count_number, month_number
+
+Match = re.Match[str]
+
+_YEARS_WITH_A_LEAP_DAY = 8
+"""Any eight consecutive years have a February 29, even around 1900 and 2100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewpoint:
+    """The day of asking, and whether days are sessions of the stock exchange."""
+
+    today: date
+    trading: bool
+
+    def day_at_or_before(self, day: date) -> DateRange:
+        """The day; on the trading calendar the latest session up to it."""
+        if self.trading and not is_session(day):
+            return one_day(session_at(day, -1))
+        return one_day(day)
+
+    def day_at_or_after(self, day: date) -> DateRange:
+        """The day; on the trading calendar the first session from it on, but for a past day no session after today."""
+        if not self.trading or is_session(day):
+            return one_day(day)
+
+        session = session_at(day, 1)
+        if session > self.today >= day:
+            return one_day(session_at(day, -1))
+        return one_day(session)
+
+
+def one_day(day: date) -> DateRange:
+    """The day as a range."""
+    return DateRange(day, day)
+
+
+def month_of_year(year: int, month: int) -> DateRange:
+    """A calendar month."""
+    return period_around(date(year, month, 1), CalendarUnit.MONTH)
+
+
+# --- days -------------------------------------------------------------------------------------------------------------
+def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
+    """A day in digits; a "month" above 12 is the day."""
+    year = int(match["year"])
+    month = int(match["month"])
+    day = int(match["day"])
+    if month > 12:
+        return one_day(date(year, day, month))
+    return one_day(date(year, month, day))
+
+
+def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
+    """A day and a month by name; without a year the latest such day up to today."""
+    month = month_number(match["name"])
+    day = int(match["day"])
+    if match["year"]:
+        return one_day(date(int(match["year"]), month, day))
+
+    for year in range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1):
+        candidate = date(year, month, 1) + timedelta(days=day - 1)
+        if candidate.month == month and candidate <= view.today:
+            return one_day(candidate)
+    return None
+
+
+def read_named_day(match: Match, view: Viewpoint) -> DateRange:
+    """A day that is named by its distance from today, such as "yesterday" or "day after tomorrow"."""
+    words = match[0]
+    if "tomorrow" in words:
+        return view.day_at_or_after(view.today + timedelta(days=2 if "after" in words else 1))
+
+    days_back = 0
+    if "before" in words:
+        days_back = 2
+    elif words in {"yesterday", "last night"}:
+        days_back = 1
+    return view.day_at_or_before(view.today - timedelta(days=days_back))
+
+
+def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
+    """For "last day" or "next trading day": the day before or after today, never today."""
+    step = -1 if STEPS.get(match["step"], -1) < 0 else 1
+    if view.trading or match["day"] != "day":
+        return one_day(session_at(view.today, step))
+    return one_day(view.today + step * ONE_DAY)
+
+
+def read_weekday(match: Match, view: Viewpoint) -> DateRange:
+    """A weekday of the last, this or the next calendar week; "recent": before today; alone: up to today."""
+    groups = match.groupdict()
+    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    step = groups["week"] or groups.get("step")
+
+    if step in STEPS:
+        week = period_around(shifted(view.today, CalendarUnit.WEEK, STEPS[step]), CalendarUnit.WEEK)
+        days_after_sunday = (number + 1) % 7
+        return view.day_at_or_after(week.first + timedelta(days=days_after_sunday))
+
+    days_back = (view.today.weekday() - number) % 7
+    if days_back == 0 and step:  # "recent friday" on a Friday
+        days_back = 7
+    return view.day_at_or_after(view.today - timedelta(days=days_back))
+
+
+# --- periods ----------------------------------------------------------------------------------------------------------
+def read_season(match: Match, _view: Viewpoint) -> DateRange | None:
+    """For "2022-23": consecutive years only. Without "season", "2011-12" is a month and "2022-2023" two years."""
+    year = int(match["year"])
+    end = int(match["end"])
+    is_consecutive = end == year + 1 or match["end"] == f"{(year + 1) % 100:02}"
+    if not is_consecutive:
+        return None
+
+    is_month_or_full_year = end <= 12 or end > year
+    if match["mark"] == "-" and not match["word"] and is_month_or_full_year:
+        return None
+    return period_around(date(year, 7, 1), CalendarUnit.SEASON)
+
+
+def read_decade(match: Match, _view: Viewpoint) -> DateRange:
+    """Ten years, such as "the 1990s"."""
+    return period_from(date(int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
+def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
+    """A month in digits, with its year."""
+    return month_of_year(int(match["year"]), int(match["month"]))
+
+
+def read_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A calendar year."""
+    return period_from(date(int(match["year"]), 1, 1), CalendarUnit.YEAR)
+
+
+def read_quarter(match: Match, view: Viewpoint) -> DateRange:
+    """A quarter; without a year the latest such quarter that has started."""
+    groups = match.groupdict()
+    number = int(groups["number"]) if groups["number"] else ORDINALS[groups["ordinal"]]
+    year = int(groups["year"] or view.today.year)
+
+    first = date(year, 3 * number - 2, 1)
+    if not groups["year"] and first > view.today:
+        first = shifted(first, CalendarUnit.YEAR, -1)
+    return period_from(first, CalendarUnit.QUARTER)
+
+
+def read_named_month(match: Match, view: Viewpoint) -> DateRange:
+    """A month by name; without a year the latest that has started; "last": before this month; "next": after it."""
+    groups = match.groupdict()
+    month = month_number(match["name"])
+    if groups["year"]:
+        return month_of_year(int(groups["year"]), month)
+
+    year = view.today.year
+    this_month = view.today.month
+    step = groups["step"]
+    direction = STEPS[step] if step else -1
+    if direction > 0 and month <= this_month:
+        year += 1
+    if direction < 0 and (month > this_month or (step and month == this_month)):
+        year -= 1
+    return month_of_year(year, month)
+
+
+def read_relative_period(match: Match, view: Viewpoint) -> DateRange:
+    """The last, this or the next unit of the calendar: "last week", "this season"."""
+    unit = UNITS[match["unit"]]
+    return period_around(shifted(view.today, unit, STEPS[match["step"]]), unit)
+
+
+def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:
+    """For "year to date" or "mtd": from the start of the period up to today."""
+    abbreviations = {"m": CalendarUnit.MONTH, "y": CalendarUnit.YEAR}
+    written = match["unit"]
+    unit = abbreviations[written] if written in abbreviations else UNITS[written]
+    return DateRange(period_around(view.today, unit).first, view.today)
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+def read_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "two weeks ago", "3 trading days ago": that day."""
+    count = count_number(match["count"])
+    unit = match["unit"]
+    if unit not in UNITS:
+        return one_day(session_at(view.today, -count))
+    return view.day_at_or_before(shifted(view.today, UNITS[unit], -count))
+
+
+def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
+    """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
+    count = count_number(match["count"])
+    unit = match["unit"]
+    is_future = STEPS[match["step"]] > 0
+
+    if unit not in UNITS or (unit == CalendarUnit.DAY and view.trading):
+        if is_future:
+            return DateRange(session_at(view.today, 1), session_at(view.today, count))
+        latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
+        return DateRange(session_at(latest_session, 1 - count), latest_session)
+
+    if is_future:
+        return period_from(view.today + ONE_DAY, UNITS[unit], count)
+    return DateRange(shifted(view.today, UNITS[unit], -count) + ONE_DAY, view.today)
+
+
+# --- parts of a period ------------------------------------------------------------------------------------------------
+def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) -> DateRange | None:
+    """The numbered part of a period: "first trading day", "last week" (the last seven days), "second friday".
+
+    `ordinal` is a word of `ORDINALS`, or "last" or "final". None if the period has no such part.
+    """
+    index = ORDINALS[ordinal] - 1 if ordinal in ORDINALS else -1
+    if unit in UNITS and not (unit == CalendarUnit.DAY and view.trading):
+        return _nth_unit(period, index, UNITS[unit])
+    if unit[:3] in WEEKDAY_ABBREVIATIONS:
+        return _nth_weekday(period, index, WEEKDAY_ABBREVIATIONS.index(unit[:3]), view)
+    return _nth_session(period, index)
+
+
+def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | None:
+    after = period.last + ONE_DAY
+    first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
+    part = period_from(first, unit)
+    return part if period.contains(part.first) and period.contains(part.last) else None
+
+
+def _nth_weekday(period: DateRange, index: int, weekday: int, view: Viewpoint) -> DateRange | None:
+    if index >= 0:
+        days_to_first = (weekday - period.first.weekday()) % 7
+        day = period.first + timedelta(days=days_to_first + 7 * index)
+    else:
+        day = period.last - timedelta(days=(period.last.weekday() - weekday) % 7)
+    return view.day_at_or_after(day) if period.contains(day) else None
+
+
+def _nth_session(period: DateRange, index: int) -> DateRange | None:
+    before = period.first - ONE_DAY
+    after = period.last + ONE_DAY
+    day = session_at(before, index + 1) if index >= 0 else session_at(after, -1)
+    return one_day(day) if period.contains(day) else None
+
+
+def edge_of_period(period: DateRange, edge: str, view: Viewpoint) -> DateRange:
+    """The last day or session of a period for "end" and "close", else its first."""
+    if edge in {"end", "close"}:
+        return view.day_at_or_before(period.last)
+    if view.trading:
+        return one_day(session_at(period.first - ONE_DAY, 1))
+    return one_day(period.first)

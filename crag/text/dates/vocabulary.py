@@ -1,0 +1,90 @@
+"""The words of date expressions, and pieces of patterns made of them.
+
+The pieces are for lower-case text with single spaces. A piece without a group around it, such as ``STEP``, is a bare
+list of alternatives: put it into a group.
+"""
+
+from crag.text.dates.calendars import CalendarUnit
+
+# --- words and what they mean -----------------------------------------------------------------------------------------
+STEPS = {
+    **dict.fromkeys(("last", "past", "previous", "prior", "preceding"), -1),
+    **dict.fromkeys(("this", "current"), 0),
+    **dict.fromkeys(("next", "coming", "upcoming"), 1),
+}
+"""How many weeks, months, ... a word steps forward."""
+
+ORDINALS = {
+    "first": 1, "1st": 1,
+    "second": 2, "2nd": 2,
+    "third": 3, "3rd": 3,
+    "fourth": 4, "4th": 4,
+    "fifth": 5, "5th": 5,
+}  # fmt: skip
+
+_COUNTING_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: number for number, word in enumerate(_COUNTING_WORDS.split())} | {"a": 1, "an": 1}
+"""Words for counts: "two weeks ago", "a year ago"."""
+
+MONTH_ABBREVIATIONS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+"""The first three letters; they identify every spelling of `MONTH_NAME` and of `WEEKDAY`."""
+
+UNITS = {"qtr": CalendarUnit.QUARTER} | {unit.value: unit for unit in CalendarUnit}
+"""Units of the calendar. Sessions of the exchange ("trading day") are not among them."""
+
+# --- pieces of patterns: numbers --------------------------------------------------------------------------------------
+YEAR = "(?:1[89]|20)[0-9]{2}"
+"""1800 to 2099. Not 1750: in questions such numbers are rarely years."""
+
+MONTH = "(?P<month>[0-9]{1,2})"
+DAY = "(?P<day>[0-9]{1,2})"
+NUMBER = "[0-9]{1,3}|" + "|".join(NUMBERS)
+
+AND_YEAR = f"(?:(?:,|, | |-)(?P<year>{YEAR}))?"
+"""An optional year after a day: "may 5, 2023"."""
+
+# --- pieces of patterns: names and words ------------------------------------------------------------------------------
+MONTH_NAME = (
+    r"(?:"
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?"
+    r"|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+    r")\b\.?"
+)
+"""A month in full or abbreviated ("sept."). Not the beginning of another word, such as "marched"."""
+
+WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+STEP = "|".join(STEPS)
+RECENT = "most recent|recent|latest"
+ORDINAL = "|".join(ORDINALS)
+
+SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
+"""A session of the exchange, or its end."""
+
+COUNTED = "trading day|trading session|session|business day|day|week|month|quarter|year"
+"""What can be counted: "three trading days ago"."""
+
+NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
+"""What can be a numbered part of a period: "second friday of march"."""
+
+OF = "(?: of| in| for| from|,)? ?(?:the )?(?:year )?"
+"""What may stand between a quarter and its year."""
+
+
+def month_number(written: str) -> int:
+    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH_NAME`.
+
+    >>> month_number("Sept."), month_number("09")
+    (9, 9)
+    """
+    if written.isdigit():
+        return int(written)
+    return 1 + MONTH_ABBREVIATIONS.index(written[:3].casefold())
+
+
+def count_number(written: str) -> int:
+    """The number of a count in digits or words. Raises ValueError for zero: "past 0 days" is not a time."""
+    number = NUMBERS[written] if written in NUMBERS else int(written)
+    if number == 0:
+        raise ValueError("a count of zero")
+    return number
