@@ -3,10 +3,10 @@
 from crag.answering.answerer import Answerer as Answerer
 from crag.answering.answerer import Draft as Draft
 from crag.answering.answerer import generate_all as generate_all
-from crag.answering.answerer import shown as shown
+from crag.answering.answerer import prompt_for_trace as prompt_for_trace
 from crag.answering.checks import CaseView as CaseView
 from crag.answering.checks import Check as Check
-from crag.answering.checks import checks_of as checks_of
+from crag.answering.checks import build_checks as build_checks
 from crag.answering.checks import class_gate as class_gate
 from crag.answering.checks import gated_answer as gated_answer
 from crag.answering.checks import score_gate as score_gate
@@ -15,9 +15,9 @@ from crag.answering.confidence import PAGES_KIND as PAGES_KIND
 from crag.answering.confidence import ConfidenceModel as ConfidenceModel
 from crag.answering.confidence import Feature as Feature
 from crag.answering.confidence import LogisticModel as LogisticModel
-from crag.answering.evidence import evidence_of as evidence_of
+from crag.answering.evidence import find_evidence as find_evidence
 from crag.answering.features import answer_features as answer_features
-from crag.answering.features import kind_of as kind_of
+from crag.answering.features import answer_kind as answer_kind
 from crag.answering.normalise import MAX_TOKENS as MAX_TOKENS
 from crag.answering.normalise import normalise as normalise
 from crag.answering.normalise import trim_to_tokens as trim_to_tokens

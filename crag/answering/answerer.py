@@ -6,7 +6,7 @@ from typing import cast
 
 from crag.answering.normalise import normalise
 from crag.answering.prompts import Prompt, answer_prompt
-from crag.answering.second_look import Level, Review, assessed
+from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
@@ -17,8 +17,16 @@ from crag.settings import AnsweringSettings, DomainName
 class Draft:
     """An answer that no check has passed yet.
 
-    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `review` is
-    the second look's. `candidate` holds the answer with its features and P(correct).
+    Attributes:
+        answer: The answer so far.
+        evidence: The context that the model read; empty if no model wrote the answer.
+        generation: The model's reply; None if no model wrote the answer.
+        level: How sure the model says it is, if the prompt asks for it.
+        review: The result of the second look.
+        replies: The model's later replies, by the name of what a check asked for.
+        candidate: The answer with its features and P(correct).
+        single_page_answers: What the model answers from single pages, one answer per page.
+        withheld: Whether a check has replaced the answer.
     """
 
     answer: Answer
@@ -28,10 +36,8 @@ class Draft:
     review: Review | None = None
     replies: Mapping[str, Generation] = field(default_factory=dict)
     candidate: Candidate | None = None
-    alone: tuple[str, ...] = ()
-    """What pages say, each read alone."""
+    single_page_answers: tuple[str, ...] = ()
     withheld: bool = False
-    """Whether a check has replaced the answer."""
 
     @property
     def abstains(self) -> bool:
@@ -40,7 +46,14 @@ class Draft:
 
 
 class Answerer:
-    """Fills the preset's prompt (db3 section 2.4) and reads the reply."""
+    """Fills the preset's prompt (db3 section 2.4) and reads the reply.
+
+    Example:
+        answerer = Answerer(settings.answering, model)
+        request = answerer.request(query, context)
+        [generation] = generate_all(model, [request], deadline)
+        draft = answerer.read(generation, context, source="web")
+    """
 
     def __init__(self, settings: AnsweringSettings, model: LanguageModel) -> None:
         self.model = model
@@ -49,67 +62,94 @@ class Answerer:
 
     def request(self, query: Query, context: str, domain: str | None = None) -> GenerationRequest:
         """The prompt for a question of the router's `domain`; adapters are tuned on the same prompt."""
-        own = self._settings
+        settings = self._settings
+        hint = settings.hints.get(cast("DomainName", domain), "")
+
         # Gates and P(correct) read the log-probability, now or when fitted to these traces.
-        return request_of(
-            own,
+        return build_request(
+            settings,
             self._prompt,
-            query,
-            context,
-            hint=own.hints.get(cast("DomainName", domain), ""),
-            max_tokens=own.max_new_tokens,
-            adapter=own.adapter,
-            log_probability=True,
+            PromptInputs(query, context, hint=hint),
+            max_tokens=settings.max_new_tokens,
+            adapter=settings.adapter,
+            with_log_probability=True,
         )
 
     def read(self, generation: Generation, context: str, source: str) -> Draft:
         """The draft that a reply gives. A failed or unfinished one is an abstention; partial text is not trusted."""
-        text, level = assessed(generation.text) if self._prompt.assesses else (generation.text, None)
-        answer = normalise(text, source)
         if generation.finish_reason == "error":
-            answer, level = abstain(f"the language model failed: {generation.error}", source), None
+            failure = abstain(f"the language model failed: {generation.error}", source)
+            return Draft(failure, context, generation)
+
+        text = generation.text
+        level = None
+        if self._prompt.assesses:
+            text, level = split_assessment(text)
+
         if generation.finish_reason == "deadline":
-            when = "finished" if generation.completion_tokens else "began"
-            answer, level = abstain(f"time ran out before the language model {when}", source), None
-        return Draft(answer, context, generation, level)
+            progress = "finished" if generation.completion_tokens else "began"
+            out_of_time = abstain(f"time ran out before the language model {progress}", source)
+            return Draft(out_of_time, context, generation, level)
+
+        return Draft(normalise(text, source), context, generation, level)
 
 
-def shown(request: GenerationRequest) -> object:
-    """The prompt as the trace stores it: chat turns or plain text."""
-    turns = [{"role": message.role, "content": message.content} for message in request.messages]
-    return turns or request.prompt
+@dataclass(frozen=True, slots=True)
+class PromptInputs:
+    """What a prompt's placeholders are filled with, beside the settings' word limit.
+
+    `answer` is the one under review, `hint` the preset's line about the question's domain; both are empty elsewhere.
+    """
+
+    query: Query
+    context: str
+    answer: str = ""
+    hint: str = ""
 
 
-def request_of(
+def build_request(
     settings: AnsweringSettings,
     prompt: Prompt,
-    query: Query,
-    context: str,
-    answer: str = "",
-    hint: str = "",
+    inputs: PromptInputs,
     *,
     max_tokens: int,
     adapter: str | None,
-    log_probability: bool = False,
+    with_log_probability: bool = False,
 ) -> GenerationRequest:
     """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
-    limit, asked_at = settings.word_limit, query.query_time
-    places = {"query_time": asked_at, "context": context, "query": query.text, "answer": answer, "hint": hint}
-    messages = prompt.render(token_limit=limit, **places)
-    text = "\n\n".join(message.content for message in messages)
+    messages = prompt.render(
+        token_limit=settings.word_limit,
+        query_time=inputs.query.query_time,
+        context=inputs.context,
+        query=inputs.query.text,
+        answer=inputs.answer,
+        hint=inputs.hint,
+    )
+    is_chat = settings.form == "chat"
+    plain_text = "\n\n".join(message.content for message in messages)
+
     return GenerationRequest(
-        messages=messages if settings.form == "chat" else (),
-        prompt=None if settings.form == "chat" else text,
+        messages=messages if is_chat else (),
+        prompt=None if is_chat else plain_text,
         adapter=adapter,
         max_tokens=max_tokens,
         temperature=settings.temperature,
         top_p=settings.top_p,
-        with_log_probability=log_probability,
+        with_log_probability=with_log_probability,
     )
 
 
+def prompt_for_trace(request: GenerationRequest) -> object:
+    """The prompt as the trace stores it: chat turns, or a string."""
+    if not request.messages:
+        return request.prompt
+    return [{"role": message.role, "content": message.content} for message in request.messages]
+
+
 def generate_all(model: LanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-    """One generation per request, in order, even if the engine returns too few."""
+    """One generation per request, in order, even if the engine returns too few or too many."""
     generations = list(model.generate(requests, deadline))[: len(requests)]
-    missing = len(requests) - len(generations)
-    return generations + [Generation.failed("the engine returned no generation for this request")] * missing
+
+    while len(generations) < len(requests):
+        generations.append(Generation.failed("the engine returned no generation for this request"))
+    return generations

@@ -1,7 +1,7 @@
 """Checks that withhold or change an answer.
 
 A check that fires leaves a `GateFiring` with the withheld answer in the trace, so a run shows what each check cost and
-saved. To add a check, write a class and put it into `checks_of`.
+saved. To add a check, write a class and put it into `build_checks`.
 """
 
 from abc import ABC, abstractmethod
@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from crag.answering.answerer import Draft, request_of
+from crag.answering.answerer import Draft, PromptInputs, build_request
 from crag.answering.confidence import ConfidenceModel
 from crag.answering.features import answer_features
 from crag.answering.prompts import PROMPTS
-from crag.answering.second_look import review_of
+from crag.answering.second_look import read_review
 from crag.core.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -76,9 +76,13 @@ class Formula(Check):
     name = "formula"
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        if draft.answer.decision is not Decision.ANSWERED:
+            return None
         today = case.query.asked_at.date() if case.query.asked_at else None
-        found = computed(draft.answer.text, today) if draft.answer.decision is Decision.ANSWERED else None
-        return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
+        result = computed(draft.answer.text, today)
+        if result is None:
+            return None
+        return GateFiring(self.name, f"computed: {result.explanation}", result.text)
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ class SelfAssessment(Check):
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         if draft.level in self.accepted:
             return None
-        said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
-        return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self.accepted)}", I_DONT_KNOW)
+        assessment = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
+        reason = f"the model {assessment}; accepted: {', '.join(self.accepted)}"
+        return GateFiring(self.name, reason, I_DONT_KNOW)
 
 
 @dataclass(frozen=True)
@@ -108,24 +113,34 @@ class Refine(Check):
 
     def applies(self, draft: Draft) -> bool:
         """Also check the model's own "i don't know", if the preset says so."""
-        finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
-        return not draft.abstains or (self.refine.abstentions and finished and not draft.withheld)
+        if not draft.abstains:
+            return True
+        is_finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
+        return self.refine.abstentions and is_finished and not draft.withheld
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
-        prompt, most = PROMPTS[self.refine.prompt], self.refine.max_new_tokens
-        question = case.query, draft.evidence, draft.answer.text
-        return {"refine": request_of(self.settings, prompt, *question, max_tokens=most, adapter=None)}
+        request = build_request(
+            self.settings,
+            PROMPTS[self.refine.prompt],
+            PromptInputs(case.query, draft.evidence, answer=draft.answer.text),
+            max_tokens=self.refine.max_new_tokens,
+            adapter=None,
+        )
+        return {"refine": request}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
         reply = draft.replies.get("refine") or Generation.failed("the model was not asked")
-        review = review_of(draft.answer, reply)
+        review = read_review(draft.answer, reply)
         case.note(f"second look: {review.verdict}: {reply.text.strip()!r}")
         return replace(draft, review=review)
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        if draft.review is None or draft.review.answer == draft.answer:
+        if draft.review is None:
             return None
-        return GateFiring(self.name, draft.review.answer.reason, draft.review.answer.text)
+        reviewed = draft.review.answer
+        if reviewed == draft.answer:
+            return None
+        return GateFiring(self.name, reviewed.reason, reviewed.text)
 
 
 @dataclass(frozen=True)
@@ -139,53 +154,66 @@ class ExpectedScore(Check):
     model: ConfidenceModel | None
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        text, source = draft.answer.text, draft.answer.source
         features = answer_features(case.trace, draft)
-        likely = self.model.probability(features) if self.model else None
-        return replace(draft, candidate=Candidate(text, source, features, likely))
+        p_correct = self.model.probability(features) if self.model else None
+        candidate = Candidate(draft.answer.text, draft.answer.source, features, p_correct)
+        return replace(draft, candidate=candidate)
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        likely = draft.candidate.probability if draft.candidate else None
-        if likely is None or likely > self.threshold:
+        p_correct = draft.candidate.probability if draft.candidate else None
+        if p_correct is None or p_correct > self.threshold:
             return None
-        return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self.threshold:g}", I_DONT_KNOW)
+        return GateFiring(self.name, f"P(correct) is {p_correct:.2f}, not above {self.threshold:g}", I_DONT_KNOW)
 
 
-def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
+def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
-    checks: list[Check] = [Formula()] if settings.compute else []
+    checks: list[Check] = []
+    if settings.compute:
+        checks.append(Formula())
     if settings.self_assessment:
         checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
-    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence)]
+
+    threshold = settings.confidence.threshold if settings.confidence else 0.0
+    checks.append(ExpectedScore(threshold, confidence))
+    return checks
 
 
 def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:
     """The first gate of that `source` (``any`` or ``web``) that closes for the question's route (NEC 2.1 step 1)."""
     for gate in gates:
-        if isinstance(gate, ClassGate) and gate.source == source and (reason := _class_reason(gate, route)):
+        if not isinstance(gate, ClassGate) or gate.source != source:
+            continue
+        reason = _closing_reason(gate, route)
+        if reason is not None:
             return GateFiring(gate.name, reason, gate.answer)
     return None
 
 
-def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
+def _closing_reason(gate: ClassGate, route: Route | None) -> str | None:
     """Why the gate closes, or None. Without a route it stays open."""
     if gate.above is None:
         likeliest = label(route, gate.field)
         return f"the router's {gate.field} is {likeliest}" if likeliest in gate.classes else None
-    share = probability(route, gate.field, gate.classes)
-    if share is None or share <= gate.above:
+
+    class_probability = probability(route, gate.field, gate.classes)
+    if class_probability is None or class_probability <= gate.above:
         return None
-    return f"P({gate.field} is {' or '.join(gate.classes)}) is {share:.2f}, above {gate.above:g}"
+    return f"P({gate.field} is {' or '.join(gate.classes)}) is {class_probability:.2f}, above {gate.above:g}"
 
 
 def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
     """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
-        if isinstance(gate, ScoreGate) and (value is None or value <= gate.minimum):
-            found = "no passage was scored" if value is None else f"the best passage fits with {value:.2f} at most"
-            return GateFiring(gate.name, f"{found}, not above {gate.minimum:g}", I_DONT_KNOW)
+        if not isinstance(gate, ScoreGate):
+            continue
+        if value is None:
+            return GateFiring(gate.name, f"no passage was scored, not above {gate.minimum:g}", I_DONT_KNOW)
+        if value <= gate.minimum:
+            reason = f"the best passage fits with {value:.2f} at most, not above {gate.minimum:g}"
+            return GateFiring(gate.name, reason, I_DONT_KNOW)
     return None
 
 

@@ -10,12 +10,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from crag.answering.features import kind_of
+from crag.answering.features import answer_kind
 from crag.core.places import REPOSITORY
 from crag.settings import SettingsError
 from crag.weights.needed import SHIPPED_CALIBRATIONS, needed_folder
 
 MOST_DEVIATIONS = 3.0
+"""Standard deviations from the mean beyond which a feature counts no further."""
+MOST_LOGIT = 30.0
+"""Beyond it a probability differs from 0 or 1 by less than 1e-13; the exponential of a large logit would overflow."""
 PAGES_KIND: Literal["web"] = "web"
 
 
@@ -43,16 +46,17 @@ class LogisticModel(BaseModel):
     def probability(self, features: Mapping[str, float]) -> float:
         """A number from 0 to 1. A missing feature counts as its mean."""
         logit = self.bias
-        for name, own in self.features.items():
-            deviations = (features.get(name, own.mean) - own.mean) / own.scale
-            logit += own.weight * max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+        for name, feature in self.features.items():
+            value = features.get(name, feature.mean)
+            deviations = (value - feature.mean) / feature.scale
+            logit += feature.weight * max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
+        return 1 / (1 + math.exp(-max(-MOST_LOGIT, min(MOST_LOGIT, logit))))
 
 
 class ConfidenceModel(BaseModel):
     """P(correct) of an answer.
 
-    `covers` are the kinds of answers (`crag.answering.kind_of`) that the model was fitted to. `pages` is fitted to
+    `covers` are the kinds of answers (`crag.answering.answer_kind`) that the model was fitted to. `pages` is fitted to
     answers from pages alone, and used for them, if given: there the same feature deserves another weight.
     """
 
@@ -65,27 +69,35 @@ class ConfidenceModel(BaseModel):
 
     def probability(self, features: Mapping[str, float]) -> float | None:
         """P(correct); None for a kind of answer that the model does not cover."""
-        kind = kind_of(features)
+        kind = answer_kind(features)
+        if kind not in self.covers:
+            return None
         model = self.pages if self.pages and kind == PAGES_KIND else self.correct
-        return model.probability(features) if kind in self.covers else None
+        return model.probability(features)
 
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
         """Read a shipped file or one of `models/calibration/` by its name, or any file by its path.
+
         Raises SettingsError: the file is missing or has another format.
         """
         path = needed_folder("answering.confidence.model", "calibration", name).path
         try:
             return cls.model_validate_json(path.read_bytes())
         except OSError as error:
-            there = (
-                ", ".join(sorted(file.stem for file in (REPOSITORY / SHIPPED_CALIBRATIONS).glob("*.json"))) or "none"
-            )
             raise SettingsError(
-                f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); shipped: {there}; '
-                "crag train calibrate makes one"
+                f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); '
+                f"shipped: {_shipped_names()}; crag train calibrate makes one"
             ) from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {fault}') from None
+            field = ".".join(map(str, first["loc"]))
+            raise SettingsError(
+                f'key "answering.confidence.model": {path} is no calibration file: {field}: {first["msg"]}'
+            ) from None
+
+
+def _shipped_names() -> str:
+    """The calibration files that ship, for an error message."""
+    files = (REPOSITORY / SHIPPED_CALIBRATIONS).glob("*.json")
+    return ", ".join(sorted(file.stem for file in files)) or "none"

@@ -9,105 +9,199 @@ from collections.abc import Mapping, Sequence
 
 from crag.answering.answerer import Draft
 from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace, probability
+from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
 from crag.text.matching import same_answer
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
 GRAPH_STATES = ("found", "not_found", "empty_calendar", "no_call", "down")
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
+MOST_ANSWER_WORDS = 20
+"""A longer answer counts as one of this many words."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"})
+_FUNCTION_WORDS = frozenset(
+    {"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"}
+)
 
 
 def answer_features(trace: Trace, draft: Draft) -> dict[str, float]:
-    """Features of an answer: those of its question, its source, its wording, and what the model said about it."""
-    text, generation, of_graph = draft.answer.text, draft.generation, draft.answer.source == GRAPH
-    words = words_of(text)
-    new = _new_words(words, trace)
-    classes = [(field, name) for field, names in ROUTE_CLASSES.items() for name in names]
-    shares = {f"{field}={name}": probability(trace.route, field, (name,)) for field, name in classes}
-    features = {name: own for name, own in shares.items() if own is not None} | {
-        **{f"graph={state}": float(trace.graph_state == state) for state in GRAPH_STATES},
-        "from_graph": float(of_graph),
-        "from_values": float(generation is None),
-        "answer_words": float(min(len(words), 20)),
-        "answer_is_number": float(bool(words) and all(word[0].isdigit() for word in words)),
-        "answer_is_yes_or_no": float(bool(words) and words[0] in {"yes", "no"}),
-        "answer_is_invalid": float(text == INVALID_QUESTION),
-        "answer_repeats_question": float(bool(words) and not new),
-    }
-    scored = [passage for passage in trace.passages if "cross_encoder" in passage.scores]
-    logits = sorted((passage.scores["cross_encoder"] for passage in scored), reverse=True)
-    known: dict[str, float | None] = {
-        "top_passage_logit": logits[0] if logits else None,
-        "top_passage_margin": logits[0] - logits[1] if len(logits) > 1 else None,
-        "self_assessment": LEVELS[draft.level] if draft.level else None,
-        "review": REVIEWS.get(draft.review.verdict, 0.0) if draft.review else None,
-    }
-    if of_graph:
-        # How sure the writer was of the calls: a call for something else than the question is rarely its only idea.
-        calls = trace.generations.get("calls")
-        known["calls_log_probability"] = calls.mean_log_probability if calls is not None else None
-        known["example_similarity"] = trace.example_similarity
-    if generation is not None:
-        # How sure the model was of its words, and how undecided about the first one.
-        known["mean_log_probability"] = generation.mean_log_probability
-        known["first_token_entropy"] = None if of_graph else generation.first_entropy
-        features["answer_in_evidence"] = share(new, draft.evidence)
-        if trace.facts and not of_graph:
-            features["answer_in_facts"] = share(new, " ".join(fact.text for fact in trace.facts))
-        if trace.passages:
-            wanted = f" {' '.join(words)} "
-            having = sum(wanted in f" {' '.join(words_of(passage.text))} " for passage in trace.passages)
-            features["passages_with_answer"] = having / len(trace.passages) if words else 0.0
-        if scored and not of_graph:
-            features |= _passage_features(trace, scored, new or words)
-        if draft.alone:
-            features["pages_for"] = pages_for(text, draft.alone)
-    return features | {name: value for name, value in known.items() if value is not None}
+    """Features of an answer: those of its question, its wording, its sources, and what the model said about it."""
+    features = _question_features(trace)
+    features |= _wording_features(trace, draft)
+    if draft.generation is not None:
+        features |= _support_features(trace, draft)
+
+    features |= _ranking_features(trace)
+    if draft.level:
+        features["self_assessment"] = LEVELS[draft.level]
+    if draft.review:
+        features["review"] = REVIEWS.get(draft.review.verdict, 0.0)
+
+    is_from_graph = draft.answer.source == GRAPH
+    if is_from_graph:
+        features |= _call_features(trace)
+    if draft.generation is not None:
+        features |= _certainty_features(draft.generation, with_entropy=not is_from_graph)
+    return features
 
 
-def pages_for(text: str, alone: Sequence[str]) -> float:
-    """How many pages, read alone, give this answer."""
-    return float(sum(answer != I_DONT_KNOW and same_answer(answer, text) for answer in alone))
-
-
-def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
-    """How well the passage with most of these words of the answer fits the question."""
-    best = max(scored, key=lambda passage: (share(words, passage.text), passage.scores["cross_encoder"]))
-    asked = [word for word in words_of(trace.query) if word not in _SMALL]
-    return {
-        "answer_passage_logit": best.scores["cross_encoder"],
-        "question_in_answer_passage": share(asked, f"{best.page_name} {best.text}"),
-    }
-
-
-def kind_of(features: Mapping[str, float]) -> str:
-    """The kind of answer: ``web``, ``graph generated`` (by a model), or ``graph read``."""
+def answer_kind(features: Mapping[str, float]) -> str:
+    """The kind of answer: ``web``, ``graph generated`` (by a model), or ``graph read`` (by rules)."""
     if features.get("from_values", 0.0) > 0:
         return "graph read"
     return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
 
 
-def words_of(text: str) -> list[str]:
-    """The words and numbers of a text, in lower case."""
+def count_agreeing_pages(text: str, single_page_answers: Sequence[str]) -> float:
+    """How many pages, each read by itself, give this answer."""
+    agreeing = 0
+    for answer in single_page_answers:
+        if answer != I_DONT_KNOW and same_answer(answer, text):
+            agreeing += 1
+    return float(agreeing)
+
+
+# --- groups of features -----------------------------------------------------------------------------------------------
+
+
+def _question_features(trace: Trace) -> dict[str, float]:
+    """The router's probabilities of all classes that it gave, and the state of the graph."""
+    features = {}
+    for field, class_names in ROUTE_CLASSES.items():
+        for class_name in class_names:
+            class_probability = probability(trace.route, field, (class_name,))
+            if class_probability is not None:
+                features[f"{field}={class_name}"] = class_probability
+
+    for state in GRAPH_STATES:
+        features[f"graph={state}"] = float(trace.graph_state == state)
+    return features
+
+
+def _wording_features(trace: Trace, draft: Draft) -> dict[str, float]:
+    """Where the answer comes from and what it looks like."""
+    text = draft.answer.text
+    words = split_words(text)
+    has_words = bool(words)
+    has_new_words = bool(_new_words(words, trace))
+
+    return {
+        "from_graph": float(draft.answer.source == GRAPH),
+        "from_values": float(draft.generation is None),
+        "answer_words": float(min(len(words), MOST_ANSWER_WORDS)),
+        "answer_is_number": float(has_words and all(word[0].isdigit() for word in words)),
+        "answer_is_yes_or_no": float(has_words and words[0] in {"yes", "no"}),
+        "answer_is_invalid": float(text == INVALID_QUESTION),
+        "answer_repeats_question": float(has_words and not has_new_words),
+    }
+
+
+def _ranking_features(trace: Trace) -> dict[str, float]:
+    """How well the best passage fits the question, and by how much better than the second."""
+    logits = sorted((_logit(passage) for passage in _scored_passages(trace)), reverse=True)
+
+    features = {}
+    if logits:
+        features["top_passage_logit"] = logits[0]
+    if len(logits) > 1:
+        features["top_passage_margin"] = logits[0] - logits[1]
+    return features
+
+
+def _call_features(trace: Trace) -> dict[str, float]:
+    """How sure the writer was of the calls: a call for something else than the question is rarely its only idea."""
+    calls = trace.generations.get("calls")
+    features = {}
+    if calls is not None and calls.mean_log_probability is not None:
+        features["calls_log_probability"] = calls.mean_log_probability
+    if trace.example_similarity is not None:
+        features["example_similarity"] = trace.example_similarity
+    return features
+
+
+def _certainty_features(generation: Generation, *, with_entropy: bool) -> dict[str, float]:
+    """How sure the model was of its words, and how undecided about the first one."""
+    features = {}
+    if generation.mean_log_probability is not None:
+        features["mean_log_probability"] = generation.mean_log_probability
+    if with_entropy and generation.first_entropy is not None:
+        features["first_token_entropy"] = generation.first_entropy
+    return features
+
+
+def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
+    """Where else the words of a generated answer are: its context, facts, passages, answers of single pages."""
+    is_from_graph = draft.answer.source == GRAPH
+    words = split_words(draft.answer.text)
+    new_words = _new_words(words, trace)
+
+    features = {"answer_in_evidence": share(new_words, draft.evidence)}
+    if trace.facts and not is_from_graph:
+        features["answer_in_facts"] = share(new_words, " ".join(fact.text for fact in trace.facts))
+    if trace.passages:
+        features["passages_with_answer"] = _share_of_passages_with(words, trace.passages)
+
+    scored = _scored_passages(trace)
+    if scored and not is_from_graph:
+        features |= _answer_passage_features(trace, scored, new_words or words)
+    if draft.single_page_answers:
+        features["pages_for"] = count_agreeing_pages(draft.answer.text, draft.single_page_answers)
+    return features
+
+
+def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -> float:
+    """The share of the passages that have these words in this order; 0 for no words."""
+    if not words:
+        return 0.0
+    phrase = f" {' '.join(words)} "
+    having = sum(phrase in f" {' '.join(split_words(passage.text))} " for passage in passages)
+    return having / len(passages)
+
+
+def _answer_passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
+    """How well the passage with most of these words of the answer fits the question."""
+    best = max(scored, key=lambda passage: (share(words, passage.text), _logit(passage)))
+    question_words = [word for word in split_words(trace.query) if word not in _FUNCTION_WORDS]
+    return {
+        "answer_passage_logit": _logit(best),
+        "question_in_answer_passage": share(question_words, f"{best.page_name} {best.text}"),
+    }
+
+
+def _scored_passages(trace: Trace) -> list[Passage]:
+    """The passages that a cross-encoder scored."""
+    return [passage for passage in trace.passages if "cross_encoder" in passage.scores]
+
+
+def _logit(passage: Passage) -> float:
+    """The cross-encoder's score of a scored passage."""
+    return passage.scores["cross_encoder"]
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def split_words(text: str) -> list[str]:
+    """The words and numbers of a text, in lower case; ``1,250.5`` is one."""
     return _WORD.findall(text.lower().replace(",", ""))
 
 
 def added_words(text: str, trace: Trace) -> list[str]:
     """The words that an answer adds to the question; all of them where it adds none."""
-    words = words_of(text)
+    words = split_words(text)
     return _new_words(words, trace) or words
-
-
-def _new_words(words: list[str], trace: Trace) -> list[str]:
-    """The words of an answer that the question does not have."""
-    asked = set(words_of(trace.query))
-    return [word for word in words if word not in asked and word not in _SMALL]
 
 
 def share(words: Sequence[str], text: str) -> float:
     """The share of the words that are in the text; 0 for no words."""
-    found = set(words_of(text))
-    return sum(word in found for word in words) / len(words) if words else 0.0
+    if not words:
+        return 0.0
+    words_in_text = set(split_words(text))
+    return sum(word in words_in_text for word in words) / len(words)
+
+
+def _new_words(words: list[str], trace: Trace) -> list[str]:
+    """The words of an answer that the question does not have, without function words."""
+    known_words = _FUNCTION_WORDS.union(split_words(trace.query))
+    return [word for word in words if word not in known_words]

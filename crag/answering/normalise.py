@@ -15,37 +15,59 @@ MAX_TOKENS = 75
 """The evaluator's limit in Llama-2 tokens, without the beginning-of-sequence token."""
 
 _SCAFFOLDING = re.compile(
-    r"^\W*(?:(?:final |short |the )?answer(?: is)?\s{,9}:|assistant[^\S\n]{,9}:?\s{,9}\n|a:|output:|response:)\s*", re.I
+    r"""
+    ^\W*
+    (?: (?:final[ ]|short[ ]|the[ ])? answer (?:[ ]is)? \s{,9}:   # "The answer is:", not "The answer is Paris"
+      | assistant [^\S\n]{,9} :? \s{,9} \n                       # a role on a line of its own
+      | a: | output: | response:
+    )
+    \s*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_CHAT_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?doc\b[^>\n]{0,200}>", re.IGNORECASE)
+_CHAT_TOKENS = re.compile(
+    r"""
+      <\|[^|<>\n]{1,40}\|>             # <|im_end|>
+    | \[/?INST\] | <</?SYS>> | </?s>   # Llama 2
+    | </?doc\b[^>\n]{0,200}>           # the marks of our contexts
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _ABSTENTIONS = re.compile(
-    r"\bi (?:really |honestly )?(?:don't|do not|dont|didn't) (?:actually )?(?:know|have (?:enough|sufficient|any|that))"
-    r"|\bi(?:'m| am) (?:not (?:sure|certain|aware)|unsure|unable to|afraid i)"
-    r"|\bi (?:can't|cannot|could not|couldn't) (?:answer|determine|find|provide|confirm|say|tell|verify)"
-    r"|\b(?:cannot|can't|could not) be (?:determined|answered|found|inferred)"
-    r"|\bnot (?:enough|sufficient) information"
-    r"|\b(?:references?|context|documents?|facts?|text|information|passages?)(?: \w+){0,3}"
-    r" (?:do not|does not|don't|doesn't) (?:mention|provide|contain|specify|state|say|give|include)"
-    r"|^not found:"
-    r"|^(?:unknown|unsure|not (?:sure|known|available|specified|mentioned)|no (?:answer|information)|n/?a|idk)\W*$",
-    re.IGNORECASE,
+    r"""
+      \bi[ ](?:really[ ]|honestly[ ])?(?:don't|do[ ]not|dont|didn't)[ ](?:actually[ ])?
+          (?: know | have[ ](?:enough|sufficient|any|that) )
+    | \bi(?:'m|[ ]am)[ ](?: not[ ](?:sure|certain|aware) | unsure | unable[ ]to | afraid[ ]i )
+    | \bi[ ](?:can't|cannot|could[ ]not|couldn't)[ ](?:answer|determine|find|provide|confirm|say|tell|verify)
+    | \b(?:cannot|can't|could[ ]not)[ ]be[ ](?:determined|answered|found|inferred)
+    | \bnot[ ](?:enough|sufficient)[ ]information
+      # "the references do not mention it"
+    | \b(?:references?|context|documents?|facts?|text|information|passages?)(?:[ ]\w+){0,3}
+          [ ](?:do[ ]not|does[ ]not|don't|doesn't)[ ](?:mention|provide|contain|specify|state|say|give|include)
+    | ^not[ ]found:
+      # These as a whole answer only: "The Unknown" and "Not Available" are names.
+    | ^(?: unknown | unsure | not[ ](?:sure|known|available|specified|mentioned) | no[ ](?:answer|information)
+         | n/?a | idk )\W*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _INVALID = re.compile(
     r"\binvalid[ _-]?question\b|\bquestion is (?:invalid|not valid)\b|\bfalse premise\b", re.IGNORECASE
 )
-_ITEM = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " "})
+_LIST_MARK = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
+_PLAIN_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " "})
 
 
 def normalise(text: str, source: str) -> Answer:
     """The answer in a generated text. `source` names its origin in the trace."""
     line = one_line(text)
-    plain = line.translate(_QUOTES)
     if not line:
         return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model gave no text")
-    if _INVALID.search(plain):
+
+    plain_line = line.translate(_PLAIN_QUOTES)
+    if _INVALID.search(plain_line):
         return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, source, "the model found a false premise")
-    if _ABSTENTIONS.search(plain):
+    if _ABSTENTIONS.search(plain_line):
         return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model said that it does not know")
     return Answer(trim_to_tokens(line), Decision.ANSWERED, source, "the model answered")
 
@@ -54,24 +76,40 @@ def one_line(text: str) -> str:
     """The first line with content, or a list's items, without chat tokens, scaffolding and wrapping quotes."""
     text = _CHAT_TOKENS.sub(" ", clean(text))
     text = _SCAFFOLDING.sub("", text.strip())
-    printable = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
-    lines = [" ".join(line.split()) for line in printable if any(map(str.isalnum, line))]
-    line = _joined_list(lines) if lines else ""
-    line = re.sub(r"^\*\*(.+?)\*\*", r"\1", line).strip()
-    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" and line[0] not in line[1:-1]:
-        line = line[1:-1].strip()
-    return line
+
+    lines = _content_lines(text)
+    line = _join_list(lines) if lines else ""
+    line = re.sub(r"^\*\*(.+?)\*\*", r"\1", line).strip()  # bold
+    return line[1:-1].strip() if _is_quoted(line) else line
 
 
-def _joined_list(lines: list[str]) -> str:
+def _content_lines(text: str) -> list[str]:
+    """The lines with a letter or digit; what cannot be printed becomes a blank, and runs of blanks become one."""
+    lines = []
+    for line in text.splitlines():
+        printable = "".join(character if character.isprintable() else " " for character in line)
+        if any(map(str.isalnum, printable)):
+            lines.append(" ".join(printable.split()))
+    return lines
+
+
+def _is_quoted(line: str) -> bool:
+    """Whether one pair of equal quotes wraps the whole line. In ``"A" and "B"`` the quotes are two pairs."""
+    return len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" and line[0] not in line[1:-1]
+
+
+def _join_list(lines: list[str]) -> str:
     """The first line, with the list items that belong to it."""
-    first, rest = lines[0], lines[1:]
-    items = [_ITEM.sub("", line) for line in itertools.takewhile(_ITEM.match, rest)]
-    if items and first.endswith(":"):
-        return f"{first} {', '.join(items)}"
-    if items and _ITEM.match(first):
-        return ", ".join([_ITEM.sub("", first), *items])
-    return first
+    first_line, *later_lines = lines
+    items = [_LIST_MARK.sub("", line) for line in itertools.takewhile(_LIST_MARK.match, later_lines)]
+    if not items:
+        return first_line
+
+    if first_line.endswith(":"):
+        return f"{first_line} {', '.join(items)}"
+    if _LIST_MARK.match(first_line):
+        return ", ".join([_LIST_MARK.sub("", first_line), *items])
+    return first_line
 
 
 def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
@@ -83,13 +121,15 @@ def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
     tokenizer = _tokenizer()
     if tokenizer is None:
         return truncate_to_bound(text, max_tokens).strip()
+
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    kept = max_tokens
+    tokens_to_keep = max_tokens
     while len(encoding.ids) > max_tokens:
         # A character of several byte tokens may lie across the cut: shorten until the text fits.
-        text = text[: encoding.offsets[kept - 1][1]].strip()
+        _, end = encoding.offsets[tokens_to_keep - 1]
+        text = text[:end].strip()
         encoding = tokenizer.encode(text, add_special_tokens=False)
-        kept -= 1
+        tokens_to_keep -= 1
     return text
 
 

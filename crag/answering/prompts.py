@@ -29,10 +29,18 @@ class Prompt:
         self, *, token_limit: int, query_time: str, context: str, query: str, answer: str = "", hint: str = ""
     ) -> tuple[Message, ...]:
         """Fill in the placeholders. Inserted text is not searched for placeholders again."""
-        places = {"token_limit": str(token_limit), "query_time": query_time, "context": context, "query": query}
-        places |= {"answer": answer, "hint": hint and f"{hint}\n"}
-        system, user = (Template(turn).substitute(places) for turn in (self.system, self.user))
-        return (Message("system", system), Message("user", user)) if system else (Message("user", user),)
+        values = {
+            "token_limit": str(token_limit),
+            "query_time": query_time,
+            "context": context,
+            "query": query,
+            "answer": answer,
+            "hint": f"{hint}\n" if hint else "",
+        }
+        user_turn = Message("user", Template(self.user).substitute(values))
+        if not self.system:
+            return (user_turn,)
+        return Message("system", Template(self.system).substitute(values)), user_turn
 
 
 _SYSTEM = (
@@ -142,6 +150,6 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def answer_prompt(settings: AnsweringSettings) -> Prompt:
-    """The prompt that asks for an answer: the preset's own, or the one that it names."""
-    own = settings.own_prompt
-    return Prompt(own.system, own.user) if own else PROMPTS[settings.prompt]
+    """The prompt that asks for an answer: the one that the preset spells out, or the one that it names."""
+    custom = settings.own_prompt
+    return Prompt(custom.system, custom.user) if custom else PROMPTS[settings.prompt]

@@ -1,4 +1,8 @@
-"""Reads what a model says about an answer: its confidence (WeKnow-RAG) or a review (NEC 2.1 step 7, 2.4 and 3.5)."""
+r"""Reads what a model says about an answer: its confidence (WeKnow-RAG) or a review (NEC 2.1 step 7, 2.4 and 3.5).
+
+The patterns of a review read a verdict at the beginning of a reply. They must not match answers that begin with the
+same word, such as "Right-handed", "Right Said Fred" or "Wrong Turn": only what ends a verdict may follow it.
+"""
 
 import enum
 import re
@@ -11,27 +15,52 @@ from crag.engines.llm.base import Generation
 Level = Literal["high", "medium", "low"]
 
 _LEVEL = re.compile(
-    r"[\s(\[*_,;.-]{,9}\bconfidence(?: level)?\W{,8}(?:is\W{1,9})?(?P<level>high|medium|low)\b[\s)\].*_]*", re.I
+    r"""
+    [\s(\[*_,;.-]{,9}                      # brackets, marks and blanks before it belong to it
+    \b confidence (?:[ ]level)?
+    \W{,8} (?: is\W{1,9} )?                # "Confidence: high", "confidence is *low*"
+    (?P<level> high | medium | low ) \b    # not "highly"
+    [\s)\].*_]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
-
-def assessed(text: str) -> tuple[str, Level | None]:
-    """The text without its assessment, wherever it stands, and the level; None if it names no level or several."""
-    levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
-    return _LEVEL.sub("\n", text).strip(), cast("Level", levels.pop()) if len(levels) == 1 else None
-
-
-_SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided) ){0,5}answer)(?: is|[\u2019']s) "
-_END = r"(?=\s{0,9}(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
-"""What may follow a verdict: "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
-_CONFIRMED = re.compile(rf"\W{{,9}}(?:yes\W{{1,9}})?(?:{_SUBJECT}|is )?(?:correct|right)(?: answer)?{_END}", re.I)
+_SUBJECT = r"""
+    (?: it | that | this | (?: (?: the | that | this | your | given | proposed | provided ) [ ] ){0,5} answer )
+    (?: [ ]is | [\u2019']s ) [ ]
+"""
+_VERDICT_END = r"""
+    (?=
+        \s{0,9}
+        (?: [.,;:!?()*"\u201d] | \s[-\u2013\u2014]\s | (?: because | since )\b | $ )
+    )
+"""
+_CONFIRMED = re.compile(
+    rf"""
+    \W{{,9}} (?: yes\W{{1,9}} )?           # "Yes, ..."
+    (?: {_SUBJECT} | is[ ] )?              # "The given answer is ...", "It's ..."
+    (?: correct | right ) (?: [ ]answer )?
+    {_VERDICT_END}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _REJECTED = re.compile(
-    rf"\W{{,9}}(?:no\W{{1,9}})?(?:{_SUBJECT}|is )?(?:incorrect|wrong|not (?:correct|right))(?: answer)?{_END}"
-    r"(?:[\s.,;:!?()*\"\u201d]|[-\u2013\u2014](?=\s)|(?:because|since)\b)*",
-    re.IGNORECASE,
+    rf"""
+    \W{{,9}} (?: no\W{{1,9}} )?
+    (?: {_SUBJECT} | is[ ] )?
+    (?: incorrect | wrong | not[ ](?:correct|right) ) (?: [ ]answer )?
+    {_VERDICT_END}
+    (?: [\s.,;:!?()*"\u201d] | [-\u2013\u2014](?=\s) | (?: because | since )\b )*    # not the minus sign of "-3"
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_LEAD_IN = re.compile(
-    r"\W{,9}(?:the )?(?:correct|right) answer(?: (?:is|was|would be|should be)\b|\s?:)[\s:]*", re.IGNORECASE
+_CORRECTION_LEAD_IN = re.compile(
+    r"""
+    \W{,9} (?: the[ ] )? (?: correct | right ) [ ]answer
+    (?: [ ] (?: is | was | would[ ]be | should[ ]be )\b | \s?: )
+    [\s:]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -51,28 +80,59 @@ class Review(NamedTuple):
     answer: Answer
 
 
-def review_of(answer: Answer, generation: Generation) -> Review:
+def split_assessment(text: str) -> tuple[str, Level | None]:
+    r"""The text without its assessment, wherever that is, and the level; None if it names no level or several.
+
+    Example:
+        split_assessment("Paris\nConfidence: high")  # ("Paris", "high")
+    """
+    levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
+    level = cast("Level", levels.pop()) if len(levels) == 1 else None
+    return _LEVEL.sub("\n", text).strip(), level
+
+
+def read_review(answer: Answer, generation: Generation) -> Review:
     """Read the model's reply about an answer. Without a reply, withdraw the answer."""
+    source = answer.source
     if generation.finish_reason in {"error", "deadline"}:
-        why = generation.error or "time ran out"
-        return Review(ReviewVerdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {why}", answer.source))
-    said, further = one_line(generation.text), generation.text.strip().partition("\n")[2]
-    correction = _correction(said)
-    if correction == said and _CONFIRMED.match(said):
+        cause = generation.error or "time ran out"
+        return Review(ReviewVerdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {cause}", source))
+
+    first_line = one_line(generation.text)
+    correction = _remove_verdict(first_line)
+    if correction == first_line and _CONFIRMED.match(first_line):
         return Review(ReviewVerdict.CONFIRMED, answer)
-    found = normalise(correction or _correction(one_line(further)), answer.source)
-    if found.text.casefold().strip(" .") == answer.text.casefold().strip(" ."):
+
+    # "Incorrect." on the first line: the correction is on the lines after it.
+    if not correction:
+        _, _, later_lines = generation.text.strip().partition("\n")
+        correction = _remove_verdict(one_line(later_lines))
+
+    corrected = normalise(correction, source)
+    if _is_same(corrected.text, answer.text):
         return Review(ReviewVerdict.CONFIRMED, answer)
-    if found.decision is Decision.ABSTAINED:
-        return Review(ReviewVerdict.WITHDRAWN, abstain("the second look withdrew the answer", answer.source))
+    if corrected.decision is Decision.ABSTAINED:
+        return Review(ReviewVerdict.WITHDRAWN, abstain("the second look withdrew the answer", source))
+
     reason = f"the second look corrected {answer.text!r}"
-    return Review(ReviewVerdict.CORRECTED, Answer(found.text, found.decision, found.source, reason))
+    return Review(ReviewVerdict.CORRECTED, Answer(corrected.text, corrected.decision, source, reason))
 
 
-def _correction(said: str) -> str:
-    """The reply without its verdict and without "the correct answer is"; may be empty."""
-    left = said
-    while rejected := _REJECTED.match(left):
-        left = left[rejected.end() :]
-    left = left[lead_in.end() :] if (lead_in := _LEAD_IN.match(left)) else left
-    return left.rstrip(" )") if left != said and "(" not in left else left
+def _is_same(text: str, other: str) -> bool:
+    """Whether two answers differ in case and final full stops at most."""
+    return text.casefold().strip(" .") == other.casefold().strip(" .")
+
+
+def _remove_verdict(line: str) -> str:
+    """The reply without "wrong" and without "the correct answer is"; may be empty."""
+    rest = line
+    while rejected := _REJECTED.match(rest):
+        rest = rest[rejected.end() :]
+
+    lead_in = _CORRECTION_LEAD_IN.match(rest)
+    if lead_in:
+        rest = rest[lead_in.end() :]
+
+    # "Wrong (it is Paris)": the bracket that opened with the verdict is gone, so is the one that closes.
+    has_lost_its_bracket = rest != line and "(" not in rest
+    return rest.rstrip(" )") if has_lost_its_bracket else rest

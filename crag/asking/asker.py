@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from crag.answering import evidence_of
+from crag.answering import find_evidence
 from crag.asking.documents import OwnPage, read_pages, search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Trace
 from crag.core.files import UserError
@@ -42,7 +42,7 @@ class Answer:
         withheld = closed[-1] if closed and text == I_DONT_KNOW else None
         if withheld and trace.answer:
             said = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
-            evidence = evidence_of(replace(trace, answer=said))
+            evidence = find_evidence(replace(trace, answer=said))
         likely = [one.probability for one in trace.candidates if one.text == (withheld or text)]
         sentence = evidence.sentence if evidence else None
         source = ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url)))) if evidence else None

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from crag.answering import shown
+from crag.answering import prompt_for_trace
 from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.retrieval import questions, with_pages
 from crag.core.contracts import I_DONT_KNOW, Page, Query, Trace
@@ -270,7 +270,7 @@ def _add_generations(load: Workload, model: CountingModel, traces: Sequence[Trac
     for requests, counts in model.calls:
         step = "route"
         if requests:
-            step = step_by_prompt.get(str(shown(requests[0])), "route")
+            step = step_by_prompt.get(str(prompt_for_trace(requests[0])), "route")
             if worker:
                 worker.measure(requests, counts)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from crag.answering import Answerer, Check, ConfidenceModel, checks_of
+from crag.answering import Answerer, Check, ConfidenceModel, build_checks
 from crag.core.contracts import Answer, Stage, Trace
 from crag.core.deadline import BatchClock
 from crag.core.queries import parse_batch
@@ -48,7 +48,7 @@ class CragAgent:
         answering = settings.answering
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
         self._confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
-        checks = [*checks_of(answering, self._confidence), *more_checks]
+        checks = [*build_checks(answering, self._confidence), *more_checks]
 
         facts_answerer = Answerer(settings.graph_answering, self._model)
         self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])

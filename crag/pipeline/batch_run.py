@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from crag.answering import Answerer, Check, Draft, evidence_of, gated_answer, generate_all, shown
+from crag.answering import Answerer, Check, Draft, find_evidence, gated_answer, generate_all, prompt_for_trace
 from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
 from crag.core.deadline import BatchClock, Deadline, StuckError, call_within
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
@@ -161,7 +161,7 @@ class BatchRun:
             trace.seconds = dict(self.clock.seconds)
             trace.out_of_time = dict(out_of_time or {})
             trace.tokens = dict(tokens or {})
-            trace.evidence = evidence_of(trace)
+            trace.evidence = find_evidence(trace)
             trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
         return answers, [case.trace for case in self.cases]
 
@@ -301,7 +301,7 @@ class BatchRun:
         for case, by_name in exchanges.items():
             generations[case] = {}
             for name, exchange in by_name.items():
-                case.trace.prompts[name] = shown(exchange.request)
+                case.trace.prompts[name] = prompt_for_trace(exchange.request)
                 case.trace.generations[name] = exchange.generation
                 generations[case][name] = exchange.generation
         return generations

@@ -152,7 +152,7 @@ class ReadPagesSeparately(Check):
         for key, reply in draft.replies.items():
             if key.startswith("alone ") and reply.finish_reason in {"stop", "length"}:
                 answers.append(self.answerer.read(reply, "", WEB).answer.text)
-        return replace(draft, alone=tuple(answers))
+        return replace(draft, single_page_answers=tuple(answers))
 
     def __call__(self, case: CaseView, draft: Draft) -> None:
         """Withholds nothing: P(correct) knows how many pages agree."""

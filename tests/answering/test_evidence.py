@@ -2,7 +2,7 @@
 
 import pytest
 
-from crag.answering import evidence_of
+from crag.answering import find_evidence
 from crag.core.contracts import (
     GRAPH,
     WEB,
@@ -52,7 +52,7 @@ def said(text: str, source: str = WEB) -> Answer:
     ],
 )
 def test_it_has_most_of_the_answer_in_the_best_passage(answer: str, passages: list[str], sentence: str | None) -> None:
-    found = evidence_of(trace_of(said(answer), *passages))
+    found = find_evidence(trace_of(said(answer), *passages))
     assert (found is None) == (sentence is None)
     if found and sentence:
         assert found.sentence.startswith(sentence)
@@ -62,13 +62,13 @@ def test_it_has_most_of_the_answer_in_the_best_passage(answer: str, passages: li
 def test_an_answer_of_the_graph_rests_on_its_call() -> None:
     facts = ("jaws: director Steven Spielberg", "jaws: year 1975")
     page = "Steven Spielberg made it."
-    assert evidence_of(trace_of(said("Steven Spielberg", GRAPH), page, facts=facts)) == Evidence(
+    assert find_evidence(trace_of(said("Steven Spielberg", GRAPH), page, facts=facts)) == Evidence(
         facts[0], "knowledge graph: call 0"
     )
-    assert evidence_of(trace_of(said("2", GRAPH), page, facts=facts)) is None, "a model's number"
-    both = evidence_of(trace_of(said("2", GRAPH), page, facts=facts, by_model=False))
+    assert find_evidence(trace_of(said("2", GRAPH), page, facts=facts)) is None, "a model's number"
+    both = find_evidence(trace_of(said("2", GRAPH), page, facts=facts, by_model=False))
     assert both == Evidence(" ".join(facts), "knowledge graph: call 0; knowledge graph: call 1")
 
 
 def test_an_abstention_has_none() -> None:
-    assert evidence_of(trace_of(abstain("no"), "I don't know.")) is None
+    assert find_evidence(trace_of(abstain("no"), "I don't know.")) is None

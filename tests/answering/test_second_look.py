@@ -2,7 +2,7 @@
 
 import pytest
 
-from crag.answering.second_look import Review, ReviewVerdict, assessed, review_of
+from crag.answering.second_look import Review, ReviewVerdict, read_review, split_assessment
 from crag.core.contracts import I_DONT_KNOW, Answer, Decision
 from crag.engines.llm import Generation
 
@@ -10,7 +10,7 @@ DRAFT = Answer("Barry Levinson", Decision.ANSWERED, "web", "the model answered")
 
 
 def review_of_reply(reply: str) -> Review:
-    return review_of(DRAFT, Generation(reply, -0.1, 1, 1, "stop"))
+    return read_review(DRAFT, Generation(reply, -0.1, 1, 1, "stop"))
 
 
 CONFIRMED = [
@@ -58,7 +58,7 @@ def test_another_answer_replaces_the_first(reply: str, text: str) -> None:
 
 
 def test_what_could_not_be_reviewed_is_not_trusted() -> None:
-    review = review_of(DRAFT, Generation.failed("out of memory"))
+    review = read_review(DRAFT, Generation.failed("out of memory"))
     assert (review.verdict, review.answer.text) == (ReviewVerdict.NOT_REVIEWED, I_DONT_KNOW)
     assert "could not be reviewed: out of memory" in review.answer.reason
 
@@ -76,4 +76,4 @@ def test_what_could_not_be_reviewed_is_not_trusted() -> None:
     ],
 )
 def test_the_level_is_taken_out_of_the_text(said: str, text: str, level: str | None) -> None:
-    assert assessed(said) == (text, level)
+    assert split_assessment(said) == (text, level)

@@ -103,4 +103,4 @@ def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> N
     replies = {"alone 1": read, "alone 2": Generation("", None, 0, 0, "deadline")}
     draft = Draft(Answer("Barry Levinson", Decision.ANSWERED, WEB, ""), generation=read, replies=replies)
     case = Case(Query("1", QUESTION, ASKED_AT, None, ()), Trace("1", QUESTION, ASKED_AT))
-    assert check.read(case, draft).alone == ("Barry Levinson",)
+    assert check.read(case, draft).single_page_answers == ("Barry Levinson",)

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
-from crag.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
+from crag.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, answer_kind
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import UserError
 from crag.evaluation.metrics import RESAMPLES, SEED, percentile_interval
@@ -34,7 +34,7 @@ LEAST_QUESTIONS = 5
 LEAST_OF_PART = 2
 """Each of its training parts needs this many questions of either class."""
 LEAST_OF_KIND = 10
-"""A kind of answer (`crag.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
+"""A kind of answer (`crag.answering.answer_kind`) with fewer examples is neither learned from nor weighed."""
 LEAST_OF_PAGES = 200
 """Answers from pages get a model of their own if there are as many examples, and others beside them."""
 NO_SPREAD = 1e-9
@@ -84,7 +84,7 @@ def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
         for answer in question.candidates:
             if answer.likely is not None:
                 answers.append(answer)
-                by_kind[kind_of(answer.features)].append(answer)
+                by_kind[answer_kind(answer.features)].append(answer)
 
     quality_by_kind: dict[str, dict[str, float]] = {}
     for kind, kind_answers in sorted(by_kind.items()):
@@ -183,7 +183,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     rows: list[Item] = []
     for question in questions:
         rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
-    kinds = [kind_of(row.features) for row in rows]
+    kinds = [answer_kind(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
         raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
