@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from crag.answering import find_evidence
-from crag.asking.documents import OwnPage, read_pages, search_results
-from crag.core.contracts import I_DONT_KNOW, Decision, Trace
+from crag.asking.documents import Document, read_documents, search_results
+from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
 from crag.core.queries import parse_query_time, query_time_of
 from crag.settings import load_settings, usual_preset
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 class Answer:
     """An answer, for people.
 
-    `sentence` holds it, and `source` is the title and address of its page, or its call; None: none was found.
-    `probability` is P(correct), None without a model for it. `withheld`: an answer of which the agent was not sure
-    enough; the other fields are then about it.
+    Attributes:
+        text: The answer, or "i don't know".
+        sentence: The sentence that holds it; None if none was found.
+        source: The title and address of the sentence's page, or the call that gave the fact.
+        probability: P(correct); None without a model for it.
+        withheld: An answer of which the agent was not sure enough. The three fields above are then about it.
+        trace: All that happened to the question.
     """
 
     text: str
@@ -37,27 +41,68 @@ class Answer:
     @classmethod
     def of(cls, trace: Trace) -> Self:
         """The answer that a trace ends with."""
-        text, evidence = trace.answer.text if trace.answer else I_DONT_KNOW, trace.evidence
-        closed = [gate.withheld for gate in trace.gates if gate.withheld not in {None, text}]
-        withheld = closed[-1] if closed and text == I_DONT_KNOW else None
+        text = trace.answer.text if trace.answer else I_DONT_KNOW
+        withheld = _withheld_answer(trace) if text == I_DONT_KNOW else None
+
+        evidence = trace.evidence
         if withheld and trace.answer:
-            said = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
-            evidence = find_evidence(replace(trace, answer=said))
-        likely = [one.probability for one in trace.candidates if one.text == (withheld or text)]
-        sentence = evidence.sentence if evidence else None
-        source = ", ".join(dict.fromkeys(filter(None, (evidence.source, evidence.url)))) if evidence else None
-        return cls(text, sentence, source, likely[-1] if likely else None, withheld, trace)
+            withheld_answer = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
+            evidence = find_evidence(replace(trace, answer=withheld_answer))
+
+        return cls(
+            text=text,
+            sentence=evidence.sentence if evidence else None,
+            source=_describe_source(evidence) if evidence else None,
+            probability=_last_probability(trace, withheld or text),
+            withheld=withheld,
+            trace=trace,
+        )
 
     def __str__(self) -> str:
         """The answer; below it what it rests on, or why there is none."""
-        sure = "" if self.probability is None else f" ({self.probability:.2f})"
-        reason = self.trace.answer.reason if self.trace.answer else ""
-        below = [f'"{self.sentence}"', self.source] if self.sentence else ["evidence: none found"]
+        lines = [self.text]
+        if self.text == I_DONT_KNOW and not self.withheld:
+            lines.append(self.trace.answer.reason if self.trace.answer else "")
+            if self.trace.lost:
+                lines.append(f"lost to the {self.trace.lost}")
+        else:
+            lines += self._evidence_lines()
+        return "\n    ".join(" ".join(line.split()) for line in lines)
+
+    def _evidence_lines(self) -> list[str]:
+        """The withheld answer, if there is one, and the evidence with its source."""
+        lines = []
         if self.withheld:
-            below.insert(0, f"not sure enough{sure}: {self.withheld}")
-        elif self.text == I_DONT_KNOW:
-            below = [reason, *([f"lost to the {self.trace.lost}"] if self.trace.lost else [])]
-        return "\n    ".join(" ".join(str(line).split()) for line in (self.text, *below))
+            certainty = "" if self.probability is None else f" ({self.probability:.2f})"
+            lines.append(f"not sure enough{certainty}: {self.withheld}")
+
+        if self.sentence:
+            lines += [f'"{self.sentence}"', str(self.source)]
+        else:
+            lines.append("evidence: none found")
+        return lines
+
+
+def _withheld_answer(trace: Trace) -> str | None:
+    """The answer that the last gate withheld; None if all gates stayed open."""
+    for gate in reversed(trace.gates):
+        if gate.withheld not in {None, I_DONT_KNOW}:
+            return gate.withheld
+    return None
+
+
+def _describe_source(evidence: Evidence) -> str:
+    """Title and address of a page, or the call of a fact; one of them where both are equal."""
+    parts = dict.fromkeys([evidence.source, evidence.url])
+    return ", ".join(part for part in parts if part)
+
+
+def _last_probability(trace: Trace, text: str) -> float | None:
+    """P(correct) of an answer, as the last check saw it."""
+    for candidate in reversed(trace.candidates):
+        if candidate.text == text:
+            return candidate.probability
+    return None
 
 
 def _warn(text: str) -> None:
@@ -67,9 +112,17 @@ def _warn(text: str) -> None:
 class Asker:
     """An agent for questions about your pages, a knowledge graph, or both. Models are loaded once, pages read once.
 
-    `preset` is a name or a TOML file, by default that of the commands. `kg_url` is the address of a knowledge graph, by
-    default that of the environment variable. `changes` are TOML lines such as ``answering.word_limit=30``.
+    Args:
+        preset: A name or a TOML file; by default that of the commands.
+        kg_url: The address of a knowledge graph; by default that of the environment variable.
+        changes: TOML lines such as ``answering.word_limit=30``.
+
     Raises crag.settings.SettingsError: the preset cannot be used.
+
+    Example:
+        with Asker() as asker:
+            answer = asker.ask("who founded the club?", pages=["reports/", "https://example.org/history"])
+            print(answer.text, answer.probability, answer.source)
     """
 
     def __init__(
@@ -79,7 +132,7 @@ class Asker:
         audited = settings.answering.model_copy(update={"audit": True})  # people may see what a gate withholds
         self.settings = settings.model_copy(update={"answering": audited})
         self._kg_url = kg_url
-        self._pages: dict[str, list[OwnPage]] = {}
+        self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None
 
     def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> Answer:
@@ -100,21 +153,37 @@ class Asker:
             raise UserError(f'the time {at!r} is not a time like "03/05/2024, 23:18:31 PT"')
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
-        own, agent, size = self.read(pages), self.warm_up(), self.settings.batch_size
-        for batch in (questions[start : start + size] for start in range(0, len(questions), size)):
-            results = [search_results(question, own) for question in batch]
-            rows = {"interaction_id": ["asked"] * len(batch), "query": batch, "search_results": results}
-            _, traces = agent.answer_batch({**rows, "query_time": [asked_at] * len(batch)})
-            yield from map(Answer.of, traces)
 
-    def read(self, pages: Sequence[str | Path]) -> list[OwnPage]:
-        """Read pages ahead of the first question. Raises UserError: no page can be read."""
-        for place in set(map(str, pages)) - self._pages.keys():
-            self._pages[place] = read_pages(place, self.settings.web.extract, _warn)
-        found = [page for place in map(str, pages) for page in self._pages[place]]
-        if pages and not found:
+        documents = self.read(pages)
+        agent = self.warm_up()
+        batch_size = self.settings.batch_size
+        for start in range(0, len(questions), batch_size):
+            batch = questions[start : start + batch_size]
+            _, traces = agent.answer_batch(
+                {
+                    "interaction_id": ["asked"] * len(batch),
+                    "query": batch,
+                    "search_results": [search_results(question, documents) for question in batch],
+                    "query_time": [asked_at] * len(batch),
+                }
+            )
+            for trace in traces:
+                yield Answer.of(trace)
+
+    def read(self, pages: Sequence[str | Path]) -> list[Document]:
+        """Read pages ahead of the first question; each path or address once.
+
+        Raises UserError: no page can be read.
+        """
+        documents: list[Document] = []
+        for location in map(str, pages):
+            if location not in self._documents:
+                self._documents[location] = read_documents(location, self.settings.web.extract, _warn)
+            documents += self._documents[location]
+
+        if pages and not documents:
             raise UserError(f"no readable page: {', '.join(map(str, pages))}")
-        return found
+        return documents
 
     def warm_up(self) -> "CragAgent":
         """Load the models, once; raises crag.weights.manifest.WeightsMissingError."""

@@ -15,7 +15,7 @@ LONGEST_LINE = 256_000_000
 
 
 class UserError(Exception):
-    """The user can mend it: the message says what is wrong, where, and what to do. Commands show it as one line."""
+    """An error that the user can fix: the message says what is wrong, where, and what to do. Commands print it alone."""
 
 
 class DatasetError(UserError, ValueError):

@@ -42,23 +42,30 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
     """
     if not isinstance(value, str):
         return ""
+
     text = value if most is None else value[:most]
     if references and "&" in text:
         # `html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven.
-        text = html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
+        text = html.unescape(_LONG_NUMBER.sub(lambda reference: f"&#{reference[1] or 0}", text))
+
+    # Most names and questions end here.
     if text.isascii() and text.isprintable():
         return text
-    text = _INVISIBLE.sub("", _LINE_END.sub("\n", encodable(text).replace("\r\n", "\n")))
+
+    text = encodable(text).replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", text)
+    text = _INVISIBLE.sub("", text)
     return text if text.isascii() else str(_LOOSE_MARKS.sub("", text))
 
 
-def without_control_tokens(text: str, own: re.Pattern[str] | None = None) -> str:
-    """The text with a blank inside every control token of common models, and of the model whose pattern `own` is.
+def without_control_tokens(text: str, model_tokens: re.Pattern[str] | None = None) -> str:
+    """The text with a blank inside every control token of common models, and of the model with that pattern.
 
     Engines pass all prompts through it: what a question, a page or a graph says must not end its turn.
     """
-    for pattern in filter(None, (own, _CONTROL_TOKEN)):
-        text = pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+    for pattern in (model_tokens, _CONTROL_TOKEN):
+        if pattern is not None:
+            text = pattern.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text)
     return text
 
 
@@ -83,7 +90,7 @@ def encodable_json(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [encodable_json(one) for one in value]
+        return [encodable_json(item) for item in value]
     if isinstance(value, dict):
-        return {encodable(key): encodable_json(one) for key, one in value.items()}
+        return {encodable(key): encodable_json(item) for key, item in value.items()}
     return value

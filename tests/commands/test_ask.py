@@ -122,7 +122,7 @@ def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pyt
         places.append(f"http://127.0.0.1:{slow.server_address[1]}/")
         for place in places:
             said: list[str] = []
-            assert documents.read_pages(place, ExtractSettings(), said.append) == []
+            assert documents.read_documents(place, ExtractSettings(), said.append) == []
             assert [line.startswith(f"skipped: {place}: ") and "\n" not in line for line in said] == [True]
         slow.shutdown()
     with pytest.raises(UserError, match="no readable page: /dev/zero"), Asker("scripted") as asker:
