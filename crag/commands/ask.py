@@ -8,7 +8,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib import import_module
@@ -26,7 +26,7 @@ from crag.commands.command_line import (
     say,
     warn_of_silent_graph,
 )
-from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
+from crag.core.contracts import GRAPH, I_DONT_KNOW, UNROUTED, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.graph_server import mock_graph
@@ -201,10 +201,11 @@ def explained(trace: Trace) -> str:
 
 def _classes(trace: Trace) -> str:
     labels: list[str] = []
-    for field, entry in (trace.route or {}).items():
-        label = str(entry.get("label"))
-        probabilities = entry.get("probabilities")
-        if isinstance(probabilities, Mapping) and label in probabilities:
+    route = trace.route or UNROUTED
+    for field, classification in route.classifications().items():
+        label = classification.label
+        probabilities = classification.probabilities or {}
+        if label in probabilities:
             labels.append(f"{field}: {label} {probabilities[label]:.2f}")
         else:
             labels.append(f"{field}: {label}")

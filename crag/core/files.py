@@ -15,7 +15,7 @@ LONGEST_LINE = 256_000_000
 
 
 class UserError(Exception):
-    """An error that the user can fix: the message says what is wrong, where, and what to do. Commands print it alone."""
+    """An error that the user can fix. The message says what is wrong, where, and what to do; commands print only it."""
 
 
 class DatasetError(UserError, ValueError):

@@ -13,7 +13,18 @@ from functools import partial
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from crag.answering import Answerer, Check, Draft, find_evidence, gated_answer, generate_all, prompt_for_trace
-from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
+from crag.core.contracts import (
+    I_DONT_KNOW,
+    Answer,
+    Decision,
+    GateFiring,
+    Lost,
+    Query,
+    Stage,
+    Trace,
+    abstain,
+    route_label,
+)
 from crag.core.deadline import BatchClock, Deadline, StuckError, call_within
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.pipeline.case import Case
@@ -191,7 +202,7 @@ class BatchRun:
         key = f"{turn.prefix}answer"
 
         def request(case: Case) -> dict[str, GenerationRequest]:
-            domain = label(case.trace.route, "domain")
+            domain = route_label(case.trace.route, "domain")
             return {key: turn.answerer.request(case.query, contexts[case], domain)}
 
         replies = self._generate(stage, turn.answerer.model, contexts, request)

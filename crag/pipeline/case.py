@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, label
+from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, route_label
 from crag.engines.llm import LanguageModel
 from crag.graph import Lookup
 from crag.settings import KnowledgeGraphSettings
@@ -68,9 +68,9 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
     question, the web answers.
     """
     usual, by_dynamism = POLICIES[settings.source_policy]
-    plan = by_dynamism.get(label(route, "static_or_dynamic") or "", usual)
+    plan = by_dynamism.get(route_label(route, "static_or_dynamic") or "", usual)
     asked = bool(lookup.statuses) and not lookup.down
-    if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
+    if asked and (route_label(route, "domain") or lookup.domain) in settings.graph_only_domains:
         plan = GRAPH_ONLY
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
     useful = {Stage.GRAPH_VALUE: lookup.direct_answer is not None, Stage.ANSWER_FROM_GRAPH: has_facts}

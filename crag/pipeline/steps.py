@@ -11,6 +11,7 @@ from crag.core.contracts import (
     GRAPH,
     INVALID_QUESTION,
     TABLES,
+    UNROUTED,
     Answer,
     Decision,
     Fact,
@@ -18,8 +19,8 @@ from crag.core.contracts import (
     Query,
     Route,
     abstain,
-    label,
-    probability,
+    route_label,
+    route_probability,
 )
 from crag.core.deadline import BatchClock, Deadline
 from crag.facts import PublicData
@@ -43,7 +44,7 @@ class RouteQuestions(Step[Route]):
         return self._router.route(_queries(cases), deadline)
 
     def store(self, case: Case, result: Route) -> None:
-        case.trace.route = result or None
+        case.trace.route = None if result == UNROUTED else result
 
 
 class CloseClassGates(Step[GateFiring | None]):
@@ -78,7 +79,7 @@ class AskGraph(Step[Lookup]):
         minimum = self._settings.ask_above
         if minimum is None or isinstance(self._graph, NoKnowledgeGraph):
             return True
-        in_tables = probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
+        in_tables = route_probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
         return in_tables is None or in_tables > minimum
 
     def store(self, case: Case, result: Lookup) -> Answer | None:
@@ -154,4 +155,4 @@ def _queries(cases: Sequence[Case]) -> list[Query]:
 
 def _domains(cases: Sequence[Case]) -> list[str | None]:
     """Predicted domains."""
-    return [label(case.trace.route, "domain") for case in cases]
+    return [route_label(case.trace.route, "domain") for case in cases]
