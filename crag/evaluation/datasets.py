@@ -1,23 +1,24 @@
-"""Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV with a header (``.csv``), also in bz2.
+"""Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV or TSV with a header, also in bz2.
 
 A file cut into numbered parts (``name.jsonl.bz2.part1``) is read as one. A task-3 row has about 10 MB, so a file's rows
 are never in memory together.
 """
 
 import bz2
-import csv
 import io
 import json
 import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
 from crag.core.text import clean, encodable
 
@@ -43,6 +44,26 @@ PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_las
 
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 """Labels of public rows, which agents never see."""
+
+QUESTION_FIELDS = (
+    *("query", "interaction_id", "query_time", "answer", "alt_ans", "alternative_answers", "search_results"),
+    *(*LABEL_FIELDS, "popularity", "split"),
+)
+"""The fields of a question file that are read."""
+
+RECORD_FIELDS = (
+    *QUESTION_FIELDS,
+    *("ground_truth", "prediction", "judgement", "verdict", "reason", "note", "occurrence"),  # of a judged file
+    *("group", "groups", "source", "calls", "frame", "kg_values", "context", "completion"),  # of training
+)
+"""The fields that some command reads from some file of records."""
+
+_SAME_MEANING = ({"answer", "ground_truth"}, {"alt_ans", "alternative_answers"})
+_OFTEN_MISSPELT = {*QUESTION_FIELDS, "ground_truth", "prediction", "judgement"} - {"split", "search_results"}
+"""Without one of these, gold answers, slices or a comparison would vanish without a word."""
+_GOLD_FIELDS = ("answer", "ground_truth")
+_WHOLE_NUMBERS = ("split", "occurrence")
+_KNOWN = frozenset(RECORD_FIELDS)
 
 _STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Type = TypeVar("_Type")
@@ -119,24 +140,32 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
     folder = Path(path).parent
-    records = read_records(path, limit, split)
-    return (_normalise_row(record, folder) for record in records)
+    files = dataset_files(path)  # now, not with the first row
+    lines = _read_lines(Path(path), files, QUESTION_FIELDS)
+    records = islice(_read_split(Path(path), lines, split or Split(None)), limit)
+    return (_normalise_row(record, folder) for record in _checked_names(records))
 
 
-def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
-    """The JSON objects of a file with their places, in any form of `read_rows`, without checking fields.
+def read_records(
+    path: str | Path, limit: int | None = None, split: Split | None = None, required: Collection[str] = ("query",)
+) -> Iterator[Record]:
+    """The JSON objects of a file with their places, in any form of `read_rows`, without checking values.
+
+    A field of `RECORD_FIELDS` may be written with other capitals or blanks. `required` are the columns that a CSV file
+    must have.
     Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
     `split`.
     """
-    files = dataset_files(path)  # now, not with the first row
-    return islice(_read_split(Path(path), files, split or Split(None)), limit)
+    files = dataset_files(path)
+    lines = _read_lines(Path(path), files, RECORD_FIELDS, required)
+    return islice(_read_split(Path(path), lines, split or Split(None)), limit)
 
 
-def _read_split(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
+def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) -> Iterator[Record]:
     is_empty = True
     left_out = 0
-    for place, line in _read_lines(source, files):
-        record = Record(place, parse_object(place, line))
+    for place, line in lines:
+        record = Record(place, _fold_fields(place, parse_object(place, line)))
         if split.holds(record):
             is_empty = False
             yield record
@@ -151,7 +180,8 @@ def _read_split(source: Path, files: Sequence[Path], split: Split) -> Iterator[R
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
     """The number of rows of `read_rows`, without parsing them."""
-    return sum(1 for _ in islice(_read_lines(Path(path), dataset_files(path)), limit))
+    lines = _read_lines(Path(path), dataset_files(path), RECORD_FIELDS)
+    return sum(1 for _ in islice(lines, limit))
 
 
 def dataset_files(path: str | Path) -> list[Path]:
@@ -219,7 +249,9 @@ def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
         raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
-def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+def _read_lines(
+    source: Path, parts: Sequence[Path], fields: Sequence[str], required: Collection[str] = ("query",)
+) -> Iterator[tuple[str, bytes]]:
     """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
     name = _PART.sub(r"\g<stem>", source.name).lower()
     with joined_files(source, parts) as stream, ExitStack() as stack:
@@ -227,30 +259,84 @@ def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, byte
         if name.endswith(".bz2"):
             unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream)))
 
-        if name.removesuffix(".bz2").endswith(".csv"):
-            yield from _read_csv(source, unpacked)
+        delimiter = DELIMITERS.get(Path(name.removesuffix(".bz2")).suffix)
+        if delimiter is not None:
+            yield from _read_csv(source, unpacked, delimiter, fields, required)
             return
         for number, line in lines_of(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
 
-def _read_csv(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
-    """The rows as lines of JSON with their places. Empty cells are left out.
-    Raises DatasetError: no column `query`, or no CSV in UTF-8.
+def _read_csv(
+    source: Path, stream: IO[bytes], delimiter: str, fields: Sequence[str], required: Collection[str]
+) -> Iterator[tuple[str, bytes]]:
+    """The rows as lines of JSON with their places.
+
+    Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
+    the column says that the row has none. Raises DatasetError: no column of `required`, a misspelt one, or no CSV.
     """
-    rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
-    try:
-        columns = rows.fieldnames or ()
-        if "query" not in columns:
-            raise DatasetError(
-                f'{source}, line 1: the header has no column "query", only {", ".join(columns) or "nothing"}'
-            )
-        for row in rows:
-            cells = {name: cell for name, cell in row.items() if name and cell}
-            yield f"{source}, line {rows.line_num}", json.dumps(cells).encode()
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DatasetError(f"{source}, line {rows.line_num + 1}: not CSV in UTF-8 ({error})") from None
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    reader = CsvReader(text, str(source), fields, required, delimiter=delimiter)
+    _check_spelling(f"{reader.place}: unknown column", reader.columns, fields)
+    if fields is QUESTION_FIELDS:
+        _report_ignored(source, tuple(name for name in reader.columns if name and name not in fields))
+
+    for row in reader:
+        values: dict[str, str | int | None] = {}
+        for name, cell in row.cells.items():
+            if name in _WHOLE_NUMBERS and cell.isdecimal():
+                values[name] = int(cell)
+            elif cell or name == "prediction":
+                values[name] = cell
+            elif name in _GOLD_FIELDS:
+                values[name] = None
+        yield f"{source}, line {row.line}", json.dumps(values).encode()
+
+
+@cache  # a file is read several times in a run, but one line is enough
+def _report_ignored(source: Path, columns: Sequence[str]) -> None:
+    if columns:
+        sys.stderr.write(f"{source}: columns that are ignored: {', '.join(columns)}\n")
+
+
+def _check_spelling(fault: str, names: Collection[str], fields: Collection[str]) -> None:
+    """Raise DatasetError if a name is a misspelt field that is missing."""
+    missing = _OFTEN_MISSPELT.intersection(fields).difference(names)
+    for synonyms in _SAME_MEANING:
+        if not synonyms.isdisjoint(names):
+            missing -= synonyms
+
+    unknown = [name for name in names if name not in fields]
+    for name, meant in misspelt_names(unknown, sorted(missing)).items():
+        raise DatasetError(f'{fault} {shown(name)}: did you mean "{meant}"? Correct it, or give it another name')
+
+
+def _checked_names(records: Iterator[Record]) -> Iterator[Record]:
+    """The records; raises DatasetError if a field is misspelt. Each name is checked where it first occurs."""
+    checked = set(QUESTION_FIELDS)
+    for record in records:
+        if not checked.issuperset(record.data):
+            checked.update(record.data)
+            _check_spelling(f"{record.place}: unknown field", record.data, QUESTION_FIELDS)
+        yield record
+
+
+def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The object with the names of `RECORD_FIELDS` where only capitals and blanks differ.
+    Raises DatasetError: a field occurs twice.
+    """
+    if _KNOWN.issuperset(data):
+        return data
+
+    folded: dict[str, Any] = {}
+    for name, value in data.items():
+        known = fold_name(name)
+        target = known if known in _KNOWN else name
+        if target in folded or (target != name and target in data):
+            raise DatasetError(f'{place}: the field "{target}" occurs twice, once as {shown(name)}')
+        folded[target] = value
+    return folded
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------

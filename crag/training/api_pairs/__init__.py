@@ -6,7 +6,6 @@ Entities are spelled the same for every question, so that an entity is in one fo
 """
 
 import argparse
-import csv
 import hashlib
 import re
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from crag.core.csv_files import CsvReader
 from crag.core.deadline import Deadline
 from crag.evaluation.datasets import DatasetError, Record, Split, read_records
 from crag.graph.client import CallLimits, KgClient
@@ -37,6 +37,7 @@ QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
+_LISTING_COLUMNS = ("Name", "Symbol")
 _SECURITY = re.compile(
     r"""
     # The kind of a share and all that follows it; not a kind at the very beginning, which is the company's name.
@@ -173,7 +174,8 @@ def company_names(folder: Path) -> CompanyNames:
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
+            listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
+            rows = [row.cells for row in listings]
         # The first listing of a name counts, so it is written last.
         for row in reversed(rows):
             name = _SECURITY.sub("", row["Name"]).strip(" ,.")
