@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
+from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_DATASET", "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers",
-    "count_rows", "dataset_files", "joined_files", "read_records", "read_rows",
+    "count_rows", "dataset_files", "is_question_file", "joined_files", "read_records", "read_rows", "with_query_time",
 ]  # fmt: skip
 
 _SAMPLE = Path("data/sample/questions.jsonl")
@@ -128,10 +129,10 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """The questions of a file, validated and in one form for all releases.
 
     A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
-    number as one. Texts are cleaned (`crag.core.text`). The alternative answers (``alt_ans`` or
-    ``alternative_answers``, a list or its JSON text ``"[]"``) become ``alt_ans: list[str]``. Every search result has
-    the five fields of `PAGE_FIELDS`; null becomes "". A ``page_result_file`` in a search result is a path inside the
-    question file's folder; the file's text becomes ``page_result``.
+    number as one. Texts are cleaned (`crag.core.text`), and a `query_time` gets CRAG's form. The alternative answers
+    (``alt_ans`` or ``alternative_answers``, a list or its JSON text ``"[]"``) become ``alt_ans: list[str]``. Every
+    search result has the five fields of `PAGE_FIELDS`; null becomes "". A ``page_result_file`` in a search result is a
+    path inside the question file's folder; the file's text becomes ``page_result``.
 
     Args:
         path: The file, the first part of a cut file, or the common name of its parts.
@@ -182,6 +183,12 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
     """The number of rows of `read_rows`, without parsing them."""
     lines = _read_lines(Path(path), dataset_files(path), RECORD_FIELDS)
     return sum(1 for _ in islice(lines, limit))
+
+
+def is_question_file(path: Path) -> bool:
+    """Whether the name is that of a file with fields, so not of plain text."""
+    name = _PART.sub(r"\g<stem>", path.name).lower().removesuffix(".bz2")
+    return Path(name).suffix in {*DELIMITERS, ".jsonl"}
 
 
 def dataset_files(path: str | Path) -> list[Path]:
@@ -344,7 +351,7 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
 
 def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     place = record.place
-    row = dict(record.data)
+    row = dict(with_query_time(record).data)
     for name in _STRING_FIELDS:
         if row.get(name) is None and name != "query":
             row.pop(name, None)
@@ -369,6 +376,20 @@ def _expect(place: str, field: str, value: object, expected_type: type[_Type], d
         fault = "missing or null" if value is None else f"expected {description}, found {shown(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
+
+
+def with_query_time(record: Record) -> Record:
+    """The record with its `query_time`, if it has one, in CRAG's form.
+    Raises DatasetError: it is a string, but no time of `crag.core.queries.TIME_FORMS`.
+    """
+    text = record.data.get("query_time")
+    if not isinstance(text, str) or not text.strip():
+        return record
+
+    normalised = normalise_query_time(clean(text))
+    if normalised is None:
+        raise DatasetError(f'{record.place}, field "query_time": {shown(text)} is no time such as {TIME_FORMS}')
+    return record._replace(data={**record.data, "query_time": normalised})
 
 
 def alternative_answers(record: Record) -> list[str]:

@@ -13,7 +13,8 @@ KNOWN = ("query", "answer", "alt_ans", "question_type")
 
 def read(content: str, *, delimiter: str = ",", strict: bool = True) -> list[tuple[int, dict[str, str]]]:
     lines = io.StringIO(content, newline="")
-    return [tuple(row) for row in CsvReader(lines, "q.csv", KNOWN, ("query",), delimiter=delimiter, strict=strict)]
+    reader = CsvReader(lines, "q.csv", KNOWN, ("query",), delimiter=delimiter, strict=strict)
+    return [(row.line, row.cells) for row in reader]
 
 
 @pytest.mark.parametrize(

@@ -263,3 +263,15 @@ def test_a_misspelt_field_is_no_lost_answer(tmp_path: Path, name: str, content: 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DatasetError, match=re.escape(message)):
         list(read_rows(tmp_path / name))
+
+
+def test_a_time_of_any_form_gets_the_form_of_crag_and_another_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("query,Query Time\nq,2024-03-06T07:18:31Z\nq,\nq,noon\n", encoding="utf-8")
+    rows = read_rows(tmp_path / "q.csv")
+    assert next(rows)["query_time"] == "03/05/2024, 23:18:31 PT"
+    assert "query_time" not in next(rows)
+    message = (
+        r"q\.csv, line 4, field \"query_time\": 'noon' is no time such as \"03/05/2024, 23:18:31 PT\", \"2024-03-05T"
+    )
+    with pytest.raises(DatasetError, match=message):
+        next(rows)

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from crag.core.csv_files import CsvReader
 from crag.core.deadline import Deadline
-from crag.evaluation.datasets import DatasetError, Record, Split, read_records
+from crag.evaluation.datasets import DatasetError, Record, Split, read_records, with_query_time
 from crag.graph.client import CallLimits, KgClient
 from crag.graph.entities import nicknames, team_spelling
 from crag.graph.executor import Executor, ProgramResult, Task
@@ -109,7 +109,7 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
 
 def pair_of(record: Record, **more: object) -> Pair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
-    pair = row_of(record, Pair, **more)
+    pair = row_of(with_query_time(record), Pair, **more)
     try:
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
