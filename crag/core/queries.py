@@ -122,9 +122,9 @@ def parse_query_time(text: str) -> datetime | None:
 
 def _pacific_time(match: re.Match[str]) -> datetime:
     """The moment of a match of `_ISO_TIME`; raises ValueError, OverflowError."""
-    date = [int(match[name] or match[f"us_{name}"]) for name in ("year", "month", "day")]
-    time = [int(match[name] or 0) for name in ("hour", "minute", "second")]
-    moment = datetime(*date, *time)
+    year, month, day = (int(match[name] or match[f"us_{name}"]) for name in ("year", "month", "day"))
+    hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
+    moment = datetime(year, month, day, hour, minute, second)
 
     zone = UTC if match["utc"] else None
     if match["sign"]:
