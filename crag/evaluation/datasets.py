@@ -287,7 +287,8 @@ def _read_csv(
     reader = CsvReader(text, str(source), fields, required, delimiter=delimiter)
     _check_spelling(f"{reader.place}: unknown column", reader.columns, fields)
     if fields is QUESTION_FIELDS:
-        _report_ignored(source, tuple(name for name in reader.columns if name and name not in fields))
+        titles = [name or f"column {number} without a name" for number, name in enumerate(reader.columns, start=1)]
+        _report_ignored(source, tuple(title for title in titles if title not in fields))
 
     for row in reader:
         values: dict[str, str | int | None] = {}
