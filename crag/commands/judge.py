@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import command, parser_of, say
 from crag.core.csv_files import misspelt_names
 from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, write_rows
 from crag.evaluation.batches import gold_answers
@@ -130,11 +130,18 @@ def _judge_runs(options: argparse.Namespace) -> None:
             print("\n".join(_moved(run)))
             if run.is_new:
                 print(f"earlier verdicts  {run.save(overwrite=options.overwrite)}")
-                print(f"report            {write_report(folder)}")
+                _write_report(folder)
 
     cost = cost_line(judge)
     if cost:
         print(f"\n{cost}")
+
+
+def _write_report(folder: Path) -> None:
+    try:
+        print(f"report            {write_report(folder)}")
+    except DatasetError as error:  # the verdicts are stored, and other runs may follow
+        say(f"no report: {error}")
 
 
 def _moved(run: RejudgedRun) -> Iterator[str]:

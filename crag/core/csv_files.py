@@ -65,6 +65,7 @@ class CsvReader:
         strict: bool = True,
     ) -> None:
         self._source = source
+        self._delimiter = delimiter
         self._strict = strict
         self._rows = csv.reader(
             _repaired(lines) if delimiter == "," else lines,
@@ -136,10 +137,12 @@ class CsvReader:
         )
 
     def _hint(self, header: Sequence[str], missing: Collection[str]) -> str:
+        """What the file may have meant: another separator, or a name with a typing error."""
         if len(header) == 1:
             for separator, plural in _SEPARATORS.items():
                 if separator in header[0]:
-                    return f"; {plural} do not separate the columns of this file: save it with another separator"
+                    expected = _SEPARATORS[self._delimiter]
+                    return f"; its columns seem to be separated by {plural}: save it with {expected}"
 
         misspelt = misspelt_names(self.columns, missing)
         return "".join(f'; by "{name}", did you mean "{meant}"?' for name, meant in misspelt.items())

@@ -58,7 +58,7 @@ def test_a_cell_may_hold_a_page_and_a_tab_separates_too() -> None:
         ("Query,Answer,x, answer \n", "q.csv, line 1, column 4: 'answer' names the same column as 'Answer' (column 2)"),
         ("\nx,X\n", "q.csv, line 2, column 2: 'X' names the same column as 'x' (column 1)"),
         ("querry,answer\n", 'q.csv, line 1: the header has no column "query", only querry, answer; by "querry", did'),
-        ("query;answer\n", "only query;answer; semicolons do not separate the columns of this file"),
+        ("query;answer\n", "only query;answer; its columns seem to be separated by semicolons: save it with commas"),
         ("", 'q.csv, line 1: the header has no column "query", only nothing'),
         ("query,answer\nwho?,Lee, Ann\n", "q.csv, line 2: 3 cells, but the header has 2 columns; put quotes"),
         ('query\nq\n"open\nand on\n', "q.csv, line 3: not CSV in UTF-8 (unexpected end of data)"),
