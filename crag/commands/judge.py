@@ -13,7 +13,7 @@ from crag.commands.command_line import command, parser_of, say
 from crag.core.csv_files import misspelt_names
 from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, write_rows
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.datasets import alternative_answers, read_records
+from crag.evaluation.datasets import CORRECTIONS, JUDGED, alternative_answers, read_records
 from crag.evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
 from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
@@ -193,7 +193,7 @@ def _changed_question(pair: VerdictChange) -> Iterator[str]:
 def _judge_file(options: argparse.Namespace) -> None:
     if options.source.is_dir():
         raise DatasetError(f"{options.source}: a folder; `crag judge {options.source}` judges a stored run again")
-    records = list(read_records(options.source))
+    records = list(read_records(options.source, form=JUDGED))
     claims = [claim_of(record) for record in records]
     corrections = _corrections(options.corrections, records) if options.corrections else {}
     references = [_reference(record, options.against) for record in records]
@@ -308,7 +308,7 @@ def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]
         for index, record in enumerate(records)
     }
     corrections: dict[int, Correction] = {}
-    for place, row in read_records(path, required=("interaction_id", "verdict")):
+    for place, row in read_records(path, form=CORRECTIONS):
         if row.get("verdict") not in set(Verdict):
             raise DatasetError(f'{place}, field "verdict": expected one of {", ".join(Verdict)}')
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 __all__ = [
-    "DEFAULT_DATASET", "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers",
-    "count_rows", "dataset_files", "is_question_file", "joined_files", "read_records", "read_rows", "with_query_time",
+    "CORRECTIONS", "DEFAULT_DATASET", "JUDGED", "LABEL_FIELDS", "PAGE_FIELDS",
+    "DatasetError", "FileForm", "Record", "Split", "alternative_answers", "count_rows", "dataset_files",
+    "is_question_file", "joined_files", "read_records", "read_rows", "with_query_time",
 ]  # fmt: skip
 
 _SAMPLE = Path("data/sample/questions.jsonl")
@@ -60,8 +61,28 @@ RECORD_FIELDS = (
 """The fields that some command reads from some file of records."""
 
 _SAME_MEANING = ({"answer", "ground_truth"}, {"alt_ans", "alternative_answers"})
-_OFTEN_MISSPELT = {*QUESTION_FIELDS, "ground_truth", "prediction", "judgement"} - {"split", "search_results"}
-"""Without one of these, gold answers, slices or a comparison would vanish without a word."""
+_QUESTION_TEXTS = frozenset({*QUESTION_FIELDS} - {"split", "search_results"})
+"""Without one of these, gold answers, times or slices would vanish without a word."""
+
+
+class FileForm(NamedTuple):
+    """What a file holds. `required` and `checked` are about the header of a CSV file.
+
+    `fields` may be written with other capitals and blanks, a file without one that is `required` is refused, and so is
+    one that lacks one of the `checked` fields and has a misspelt one. `is_complete`: other columns are ignored.
+    """
+
+    fields: tuple[str, ...] = RECORD_FIELDS
+    required: tuple[str, ...] = ("query",)
+    checked: frozenset[str] = frozenset()
+    is_complete: bool = False
+
+
+QUESTIONS = FileForm(QUESTION_FIELDS, checked=_QUESTION_TEXTS, is_complete=True)
+RECORDS = FileForm()
+JUDGED = FileForm(checked=_QUESTION_TEXTS | {"ground_truth", "prediction", "judgement"})
+CORRECTIONS = FileForm(required=("interaction_id", "verdict"))
+
 _GOLD_FIELDS = ("answer", "ground_truth")
 _WHOLE_NUMBERS = ("split", "occurrence")
 _KNOWN = frozenset(RECORD_FIELDS)
@@ -142,23 +163,22 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """
     folder = Path(path).parent
     files = dataset_files(path)  # now, not with the first row
-    lines = _read_lines(Path(path), files, QUESTION_FIELDS)
+    lines = _read_lines(Path(path), files, QUESTIONS)
     records = islice(_read_split(Path(path), lines, split or Split(None)), limit)
     return (_normalise_row(record, folder) for record in _checked_names(records))
 
 
 def read_records(
-    path: str | Path, limit: int | None = None, split: Split | None = None, required: Collection[str] = ("query",)
+    path: str | Path, limit: int | None = None, split: Split | None = None, form: FileForm = RECORDS
 ) -> Iterator[Record]:
     """The JSON objects of a file with their places, in any form of `read_rows`, without checking values.
 
-    A field of `RECORD_FIELDS` may be written with other capitals or blanks. `required` are the columns that a CSV file
-    must have.
+    A field of `RECORD_FIELDS` may be written with other capitals or blanks.
     Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
     `split`.
     """
     files = dataset_files(path)
-    lines = _read_lines(Path(path), files, RECORD_FIELDS, required)
+    lines = _read_lines(Path(path), files, form)
     return islice(_read_split(Path(path), lines, split or Split(None)), limit)
 
 
@@ -181,7 +201,7 @@ def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
     """The number of rows of `read_rows`, without parsing them."""
-    lines = _read_lines(Path(path), dataset_files(path), RECORD_FIELDS)
+    lines = _read_lines(Path(path), dataset_files(path), QUESTIONS)
     return sum(1 for _ in islice(lines, limit))
 
 
@@ -256,9 +276,7 @@ def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
         raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
-def _read_lines(
-    source: Path, parts: Sequence[Path], fields: Sequence[str], required: Collection[str] = ("query",)
-) -> Iterator[tuple[str, bytes]]:
+def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator[tuple[str, bytes]]:
     """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
     name = _PART.sub(r"\g<stem>", source.name).lower()
     with joined_files(source, parts) as stream, ExitStack() as stack:
@@ -268,27 +286,26 @@ def _read_lines(
 
         delimiter = DELIMITERS.get(Path(name.removesuffix(".bz2")).suffix)
         if delimiter is not None:
-            yield from _read_csv(source, unpacked, delimiter, fields, required)
+            yield from _read_csv(source, unpacked, delimiter, form)
             return
         for number, line in lines_of(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
 
-def _read_csv(
-    source: Path, stream: IO[bytes], delimiter: str, fields: Sequence[str], required: Collection[str]
-) -> Iterator[tuple[str, bytes]]:
+def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -> Iterator[tuple[str, bytes]]:
     """The rows as lines of JSON with their places.
 
     Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
-    the column says that the row has none. Raises DatasetError: no column of `required`, a misspelt one, or no CSV.
+    the column says that the row has none.
+    Raises DatasetError: a required column is missing, one is misspelt, or it is not CSV.
     """
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    reader = CsvReader(text, str(source), fields, required, delimiter=delimiter)
-    _check_spelling(f"{reader.place}: unknown column", reader.columns, fields)
-    if fields is QUESTION_FIELDS:
+    reader = CsvReader(text, str(source), form.fields, form.required, delimiter=delimiter)
+    _check_spelling(f"{reader.place}: unknown column", reader.columns, form)
+    if form.is_complete:
         titles = [name or f"column {number} without a name" for number, name in enumerate(reader.columns, start=1)]
-        _report_ignored(source, tuple(title for title in titles if title not in fields))
+        _report_ignored(source, tuple(title for title in titles if title not in form.fields))
 
     for row in reader:
         values: dict[str, str | int | None] = {}
@@ -308,14 +325,14 @@ def _report_ignored(source: Path, columns: Sequence[str]) -> None:
         sys.stderr.write(f"{source}: columns that are ignored: {', '.join(columns)}\n")
 
 
-def _check_spelling(fault: str, names: Collection[str], fields: Collection[str]) -> None:
+def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
     """Raise DatasetError if a name is a misspelt field that is missing."""
-    missing = _OFTEN_MISSPELT.intersection(fields).difference(names)
+    missing = form.checked.difference(names)
     for synonyms in _SAME_MEANING:
         if not synonyms.isdisjoint(names):
             missing -= synonyms
 
-    unknown = [name for name in names if name not in fields]
+    unknown = [name for name in names if name not in form.fields]
     for name, meant in misspelt_names(unknown, sorted(missing)).items():
         raise DatasetError(f'{fault} {shown(name)}: did you mean "{meant}"? Correct it, or give it another name')
 
@@ -326,7 +343,7 @@ def _checked_names(records: Iterator[Record]) -> Iterator[Record]:
     for record in records:
         if not checked.issuperset(record.data):
             checked.update(record.data)
-            _check_spelling(f"{record.place}: unknown field", record.data, QUESTION_FIELDS)
+            _check_spelling(f"{record.place}: unknown field", record.data, QUESTIONS)
         yield record
 
 

@@ -241,15 +241,16 @@ def test_a_bad_csv_is_told(tmp_path: Path, content: bytes, message: str) -> None
 def test_fields_with_other_capitals_are_read_and_ignored_columns_are_named_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "q.csv").write_text("Query, Answer,Alt Ans,Notes, Seen,\nwho?, Ann,,x,y,z\n", encoding="utf-8")
+    (tmp_path / "q.csv").write_text("Query, Answer,Alt Ans,Notes, Predictions,\nwho?, Ann,,x,y,z\n", encoding="utf-8")
     (tmp_path / "q.tsv").write_text("query\tANSWER \nwho?\tAnn\n", encoding="utf-8")
     (tmp_path / "q.jsonl").write_bytes(lines([{"Query": "who?", " answer": "Ann"}]))
     for name in ("q.csv", "q.tsv", "q.jsonl", "q.csv"):
         (read,) = read_rows(tmp_path / name)
         assert (read["query"], read["answer"], read["alt_ans"]) == ("who?", "Ann", [])
+        assert count_rows(tmp_path / name) == 1
     assert (
         capsys.readouterr().err
-        == f"{tmp_path / 'q.csv'}: columns that are ignored: Notes, Seen, column 6 without a name\n"
+        == f"{tmp_path / 'q.csv'}: columns that are ignored: Notes, Predictions, column 6 without a name\n"
     )
 
 

@@ -184,3 +184,9 @@ def test_a_persons_verdicts_are_counted_in_and_told(tmp_path: Path, capsys: pyte
         write_rows(tmp_path / "own.jsonl", [own | change])
         assert main(arguments) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_misspelt_column_of_a_judged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("query,answer,Predicton\nwho?,Ann,Ann\n", encoding="utf-8")
+    assert main(["--in", str(tmp_path / "in.csv")]) == 2
+    assert "in.csv, line 1: unknown column 'Predicton': did you mean \"prediction\"?" in capsys.readouterr().err
