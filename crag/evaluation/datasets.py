@@ -310,7 +310,7 @@ def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -
     for row in reader:
         values: dict[str, str | int | None] = {}
         for name, cell in row.cells.items():
-            if name in _WHOLE_NUMBERS and cell.isdecimal():
+            if name in _WHOLE_NUMBERS and re.fullmatch(r"\d{1,9}", cell):
                 values[name] = int(cell)
             elif cell or name == "prediction":
                 values[name] = cell
@@ -329,7 +329,7 @@ def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
     """Raise DatasetError if a name is a misspelt field that is missing."""
     missing = form.checked.difference(names)
     for synonyms in _SAME_MEANING:
-        if not synonyms.isdisjoint(names):
+        if synonyms.intersection(names, form.fields):
             missing -= synonyms
 
     unknown = [name for name in names if name not in form.fields]
