@@ -6,7 +6,7 @@ the time. The limits of later stages (`web.extract`, `crag.graph.client`) stand 
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.core.contracts import Page, Query
@@ -20,6 +20,8 @@ TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 TIME_FORMS = '"03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z or an offset such as +01:00, or "2024-03-05"'
 """The forms that `parse_query_time` reads, for messages."""
 _PACIFIC = "America/Los_Angeles"
+_US_ZONES = {"p": _PACIFIC, "m": "America/Denver", "c": "America/Chicago", "e": "America/New_York"}
+"""The first letter of PT, MT, CT and ET. Whether it is PST or PDT, the date knows better than who wrote it."""
 _ISO_TIME = re.compile(
     r"""
     (?: (?P<year>\d{4}) (?P<dash>-?) (?P<month>\d\d) (?P=dash) (?P<day>\d\d)   # 2024-03-05, 20240305
@@ -28,7 +30,11 @@ _ISO_TIME = re.compile(
     (?: (?: T | \s*,\s* | \s+ )
         (?P<hour>\d{1,2}) (?P<colon>:?) (?P<minute>\d\d)
         (?: (?P=colon) (?P<second>\d\d) (?: [.,]\d{1,9} )? )?
-        \s* (?: (?P<utc>Z|UTC|GMT) | P[SD]?T | (?P<sign>[-+\u2212]) (?P<hours>\d\d) (?: :? (?P<minutes>[0-5]\d) )? )?
+        \s*
+        (?: (?P<utc>Z|UTC|GMT)
+          | (?P<us_zone>[PMCE])[SD]?T                                            # PT, EST; not CET
+          | (?P<sign>[-+\u2212]) (?P<hours>\d\d) (?: :? (?P<minutes>[0-5]\d) )?   # +01:00, -08
+        )?
     )?
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
@@ -126,13 +132,22 @@ def _pacific_time(match: re.Match[str]) -> datetime:
     hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
     moment = datetime(year, month, day, hour, minute, second)
 
-    zone = UTC if match["utc"] else None
-    if match["sign"]:
-        offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
-        zone = timezone(offset if match["sign"] == "+" else -offset)
+    zone = _zone_of(match)
     if zone is None:
         return moment
     return moment.replace(tzinfo=zone).astimezone(ZoneInfo(_PACIFIC)).replace(tzinfo=None)
+
+
+def _zone_of(match: re.Match[str]) -> tzinfo | None:
+    """The zone that a match of `_ISO_TIME` names; None for Pacific time, which needs no data about zones."""
+    if match["utc"]:
+        return UTC
+    if match["sign"]:
+        offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
+        return timezone(offset if match["sign"] == "+" else -offset)
+
+    name = _US_ZONES[(match["us_zone"] or "p").lower()]
+    return None if name == _PACIFIC else ZoneInfo(name)
 
 
 def normalise_query_time(text: str) -> str | None:
