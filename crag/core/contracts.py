@@ -28,9 +28,10 @@ class Page:
 class Query:
     """One question as the evaluator asks it.
 
-    `query_time` is the evaluator's text, like ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
-    wall-clock time without a zone, or None if the text is unreadable. `fault` is set if the row is malformed: such a
-    question is not shown to a model and costs one answer. `notes` say which fields were cut, for the trace.
+    `query_time` is in the evaluator's form, ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
+    wall-clock time without a zone, or None if the text, which then stays as it was, is unreadable. `fault` is set if
+    the row is malformed: such a question is not shown to a model and costs one answer. `notes` say which fields were
+    cut or not understood, for the trace.
     """
 
     interaction_id: str

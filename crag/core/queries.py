@@ -4,9 +4,10 @@
 the time. The limits of later stages (`web.extract`, `crag.graph.client`) stand there.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.core.contracts import Page, Query
 from crag.core.text import clean, encodable
@@ -16,6 +17,29 @@ BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 
 TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 """Of `query_time`: Pacific time."""
+TIME_FORMS = '"03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z or an offset such as +01:00, or "2024-03-05"'
+"""The forms that `parse_query_time` reads, for messages."""
+_PACIFIC = "America/Los_Angeles"
+_US_ZONES = {"p": _PACIFIC, "m": "America/Denver", "c": "America/Chicago", "e": "America/New_York"}
+"""The first letter of PT, MT, CT and ET. Whether it is PST or PDT, the date knows better than who wrote it."""
+_ISO_TIME = re.compile(
+    r"""
+    (?: (?P<year>\d{4}) (?P<dash>-?) (?P<month>\d\d) (?P=dash) (?P<day>\d\d)   # 2024-03-05, 20240305
+      | (?P<us_month>\d{1,2}) / (?P<us_day>\d{1,2}) / (?P<us_year>\d{4})        # 3/5/2024: month first, as in CRAG
+    )
+    (?: (?: T | \s*,\s* | \s+ )
+        (?P<hour>\d{1,2}) (?P<colon>:?) (?P<minute>\d\d)
+        (?: (?P=colon) (?P<second>\d\d) (?: [.,]\d{1,9} )? )?
+        \s*
+        (?: (?P<utc>Z|UTC|GMT)
+          | (?P<us_zone>[PMCE])[SD]?T                                            # PT, EST; not CET
+          | (?P<sign>[-+\u2212]) (?P<hours>\d\d) (?: :? (?P<minutes>[0-5]\d) )?   # +01:00, -08
+        )?
+    )?
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+"""A number such as a Unix time is none: ``1709683111`` could be seconds or a date and an hour."""
 _PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result")
 LIMITS = {
     "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
@@ -63,7 +87,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     most = LIMITS["search_results"]
     if len(search_results) > most:
         notes.append(f"search_results was cut from {len(search_results):,} to {most:,} results")
-    time_text = _field("query_time", query_time, notes)
+    time_text, asked_at = _time_field(query_time, notes)
     identifier = _field("interaction_id", interaction_id, notes)
     pages = []
     for rank, item in enumerate(search_results[:most]):
@@ -71,20 +95,87 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
             place = f"search result {rank}: "
             name, url, snippet, html = (_field(key, item.get(key), notes, place) for key in _PAGE_FIELDS)
             pages.append(Page(name, url, snippet, html, rank))
-    return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
+    return Query(identifier, text, time_text, asked_at, tuple(pages), fault, tuple(notes))
 
 
 def query_time_of(moment: datetime | None = None) -> str:
     """A moment, by default now, in the evaluator's form; without a zone it is the machine's."""
-    return (moment or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles")).strftime(TIME_FORMAT)
+    return _format_time((moment or datetime.now()).astimezone(ZoneInfo(_PACIFIC)))
 
 
 def parse_query_time(text: str) -> datetime | None:
-    """``03/05/2024, 23:18:31 PT`` as Pacific wall-clock time without a zone; None for other forms."""
+    """A time as Pacific wall-clock time without a zone; None for a form that is not read.
+
+    CRAG's own form is ``03/05/2024, 23:18:31 PT``; ISO 8601 is read too. A time without a zone is Pacific time, as in
+    CRAG: it must not depend on the machine. A date alone is its midnight, and fractions of a second are dropped.
+
+    >>> parse_query_time("2024-03-06T07:18:31Z")
+    datetime.datetime(2024, 3, 5, 23, 18, 31)
+    """
+    text = text.strip()
     try:
-        return datetime.strptime(text.strip().removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
+        return datetime.strptime(text.removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
     except ValueError:
+        iso = _ISO_TIME.fullmatch(text)
+
+    try:
+        return None if iso is None else _pacific_time(iso)
+    except (ValueError, OverflowError):  # no day of the calendar, or beyond the years 1 to 9999
         return None
+    except ZoneInfoNotFoundError:  # a machine without time zones
+        return None
+
+
+def _pacific_time(match: re.Match[str]) -> datetime:
+    """The moment of a match of `_ISO_TIME`; raises ValueError, OverflowError."""
+    year, month, day = (int(match[name] or match[f"us_{name}"]) for name in ("year", "month", "day"))
+    hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
+    moment = datetime(year, month, day, hour, minute, second)
+
+    zone = _zone_of(match)
+    if zone is None:
+        return moment
+    return moment.replace(tzinfo=zone).astimezone(ZoneInfo(_PACIFIC)).replace(tzinfo=None)
+
+
+def _zone_of(match: re.Match[str]) -> tzinfo | None:
+    """The zone that a match of `_ISO_TIME` names; None for Pacific time, which needs no data about zones."""
+    if match["utc"]:
+        return UTC
+    if match["sign"]:
+        offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
+        return timezone(offset if match["sign"] == "+" else -offset)
+
+    name = _US_ZONES[(match["us_zone"] or "p").lower()]
+    return None if name == _PACIFIC else ZoneInfo(name)
+
+
+def normalise_query_time(text: str) -> str | None:
+    """A time in CRAG's form, in which prompts show it; None if `parse_query_time` cannot read it.
+
+    >>> normalise_query_time("2024-03-05")
+    '03/05/2024, 00:00:00 PT'
+    """
+    moment = parse_query_time(text)
+    return None if moment is None else _format_time(moment)
+
+
+def _format_time(moment: datetime) -> str:
+    """The Pacific wall-clock time in `TIME_FORMAT`; `strftime` alone pads no year before 1000."""
+    return moment.strftime(TIME_FORMAT.replace("%Y", f"{moment.year:04}"))
+
+
+def _time_field(value: object, notes: list[str]) -> tuple[str, datetime | None]:
+    """The row's time as prompts show it, and as a moment; a time that is not understood stays as it is."""
+    text = _field("query_time", value, notes)
+    moment = parse_query_time(text)
+    if moment is not None:
+        return _format_time(moment), moment
+
+    was_cut = isinstance(value, str) and len(value) > LIMITS["query_time"]
+    if text.strip() and not was_cut:
+        notes.append(f"query_time {text!r} is no time that is understood, such as {TIME_FORMS}")
+    return text, None
 
 
 def _field(name: str, value: object, notes: list[str], place: str = "", *, references: bool = False) -> str:
