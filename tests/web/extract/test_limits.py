@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +5,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
 from crag.web.extract.limits import cut_bytes, flatten
+from tests.hang_guard import finish
 
 
 def depth(html: str) -> int:
@@ -49,9 +48,7 @@ def test_depth_is_bounded_and_the_text_is_kept(html: str) -> None:
 )
 def test_scanning_is_linear(part: str) -> None:
     html = part * (2_000_000 // len(part))
-    started = time.process_time()
-    flatten(html, 512)
-    assert time.process_time() - started < 5
+    finish(lambda: flatten(html, 512))  # quadratic: hours
 
 
 @given(st.text(st.sampled_from("<>/divp tabler!-='\" "), max_size=200), st.integers(1, 5))
@@ -71,7 +68,5 @@ def test_bytes_are_bounded_and_scripts_go_before_text() -> None:
 def test_raw_text_ends_at_its_tag_in_any_case_and_takes_linear_time() -> None:
     page = "<script>a</SCRIPT><style>b</sTyLe>" + "<div>" * 40 + "needle"
     assert flatten(page, 30).endswith("<div>" * 30 + "needle")
-    started = time.process_time()
-    flatten("<script></SCRIPT>" * 110_000, 100)
-    assert cut_bytes("<p>a</p>" + "<script>" * 400_000, 2_000_000) == "<p>a</p>"
-    assert time.process_time() - started < 20  # quadratic: minutes
+    finish(lambda: flatten("<script></SCRIPT>" * 110_000, 100))
+    assert finish(lambda: cut_bytes("<p>a</p>" + "<script>" * 400_000, 2_000_000)) == "<p>a</p>"

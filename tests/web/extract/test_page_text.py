@@ -1,7 +1,6 @@
 """Page texts by both parsers: what is kept, what is dropped, and hostile pages. Other parsers are the oracles."""
 
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crag.settings import ExtractSettings
 from crag.web.extract.clean import tidy
 from crag.web.extract.page_text import main_text, page_text, visible_text
+from tests.hang_guard import finish
 
 METHODS = ("main_text", "beautifulsoup")
 PAGES = sorted((Path(__file__).parents[3] / "data" / "sample" / "pages").glob("*.html"))
@@ -202,10 +202,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pages_are_read_in_bounded_time(name: str) -> None:
-    started = time.process_time()
-    page_text(HOSTILE[name], ExtractSettings(max_word_characters=30, english_only=True))
-    assert time.process_time() - started < 8
+def test_hostile_pages_do_not_hang_the_reader(name: str) -> None:
+    """What takes quadratic time in these takes hours."""
+    settings = ExtractSettings(max_word_characters=30, english_only=True)
+    finish(lambda: page_text(HOSTILE[name], settings))
 
 
 MARKS = ["<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<doc>", "</doc>", "[SEP]"]
