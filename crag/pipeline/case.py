@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace
+from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, route_label
 from crag.engines.llm import LanguageModel
 from crag.graph import Lookup
 from crag.settings import KnowledgeGraphSettings

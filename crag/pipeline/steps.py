@@ -19,6 +19,8 @@ from crag.core.contracts import (
     Query,
     Route,
     abstain,
+    route_label,
+    route_probability,
 )
 from crag.core.deadline import BatchClock, Deadline
 from crag.facts import PublicData
