@@ -5,7 +5,6 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,6 +29,7 @@ from crag.commands.command_line import (
 )
 from crag.core.contracts import GRAPH, I_DONT_KNOW, UNROUTED, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import DatasetError, UserError, shown
+from crag.core.logistic import logistic
 from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
@@ -39,8 +39,6 @@ WIDTH = 110
 """Characters of a passage or fact that --why prints."""
 LEAST_SECONDS = 0.05
 """--why leaves out stages that took less."""
-MIN_LOGIT = -99.0
-"""exp of the negative is still a float."""
 GRAPH_STATES = {
     "found": "queried, facts found",
     "not_found": "nothing found",
@@ -257,8 +255,7 @@ def _passage(passage: Passage) -> str:
     logit = passage.scores.get("cross_encoder")
     if logit is None:
         return text
-    relevance = 1 / (1 + math.exp(-max(MIN_LOGIT, logit)))
-    return f"{relevance:.2f} {text}"
+    return f"{logistic(logit):.2f} {text}"
 
 
 def _candidate(candidate: Candidate) -> str:
