@@ -114,8 +114,9 @@ browser:  ## install Chromium for the tests of report.html (Debian, as root)
 lint: $(VENV)/development  ## ruff and mypy only
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-docs: install  ## write docs/commands.md from the commands' own help
+docs: install  ## write docs/commands.md from the commands' own help, and the tables of docs/papers
 	$(BIN)/python -c 'from crag.commands.reference import main; main()'
+	$(BIN)/python -c 'from crag.commands.papers import main; main()'
 
 # The image is built with locks/cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS=locks/gpu.txt
 smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build and run the image (PRESET=... STAND_INS=yes: rehearse a preset without container)

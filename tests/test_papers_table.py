@@ -1,6 +1,7 @@
-"""docs/papers.md holds: what it names exists, no key of a paper's preset is missing, no step is without a test.
+"""docs/papers/rows.toml holds: what it names exists, no key of a paper's preset is missing, no step is without a test.
 
-What it claims is shown by the tests that it names, in tests/papers: they run each preset.
+What it claims is shown by the tests that it names, in tests/papers: they run each preset. The pages are written
+from it.
 """
 
 import ast
@@ -13,12 +14,13 @@ from typing import Any
 import pytest
 
 from crag.commands.command_line import override
+from crag.commands.papers import PaperRow, pages, read_rows
 from crag.settings import SettingsError, load_settings
 
 REPOSITORY = Path(__file__).parents[1]
-PAGE = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
+ROWS = read_rows()
+PAPER_ROWS = [(system, row) for system, rows in ROWS.papers.items() for row in rows]
 PRESETS = [f"crag/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
-TITLES = ("|---", "| system |", "| section |", "| key |", "| what |")
 
 SHOWN = {
     "nec": ("web.", "answering.", "knowledge_graph."),
@@ -33,24 +35,34 @@ _TEST = re.compile(r"(test_\w+):(\w+)")
 _FILE = re.compile(r"((?:[\w*.-]+/)*[\w*.-]+\.(?:md|toml|py))(?::(.+))?")
 
 
-def rows() -> list[tuple[int, list[str]]]:
-    """Line number and cells of each row, without titles and rules."""
-    return [
-        (number, [cell.strip() for cell in line.strip("|").split("|")])
-        for number, line in enumerate(PAGE.splitlines(), start=1)
-        if line.startswith("|") and not line.startswith(TITLES)
-    ]
+def reference(quoted: str) -> tuple[str, str] | None:
+    """Path and what is named inside it, if this names a file, a key or a test."""
+    if found := _PRESET.fullmatch(quoted):
+        return f"crag/presets/{found[1].replace('*', '*[0-9]')}.toml", found[2]
+    if found := _TEST.fullmatch(quoted):
+        return f"tests/papers/{found[1]}.py", found[2]
+    if found := _FILE.fullmatch(quoted):
+        return found[1], found[2] or ""
+    return None
 
 
-def references(text: str) -> Iterator[tuple[str, str]]:
-    """Path and what is named inside it, for everything in backquotes that names a file, a key or a test."""
-    for quoted in _QUOTED.findall(text):
-        if found := _PRESET.fullmatch(quoted):
-            yield f"crag/presets/{found[1].replace('*', '*[0-9]')}.toml", found[2]
-        elif found := _TEST.fullmatch(quoted):
-            yield f"tests/papers/{found[1]}.py", found[2]
-        elif found := _FILE.fullmatch(quoted):
-            yield found[1], found[2] or ""
+def code_references() -> list[str]:
+    """Everything that the rows name as code."""
+    papers = [quoted for _, row in PAPER_ROWS for quoted in row.code]
+    values = [quoted for value in ROWS.values for quoted in value.code]
+    additions = [quoted for addition in ROWS.additions for quoted in addition.code]
+    return papers + values + additions
+
+
+def named_tests() -> list[str]:
+    """Every test that the rows name."""
+    papers = [test for _, row in PAPER_ROWS for test in row.tests]
+    return papers + [test for value in ROWS.values for test in value.tests]
+
+
+def prose() -> str:
+    """The differences, and what is written by hand on the pages."""
+    return "\n".join([*(row.difference for _, row in PAPER_ROWS), *pages().values()])
 
 
 def fault(path: str, inside: str) -> str | None:
@@ -110,31 +122,32 @@ def leaves(node: Any, name: str = "") -> Iterator[str]:
 
 
 def test_everything_that_is_named_exists() -> None:
-    found = list(references(PAGE))
-    assert len(found) > 200, "the page was not read"
+    named = [*code_references(), *named_tests()]
+    assert len(named) > 200, "the rows were not read"
+    unknown = [quoted for quoted in named if reference(quoted) is None]
+    assert unknown == []
+
+    quoted_in_prose = [quoted for _, row in PAPER_ROWS for quoted in _QUOTED.findall(row.difference)]
+    found = filter(None, map(reference, [*named, *quoted_in_prose]))
     assert [wrong for path, inside in found if (wrong := fault(path, inside))] == []
 
 
-def test_every_row_names_a_place_and_every_step_of_an_answer_a_test_that_runs_the_preset() -> None:
-    papers = [(number, cells) for number, cells in rows() if len(cells) > 3]
-    assert len(papers) > 60, "the tables were not read"
-    for number, (section, said, where, _, *shown) in papers:
-        line = f"docs/papers.md, line {number}"
-        places = list(references(where))
-        assert section, line
-        assert said, line
-        assert len(places) == len(_QUOTED.findall(where)) > 0, f"{line}: {where}"
-        steps = [
-            inside for path, inside in places for system, names in SHOWN.items()
-            if path.startswith(f"crag/presets/{system}") and inside.startswith(names)
-        ]  # fmt: skip
-        tests = [path for path, _ in references("".join(shown))]
-        assert not steps or tests, f"{line}: no test shows {steps[0]}"
-        assert all(path.startswith("tests/papers/") for path in tests), f"{line}: {tests}"
+@pytest.mark.parametrize(("system", "row"), PAPER_ROWS, ids=lambda value: getattr(value, "section", value))
+def test_every_row_names_code_and_every_step_of_an_answer_a_test_that_runs_the_preset(
+    system: str, row: PaperRow
+) -> None:
+    assert row.section
+    assert row.paper
+    assert row.code
+
+    keys = [quoted.partition(":")[2] for quoted in row.code if quoted.startswith(system) and _PRESET.fullmatch(quoted)]
+    steps = [key for key in keys if key.startswith(SHOWN[system])]
+    assert not steps or row.tests, f"no test shows {steps[0]}"
+    assert all(_TEST.fullmatch(test) for test in row.tests)
 
 
-def test_every_test_of_a_preset_is_named_on_the_page() -> None:
-    named = {inside for path, inside in references(PAGE) if path.startswith("tests/papers/")}
+def test_every_test_of_a_preset_is_named() -> None:
+    named = {test.partition(":")[2] for test in named_tests()}
     there = {
         node.name
         for file in sorted((REPOSITORY / "tests/papers").glob("test_*.py"))
@@ -145,6 +158,17 @@ def test_every_test_of_a_preset_is_named_on_the_page() -> None:
     assert sorted(there - named) == []
 
 
+def test_the_pages_are_written_from_the_rows() -> None:
+    for path, text in pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"make docs writes {path.name}"
+
+
+def test_every_link_of_a_page_leads_to_a_file() -> None:
+    for path, text in pages().items():
+        links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text)]
+        assert [link for link in links if link and not (path.parent / link).exists()] == [], path.name
+
+
 def test_every_change_of_settings_that_is_named_can_be_made() -> None:
     def loads(preset: str, change: str) -> bool:
         try:
@@ -152,16 +176,15 @@ def test_every_change_of_settings_that_is_named_can_be_made() -> None:
         except SettingsError:
             return False
 
-    changes = [override(change) for change in re.findall(r"--set ([^\s`]+)", PAGE)]
+    changes = [override(change) for change in re.findall(r"--set ([a-z][^\s`]+)", prose())]
     assert changes
     for change in changes:
         assert any(loads(preset, change) for preset in PRESETS), f"--set {change} fits none of the papers' presets"
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_key_of_the_papers_presets_is_on_the_page(preset: str) -> None:
-    cells = (cell for _, row in rows() for cell in row)
-    found = (reference for cell in cells for reference in references(cell))
+def test_every_key_of_the_papers_presets_is_in_a_row(preset: str) -> None:
+    found = filter(None, map(reference, code_references()))
     named = {inside.partition("=")[0] for path, inside in found if Path(preset).match(path)}
     keys = set(leaves(tomllib.loads((REPOSITORY / preset).read_text(encoding="utf-8")))) - {"description"}
     assert sorted(keys - named) == []

@@ -17,8 +17,10 @@ PAGE = REPOSITORY / "docs" / "commands.md"
 
 INTRODUCTION = """# Commands
 
-`crag VERB` in a terminal; in a clone without the command, `python -m crag VERB` with the Python of `.venv`.
-`crag help VERB` prints what this page lists. This page is written by `make docs` from the commands themselves.
+This page lists every command with its arguments. `make docs` writes it from the commands themselves.
+
+Type `crag VERB` in a terminal. In a clone without the command it is `.venv/bin/python -m crag VERB`.
+`crag help VERB` prints the section of a command.
 
 Before an installation only `make` works: `make help` lists its targets. As root on Debian, `make test` installs
 Chromium for the tests of the report, unless `BROWSER=no`.

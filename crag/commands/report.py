@@ -1,10 +1,11 @@
-"""`crag report DIR`: writes report.html of a finished run again."""
+"""`crag report DIR`: writes report.html of a finished run again, or its charts as pictures."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
 from crag.evaluation.report.page import write_report
+from crag.evaluation.report.pictures import write_pictures
 from crag.evaluation.store import REPORT
 
 
@@ -18,5 +19,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
     parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
+    parser.add_argument(
+        "--pictures",
+        metavar="FOLDER",
+        type=Path,
+        help="also write the charts there as SVG: score over the threshold, reliability, seconds by stage",
+    )
     options = parser.parse_args(arguments)
+
     print(write_report(options.folder, options.out))
+    if options.pictures:
+        for path in write_pictures(options.folder, options.pictures):
+            print(path)

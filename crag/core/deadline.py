@@ -1,7 +1,7 @@
 """One clock per batch. Each stage gets its budget before it starts and asks the clock how much is left.
 
 The clock cannot stop running code; `call_within` abandons it. A stage that calls into C must bound its own work: the
-extractor has killable processes, the language model a stopping rule (docs/decisions.md).
+extractor has killable processes, the language model a stopping rule (docs/decisions.md, decisions 1 and 2).
 """
 
 import threading

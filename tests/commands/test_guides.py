@@ -31,8 +31,8 @@ def blocks(page: Path) -> list[str]:
 
 
 def commands(page: Path, beginning: str) -> list[list[str]]:
-    """The words after the beginning, of every line of a block that begins so."""
-    lines = [line for block in blocks(page) for line in block.splitlines()]
+    """The words after the beginning, of every command of a block that begins so; a backslash continues a line."""
+    lines = [line for block in blocks(page) for line in block.replace("\\\n", "").splitlines()]
     return [shlex.split(line.removeprefix(beginning)) for line in lines if line.startswith(beginning)]
 
 

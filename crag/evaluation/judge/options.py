@@ -15,7 +15,7 @@ from crag.settings import LanguageModelSettings, OpenAIEngine, load_settings
 
 JUDGE_NAMES = ("rules", "llm")
 DEFAULT_JUDGE = "rules"
-"""Agrees more with strong models: docs/decisions.md, 33."""
+"""It agrees more with strong models: docs/decisions.md, decision 33."""
 
 MODEL_VARIABLE = "EVALUATION_MODEL_NAME"
 KEY_VARIABLE = "OPENAI_API_KEY"

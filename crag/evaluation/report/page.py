@@ -111,8 +111,8 @@ def _fill_template(
     template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **variables: object
 ) -> str:
     """A template with its variables, our style and scripts, and the packed traces; nothing else may run in it."""
-    style = _read_file("style.css")
-    scripts = "\n".join(_read_file(name) for name in (*SHARED_SCRIPTS, script))
+    style = read_file("style.css")
+    scripts = "\n".join(read_file(name) for name in (*SHARED_SCRIPTS, script))
     policy = (
         f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(scripts)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -127,7 +127,8 @@ def _fill_template(
     )
 
 
-def _read_file(name: str) -> str:
+def read_file(name: str) -> str:
+    """A file of this package."""
     return files("crag.evaluation.report").joinpath(name).read_text(encoding="utf-8")
 
 
