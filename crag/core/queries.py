@@ -1,11 +1,12 @@
-"""The evaluator's batch -> `Query` objects. A malformed row costs one answer; a malformed batch is an error.
+"""Reads the evaluator's batch into `Query` objects. A malformed row costs one answer; a malformed batch is an error.
 
 `LIMITS` bounds each field: names, snippets and addresses are processed in this process, where only their size bounds
-the time. The limits of later stages (`web.extract`, `crag.graph.client`) stand there.
+the time. Later stages have limits in their modules (`crag.web.extract`, `crag.graph.client`).
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TypeGuard
 from zoneinfo import ZoneInfo
 
 from crag.core.contracts import Page, Query
@@ -15,8 +16,8 @@ BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """The evaluator's fields; domain, question type and dynamism are withheld at run time."""
 
 TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
-"""Of `query_time`: Pacific time."""
-_PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result")
+"""The form of `query_time`, which is Pacific time."""
+
 LIMITS = {
     "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
     "query": 2_000,  # the longest public question has 204; every prompt contains it, some twice
@@ -27,7 +28,7 @@ LIMITS = {
     "page_snippet": 10_000,  # real ones have up to 3,000; they are cut into passages like pages
     "page_result": 20_000_000,  # real pages have up to 1.6 million; 2 million bytes are parsed
 }
-"""Most characters of each field of the evaluator's batch; of `search_results`, most results."""
+"""The maximum length of each field: characters, but for `search_results` the number of results."""
 
 
 class BatchFormatError(ValueError):
@@ -38,40 +39,59 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
     """Read a batch of column lists. Raises BatchFormatError: a column is missing, is no list, or differs in length."""
     if not isinstance(batch, Mapping):
         raise BatchFormatError(f"batch: must be a dict of lists, found {type(batch).__name__}")
+
     for key in BATCH_KEYS:
         if key not in batch:
             raise BatchFormatError(f"batch: key {key!r} is missing; expected {', '.join(BATCH_KEYS)}")
-        if not isinstance(batch[key], Sequence) or isinstance(batch[key], str):
+        if not _is_list(batch[key]):
             raise BatchFormatError(f"batch: {key!r} must be a list, found {type(batch[key]).__name__}")
+
     lengths = {key: len(batch[key]) for key in BATCH_KEYS}
     if len(set(lengths.values())) > 1:
         raise BatchFormatError(f"batch: the columns differ in length: {lengths}")
-    return [parse_row(*row) for row in zip(*(batch[key] for key in BATCH_KEYS), strict=True)]
+
+    columns = [batch[key] for key in BATCH_KEYS]
+    return [parse_row(*row) for row in zip(*columns, strict=True)]
 
 
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
     """Read one row, cleaned and within `LIMITS`. `Query.fault` says what is wrong; a broken result is skipped."""
-    notes: list[str] = []
     fault = None
-    text = " ".join(_field("query", query, notes, references=True).split())
+    notes: list[str] = []
+
+    text = " ".join(_read_field("query", query, notes, references=True).split())
     if not text:
-        found = "an empty one" if isinstance(query, str) else type(query).__name__
-        fault = f"the query is not a text with words in it, but {found}"
-    if not isinstance(search_results, Sequence) or isinstance(search_results, str):
-        fault = fault or f"search_results is not a list, but {type(search_results).__name__}"
-        search_results = ()
-    most = LIMITS["search_results"]
-    if len(search_results) > most:
-        notes.append(f"search_results was cut from {len(search_results):,} to {most:,} results")
-    time_text = _field("query_time", query_time, notes)
-    identifier = _field("interaction_id", interaction_id, notes)
+        description = "an empty one" if isinstance(query, str) else type(query).__name__
+        fault = f"the query is not a text with words in it, but {description}"
+
+    results: Sequence[object] = ()
+    if _is_list(search_results):
+        results = search_results
+    elif fault is None:
+        fault = f"search_results is not a list, but {type(search_results).__name__}"
+
+    max_results = LIMITS["search_results"]
+    if len(results) > max_results:
+        notes.append(f"search_results was cut from {len(results):,} to {max_results:,} results")
+
+    time_text = _read_field("query_time", query_time, notes)
+    identifier = _read_field("interaction_id", interaction_id, notes)
+
+    # A skipped result keeps its rank, so that ranks are positions in the evaluator's list.
     pages = []
-    for rank, item in enumerate(search_results[:most]):
-        if isinstance(item, Mapping):
-            place = f"search result {rank}: "
-            name, url, snippet, html = (_field(key, item.get(key), notes, place) for key in _PAGE_FIELDS)
-            pages.append(Page(name, url, snippet, html, rank))
-    return Query(identifier, text, time_text, parse_query_time(time_text), tuple(pages), fault, tuple(notes))
+    for rank, result in enumerate(results[:max_results]):
+        if isinstance(result, Mapping):
+            pages.append(_read_page(result, rank, notes))
+
+    return Query(
+        interaction_id=identifier,
+        text=text,
+        query_time=time_text,
+        asked_at=parse_query_time(time_text),
+        pages=tuple(pages),
+        fault=fault,
+        notes=tuple(notes),
+    )
 
 
 def query_time_of(moment: datetime | None = None) -> str:
@@ -87,11 +107,31 @@ def parse_query_time(text: str) -> datetime | None:
         return None
 
 
-def _field(name: str, value: object, notes: list[str], place: str = "", *, references: bool = False) -> str:
-    """The field's text within its limit. HTML is cleaned where it is parsed; see `crag.core.text`."""
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a value is a list of any kind; a string is a sequence too, but no list."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _read_page(result: Mapping[str, object], rank: int, notes: list[str]) -> Page:
+    """One search result as a page; what is missing or no string becomes ""."""
+    prefix = f"search result {rank}: "
+    return Page(
+        name=_read_field("page_name", result.get("page_name"), notes, prefix),
+        url=_read_field("page_url", result.get("page_url"), notes, prefix),
+        snippet=_read_field("page_snippet", result.get("page_snippet"), notes, prefix),
+        html=_read_field("page_result", result.get("page_result"), notes, prefix),
+        rank=rank,
+    )
+
+
+def _read_field(name: str, value: object, notes: list[str], note_prefix: str = "", *, references: bool = False) -> str:
+    """The field's text within its limit; a cut adds a note. HTML is cleaned where it is parsed (`crag.core.text`)."""
     if not isinstance(value, str):
         return ""
-    most = LIMITS[name]
-    if len(value) > most:
-        notes.append(f"{place}{name} was cut from {len(value):,} to {most:,} characters")
-    return encodable(value[:most]) if name == "page_result" else clean(value, references=references, most=most)
+
+    limit = LIMITS[name]
+    if len(value) > limit:
+        notes.append(f"{note_prefix}{name} was cut from {len(value):,} to {limit:,} characters")
+    if name == "page_result":
+        return encodable(value[:limit])
+    return clean(value, references=references, most=limit)
