@@ -5,7 +5,6 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from crag.commands.command_line import (
 )
 from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import UserError
+from crag.core.logistic import logistic
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.graph_server import mock_graph
 
@@ -35,8 +35,6 @@ WIDTH = 110
 """Characters of a passage or fact that --why prints."""
 LEAST_SECONDS = 0.05
 """--why leaves out stages that took less."""
-MIN_LOGIT = -99.0
-"""exp of the negative is still a float."""
 GRAPH_STATES = {
     "found": "queried, facts found",
     "not_found": "nothing found",
@@ -224,8 +222,7 @@ def _passage(passage: Passage) -> str:
     logit = passage.scores.get("cross_encoder")
     if logit is None:
         return text
-    relevance = 1 / (1 + math.exp(-max(MIN_LOGIT, logit)))
-    return f"{relevance:.2f} {text}"
+    return f"{logistic(logit):.2f} {text}"
 
 
 def _candidate(candidate: Candidate) -> str:
