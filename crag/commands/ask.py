@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib import import_module
@@ -199,13 +199,11 @@ def explained(trace: Trace) -> str:
 
 def _classes(trace: Trace) -> str:
     labels: list[str] = []
-    for field, entry in (trace.route or {}).items():
-        label = str(entry.get("label"))
-        probabilities = entry.get("probabilities")
-        if isinstance(probabilities, Mapping) and label in probabilities:
-            labels.append(f"{field}: {label} {probabilities[label]:.2f}")
-        else:
-            labels.append(f"{field}: {label}")
+    for field, classification in trace.route.classifications.items():
+        label = classification.label
+        probability = trace.route.probability(field, [label])
+        certainty = "" if probability is None else f" {probability:.2f}"
+        labels.append(f"{field}: {label}{certainty}")
     return ", ".join(labels)
 
 

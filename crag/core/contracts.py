@@ -70,26 +70,84 @@ class Stage(enum.StrEnum):
     REVIEW = "review"
 
 
-Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty for an unrouted question.
+ANSWERABLE_FROM = "answerable_from"
+"""The field that labels of this project add to those of CRAG: what can hold the answer."""
 
-``probabilities`` maps classes to numbers that sum to 1; absent if the router only names a class. JSON-ready.
-"""
-
-ANSWERABLE_FROM, TABLES = "answerable_from", "tables"
-"""A field that our own labels add to a route, and its class for what the tables of the graph can hold."""
+TABLES = "tables"
+"""The class of `ANSWERABLE_FROM` for what the tables of the graph can hold."""
 
 
-def label(route: Route | None, field_name: str) -> str | None:
-    """The class of a question under ``domain`` and the like; None if the route has none."""
-    name: str | None = (route or {}).get(field_name, {}).get("label")
-    return name
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """The class of a question in one field of its route.
+
+    Attributes:
+        label: The most probable class.
+        probabilities: The probability of each class; they sum to 1. None if the router only names a class.
+        certainty: How certain a language model says that it is, from 0 to 1. No calibrated probability; None if the
+            model was not asked.
+    """
+
+    label: str
+    probabilities: Mapping[str, float] | None = None
+    certainty: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready data, without what is not known."""
+        data: dict[str, Any] = {"label": self.label}
+        if self.probabilities is not None:
+            data["probabilities"] = dict(self.probabilities)
+        if self.certainty is not None:
+            data["certainty"] = self.certainty
+        return data
 
 
-def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
-    """The probability that the question is of one of the classes; None without probabilities."""
-    shares: Mapping[str, float] = (route or {}).get(field_name, {}).get("probabilities")
-    return min(1.0, sum(shares.get(name, 0.0) for name in classes)) if shares else None
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What a router predicts about a question (CRAG section 2). A field that it does not predict is None.
+
+    Example:
+        route = Route(domain=Classification("movie", {"movie": 0.75, "music": 0.25}))
+        route.label("domain")                     # "movie"
+        route.probability("domain", ["music"])    # 0.25
+        route.label("question_type")              # None
+        Route().to_dict()                         # {}, an unrouted question
+    """
+
+    domain: Classification | None = None
+    question_type: Classification | None = None
+    static_or_dynamic: Classification | None = None
+    answerable_from: Classification | None = None
+
+    @property
+    def classifications(self) -> dict[str, Classification]:
+        """The fields that are predicted, by name."""
+        fields = {
+            "domain": self.domain,
+            "question_type": self.question_type,
+            "static_or_dynamic": self.static_or_dynamic,
+            ANSWERABLE_FROM: self.answerable_from,
+        }
+        return {name: classification for name, classification in fields.items() if classification is not None}
+
+    def label(self, field_name: str) -> str | None:
+        """The class of the question in a field; None if that is not predicted."""
+        classification = self.classifications.get(field_name)
+        return None if classification is None else classification.label
+
+    def probability(self, field_name: str, classes: Sequence[str]) -> float | None:
+        """The probability that the question is of one of the classes; None without probabilities."""
+        classification = self.classifications.get(field_name)
+        if classification is None or not classification.probabilities:
+            return None
+
+        # Rounded probabilities may sum to more than 1.
+        total = sum(classification.probabilities.get(name, 0.0) for name in classes)
+        return min(1.0, total)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready data, without the fields that are not predicted."""
+        return {name: classification.to_dict() for name, classification in self.classifications.items()}
 
 
 class PassageKind(enum.StrEnum):
@@ -201,12 +259,13 @@ class Trace:
     """All that happened to one question, in the order of the pipeline.
 
     `seconds` maps stages to wall-clock seconds of the whole batch. `events` are sentences about faults and limits.
+    An unrouted question has an empty `route`.
     """
 
     interaction_id: str
     query: str
     query_time: str
-    route: Route | None = None
+    route: Route = field(default_factory=Route)
     calls: list[str] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     pages_read: int = 0
@@ -235,5 +294,7 @@ class Trace:
     """Tokens that the language model read (``prompt``) and wrote (``completion``), of the whole batch."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace as JSON-ready data."""
-        return asdict(self)
+        """The trace as JSON-ready data; the route of an unrouted question is None."""
+        data = asdict(self)
+        data["route"] = self.route.to_dict() or None
+        return data

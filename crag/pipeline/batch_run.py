@@ -13,7 +13,7 @@ from functools import partial
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from crag.answering import Answerer, Check, Draft, find_evidence, gated_answer, generate_all, prompt_for_trace
-from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
+from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.pipeline.case import Case
@@ -228,7 +228,7 @@ class BatchRun:
         name = f"{turn.prefix}answer"
 
         def build_requests(case: Case) -> dict[str, GenerationRequest]:
-            domain = label(case.trace.route, "domain")
+            domain = case.trace.route.label("domain")
             return {name: turn.answerer.request(case.query, contexts[case], domain)}
 
         replies = self._generate(stage, turn.answerer.model, contexts, build_requests)

@@ -18,8 +18,6 @@ from crag.core.contracts import (
     Query,
     Route,
     abstain,
-    label,
-    probability,
 )
 from crag.core.deadline import BatchClock, Deadline
 from crag.facts import PublicData
@@ -43,7 +41,7 @@ class RouteQuestions(Step[Route]):
         return self._router.route(_queries(cases), deadline)
 
     def store(self, case: Case, result: Route) -> None:
-        case.trace.route = result or None
+        case.trace.route = result
 
 
 class CloseClassGates(Step[GateFiring | None]):
@@ -79,7 +77,7 @@ class AskGraph(Step[Lookup]):
         if minimum is None or isinstance(self._graph, NoKnowledgeGraph):
             return True
 
-        in_tables = probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
+        in_tables = case.trace.route.probability(ANSWERABLE_FROM, (TABLES,))
         return in_tables is None or in_tables > minimum
 
     def store(self, case: Case, result: Lookup) -> Answer | None:
@@ -156,4 +154,4 @@ def _queries(cases: Sequence[Case]) -> list[Query]:
 
 def _domains(cases: Sequence[Case]) -> list[str | None]:
     """The router's domains; None for a question without one."""
-    return [label(case.trace.route, "domain") for case in cases]
+    return [case.trace.route.label("domain") for case in cases]

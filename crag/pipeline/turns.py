@@ -18,7 +18,7 @@ from crag.answering import (
     score_gate,
     trim_to_tokens,
 )
-from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain, label
+from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
 from crag.core.text import clean
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.batch_run import Turn
@@ -160,7 +160,7 @@ class ReadPagesSeparately(Check):
         # Only a `Case` has the evidence; the interface of checks knows just the query and the trace.
         evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
         contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
-        domain = label(case.trace.route, "domain")
+        domain = case.trace.route.label("domain")
         return {
             f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
             for number, context in enumerate(contexts, start=1)

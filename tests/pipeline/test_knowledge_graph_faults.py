@@ -20,7 +20,7 @@ from crag.graph.results import Status
 from crag.mock_api import serve
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
-from crag.router import QuestionRouter, Route
+from crag.router import Classification, QuestionRouter, Route
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from crag.web import WebEvidence, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
@@ -69,7 +69,8 @@ class Classified(QuestionRouter):
         self._domain = domain
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        return [{"domain": {"label": self._domain}} for _ in queries]
+        route = Route(domain=Classification(self._domain) if self._domain else None)
+        return [route for _ in queries]
 
 
 class Told(NoKnowledgeGraph):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from crag.core.contracts import Fact, Query, Trace
+from crag.core.contracts import Classification, Fact, Query, Route, Trace
 from crag.core.deadline import Deadline
 from crag.engines.llm import load_language_model
 from crag.graph import Lookup, NoKnowledgeGraph
@@ -43,7 +43,8 @@ def test_no_calls_are_written_for_a_question_whose_answer_no_table_holds() -> No
 
     def case(question: str, share: float | None) -> Case:
         trace = Trace(question, question, "")
-        trace.route = {} if share is None else {"answerable_from": {"label": "x", "probabilities": {"tables": share}}}
+        if share is not None:
+            trace.route = Route(answerable_from=Classification("x", {"tables": share}))
         return Case(Query(question, question, "", None, ()), trace)
 
     cases, graph = [case("never", 0.2), case("surely", 0.9), case("perhaps", None)], Recorder()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.core.contracts import label, probability
+from crag.core.contracts import Route
 from crag.core.deadline import Deadline
 from crag.router import FIELD_CLASSES, QuestionRouter, classifier, encoder_router, open_router
 from crag.router.encoder_router import EncoderQuestionRouter
@@ -39,9 +39,11 @@ def test_classifiers_with_a_field_each_make_one_route(tiny: Path) -> None:
     assert len(routes) == 4
     for route in routes:
         for field, classes in FIELD_CLASSES.items():
-            assert label(route, field) in classes
-            assert probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
-            assert route[field]["probabilities"][label(route, field)] == max(route[field]["probabilities"].values())
+            assert route.label(field) in classes
+            assert route.probability(field, classes) == pytest.approx(1.0, abs=1e-5)
+            probabilities = route.classifications[field].probabilities
+            assert probabilities is not None
+            assert probabilities[route.classifications[field].label] == max(probabilities.values())
     router.close()
 
 
@@ -52,7 +54,7 @@ def test_a_field_from_two_classifiers_is_refused(tiny: Path) -> None:
 
 def test_after_the_deadline_a_route_is_empty(tiny: Path) -> None:
     routes = routed(tiny, "domain").route(queries("who founded acme ?"), Deadline(0))
-    assert routes == [{}]
+    assert routes == [Route()]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ OWN_QUESTIONS = {
 def test_the_shipped_classifier_knows_what_questions_are_about(shipped: QuestionRouter) -> None:
     routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(60))
     for (question, (domain, dynamism)), route in zip(OWN_QUESTIONS.items(), routes, strict=True):
-        assert label(route, "domain") == domain, question
-        assert dynamism is None or label(route, "static_or_dynamic") == dynamism, question
+        assert route.label("domain") == domain, question
+        assert dynamism is None or route.label("static_or_dynamic") == dynamism, question
     compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(60))[0]
-    assert label(compared, "question_type") == "comparison"
+    assert compared.label("question_type") == "comparison"
