@@ -21,8 +21,8 @@ from crag.answering import (
 from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
 from crag.core.text import clean
 from crag.engines.llm import GenerationRequest
-from crag.pipeline.batch_run import Turn
 from crag.pipeline.case import Case, render_facts
+from crag.pipeline.turn_run import Turn
 from crag.settings import AloneSettings, GateSettings
 from crag.web import WebEvidence, WebPath
 
