@@ -129,7 +129,8 @@ class Asker:
         self, preset: str | Path | None = None, *, kg_url: str | None = None, changes: Sequence[str] | None = None
     ) -> None:
         settings = load_settings(preset or usual_preset(), changes)
-        audited = settings.answering.model_copy(update={"audit": True})  # people may see what a gate withholds
+        # People may see what a gate withholds.
+        audited = settings.answering.model_copy(update={"audit": True})
         self.settings = settings.model_copy(update={"answering": audited})
         self._kg_url = kg_url
         self._documents: dict[str, list[Document]] = {}
@@ -154,8 +155,10 @@ class Asker:
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
 
+        # Pages before models: a wrong path is reported at once.
         documents = self.read(pages)
         agent = self.warm_up()
+
         batch_size = self.settings.batch_size
         for start in range(0, len(questions), batch_size):
             batch = questions[start : start + batch_size]
@@ -188,6 +191,7 @@ class Asker:
     def warm_up(self) -> "CragAgent":
         """Load the models, once; raises crag.weights.manifest.WeightsMissingError."""
         if self._agent is None:
+            # Imported here: `import crag` stays light without the engines.
             from crag.pipeline.agent import CragAgent
 
             self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "")

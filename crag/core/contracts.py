@@ -42,8 +42,11 @@ class Query:
     notes: tuple[str, ...] = ()
 
 
-GRAPH, WEB = "knowledge graph", "web"
-"""The sources of answers."""
+GRAPH = "knowledge graph"
+"""The source of answers from the knowledge graph, in traces."""
+
+WEB = "web"
+"""The source of answers from pages, in traces."""
 
 
 class Stage(enum.StrEnum):
@@ -161,9 +164,17 @@ class PassageKind(enum.StrEnum):
 class Passage:
     """A piece of text that may hold the answer.
 
-    `start` and `end` are character offsets into the page's extracted text (or the snippet). `scores` has one number per
-    ranking step (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is better. `heading` precedes the text in
-    these steps and is not shown to the answering model.
+    Attributes:
+        text: The text that the answering model reads.
+        url: The address of the page.
+        page_name: The title of the page.
+        page_rank: The position of the page in the search results, from 0.
+        kind: Whether the text is from the page or from the snippet.
+        start: Character offset of the text in the page's extracted text, or in the snippet.
+        end: Offset of the character after it.
+        scores: One number per ranking step (``bm25``, ``dense``, ``fusion``, ``cross_encoder``), in their order; higher
+            is better.
+        heading: Precedes the text in these steps; the answering model does not read it.
     """
 
     text: str
@@ -179,7 +190,8 @@ class Passage:
     @property
     def score(self) -> float | None:
         """The score of the last ranking step, or None."""
-        return next(reversed(list(self.scores.values())), None)
+        scores = list(self.scores.values())
+        return scores[-1] if scores else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,13 @@ class BatchClock:
         self._shares = dict(shares)
         self._clock = clock
 
-    def span(self, first: str, last: str) -> Deadline:
-        """The deadline of the stages `first` to `last`, counted from now."""
+    def span(self, first_stage: str, last_stage: str) -> Deadline:
+        """The deadline of all stages from the first to the last one, counted from now."""
         order = list(self._shares)
-        start = order.index(first)
-        end = order.index(last) + 1
+        start = order.index(first_stage)
+        end = order.index(last_stage) + 1
 
-        # The stages before `first` are over; those from `first` on divide what is left.
+        # The stages before `first_stage` are over; those from `first_stage` on divide what is left.
         weights = list(self._shares.values())
         span_weight = sum(weights[start:end])
         remaining_weight = sum(weights[start:])

@@ -95,14 +95,19 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
 
 
 def query_time_of(moment: datetime | None = None) -> str:
-    """A moment, by default now, in the evaluator's form; without a zone it is the machine's."""
-    return (moment or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles")).strftime(TIME_FORMAT)
+    """A moment, by default now, in the evaluator's form. A moment without a zone is in the machine's."""
+    pacific_time = (moment or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles"))
+    return pacific_time.strftime(TIME_FORMAT)
 
 
 def parse_query_time(text: str) -> datetime | None:
-    """``03/05/2024, 23:18:31 PT`` as Pacific wall-clock time without a zone; None for other forms."""
+    """``03/05/2024, 23:18:31 PT``, also without the ``PT``, as Pacific wall-clock time without a zone.
+
+    None for other forms.
+    """
+    without_zone = text.strip().removesuffix("PT").strip()
     try:
-        return datetime.strptime(text.strip().removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
+        return datetime.strptime(without_zone, TIME_FORMAT.removesuffix(" PT"))
     except ValueError:
         return None
 
