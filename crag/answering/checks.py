@@ -179,7 +179,7 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
     return checks
 
 
-def class_gate(gates: Sequence[GateSettings], route: Route, source: str) -> GateFiring | None:
+def find_closed_class_gate(gates: Sequence[GateSettings], route: Route, source: str) -> GateFiring | None:
     """The first gate of that `source` (``any`` or ``web``) that closes for the question's route (NEC 2.1 step 1)."""
     for gate in gates:
         if not isinstance(gate, ClassGate) or gate.source != source:
@@ -202,7 +202,7 @@ def _closing_reason(gate: ClassGate, route: Route) -> str | None:
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {class_probability:.2f}, above {gate.above:g}"
 
 
-def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
+def find_closed_score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
     """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
         if not isinstance(gate, ScoreGate):

@@ -11,7 +11,7 @@ from crag.answering import find_evidence
 from crag.asking.documents import Document, read_documents, search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
-from crag.core.queries import parse_query_time, query_time_of
+from crag.core.queries import format_query_time, parse_query_time
 from crag.settings import load_settings, usual_preset
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CitedAnswer:
     """An answer, for people.
 
     Attributes:
@@ -39,7 +39,7 @@ class Answer:
     trace: Trace
 
     @classmethod
-    def of(cls, trace: Trace) -> Self:
+    def from_trace(cls, trace: Trace) -> Self:
         """The answer that a trace ends with."""
         text = trace.answer.text if trace.answer else I_DONT_KNOW
         withheld = _withheld_answer(trace) if text == I_DONT_KNOW else None
@@ -136,20 +136,20 @@ class Asker:
         self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None
 
-    def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> Answer:
+    def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> CitedAnswer:
         """The answer to a question: see `ask_all`."""
         return next(self.ask_all([question], pages, at))
 
     def ask_all(
         self, questions: Sequence[str], pages: Sequence[str | Path] = (), at: str | datetime | None = None
-    ) -> Iterator[Answer]:
+    ) -> Iterator[CitedAnswer]:
         """The answers in order, a batch at a time.
 
         `pages` are files (HTML, plain text, PDF), folders and URLs; unreadable ones are named on stderr.
         `at` is the query time, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
-        asked_at = at if isinstance(at, str) else query_time_of(at)
+        asked_at = at if isinstance(at, str) else format_query_time(at)
         if parse_query_time(asked_at) is None:
             raise UserError(f'the time {at!r} is not a time like "03/05/2024, 23:18:31 PT"')
         if not all(map(str.strip, questions)):
@@ -171,7 +171,7 @@ class Asker:
                 }
             )
             for trace in traces:
-                yield Answer.of(trace)
+                yield CitedAnswer.from_trace(trace)
 
     def read(self, pages: Sequence[str | Path]) -> list[Document]:
         """Read pages ahead of the first question; each path or address once.

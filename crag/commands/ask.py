@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
 
-from crag.asking.asker import Answer, Asker
+from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
@@ -153,7 +153,7 @@ def _answer(asker: Asker, questions: Sequence[str], options: argparse.Namespace,
         sys.stdout.flush()
 
 
-def _format(answer: Answer, options: argparse.Namespace, *, several: bool) -> str:
+def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
     if options.json:
         indent = None if several else 1
         return json.dumps(answer.trace.to_dict(), ensure_ascii=False, indent=indent, default=str) + "\n"
@@ -242,7 +242,7 @@ def _seconds(trace: Trace) -> str:
 
 
 def _evidence(trace: Trace) -> list[str | None]:
-    outcome = Answer.of(trace)
+    outcome = CitedAnswer.from_trace(trace)
     if not outcome.sentence:
         return ["none found"]
     return [f'"{outcome.sentence}"', outcome.source]

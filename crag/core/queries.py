@@ -94,7 +94,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     )
 
 
-def query_time_of(moment: datetime | None = None) -> str:
+def format_query_time(moment: datetime | None = None) -> str:
     """A moment, by default now, in the evaluator's form. A moment without a zone is in the machine's."""
     pacific_time = (moment or datetime.now()).astimezone(ZoneInfo("America/Los_Angeles"))
     return pacific_time.strftime(TIME_FORMAT)

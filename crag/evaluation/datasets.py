@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
+from crag.core.files import DatasetError, Record, parse_object, read_lines, shorten_repr
 from crag.core.text import clean, encodable
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Split:
         if split is None:
             return True
         if not isinstance(split, int):
-            fault = "missing" if split == "" else f"expected a whole number, found {shown(split)}"
+            fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
             raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
 
         if split != self.wanted:
@@ -230,7 +230,7 @@ def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, byte
         if name.removesuffix(".bz2").endswith(".csv"):
             yield from _read_csv(source, unpacked)
             return
-        for number, line in lines_of(unpacked, str(source)):
+        for number, line in read_lines(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
@@ -280,7 +280,7 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
 def _expect(place: str, field: str, value: object, expected_type: type[_Type], description: str) -> _Type:
     """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
     if not isinstance(value, expected_type):
-        fault = "missing or null" if value is None else f"expected {description}, found {shown(value)}"
+        fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
 
@@ -299,7 +299,7 @@ def alternative_answers(record: Record) -> list[str]:
             answers = json.loads(value.strip() or "[]")
 
     if not isinstance(answers, list) or not all(isinstance(answer, str | int | float) for answer in answers):
-        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shown(value)}')
+        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shorten_repr(value)}')
     return [clean(str(answer)) for answer in answers]
 
 

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 
-from crag.answering import class_gate
+from crag.answering import find_closed_class_gate
 from crag.core.contracts import (
     ANSWERABLE_FROM,
     GRAPH,
@@ -51,7 +51,7 @@ class CloseClassGates(Step[GateFiring | None]):
         self._gates = gates
 
     def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[GateFiring | None]:
-        return [class_gate(self._gates, case.trace.route, "any") for case in cases]
+        return [find_closed_class_gate(self._gates, case.trace.route, "any") for case in cases]
 
     def store(self, case: Case, result: GateFiring | None) -> GateFiring | None:
         return result

@@ -14,8 +14,8 @@ from crag.answering import (
     ConfidenceModel,
     Draft,
     answer_features,
-    class_gate,
-    score_gate,
+    find_closed_class_gate,
+    find_closed_score_gate,
     trim_to_tokens,
 )
 from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
@@ -23,7 +23,7 @@ from crag.core.text import clean
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.case import Case, render_facts
 from crag.pipeline.turn_run import Turn
-from crag.settings import AloneSettings, GateSettings
+from crag.settings import GateSettings, SinglePageSettings
 from crag.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -121,14 +121,14 @@ class WebPages(Turn):
 
         The passage decides only if it has to answer by itself: facts in the context may hold the answer.
         """
-        firing = class_gate(self.gates, case.trace.route, "web")
+        firing = find_closed_class_gate(self.gates, case.trace.route, "web")
         if firing is not None:
             return firing
 
         evidence = case.evidence
         if evidence is None or case.trace.context != evidence.context:
             return None
-        return score_gate(self.gates, evidence.top_probability)
+        return find_closed_score_gate(self.gates, evidence.top_probability)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class ReadPagesSeparately(Check):
 
     answerer: Answerer
     web: WebPath
-    settings: AloneSettings
+    settings: SinglePageSettings
     model: ConfidenceModel | None
 
     def applies(self, draft: Draft) -> bool:
