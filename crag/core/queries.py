@@ -59,16 +59,17 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     fault = None
     notes: list[str] = []
 
+    # A question is one line in prompts.
     text = " ".join(_read_field("query", query, notes, references=True).split())
     if not text:
         description = "an empty one" if isinstance(query, str) else type(query).__name__
-        fault = f"the query is not a text with words in it, but {description}"
+        fault = f"the query must be a string with words, found {description}"
 
     results: Sequence[object] = ()
     if _is_list(search_results):
         results = search_results
     elif fault is None:
-        fault = f"search_results is not a list, but {type(search_results).__name__}"
+        fault = f"search_results must be a list, found {type(search_results).__name__}"
 
     max_results = LIMITS["search_results"]
     if len(results) > max_results:

@@ -1,7 +1,7 @@
 """The turns of a batch: each source, in its turn, may answer the questions that are still open.
 
-A turn gives each question its material, a context for the model or a finished draft. The model's drafts then pass the
-turn's checks (`crag.answering.checks`).
+A turn builds a context for the model, or a draft where no model is needed. The drafts then pass the turn's checks
+(`crag.answering.checks`); `crag.pipeline.turn_run` runs all this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,6 +41,7 @@ class GraphValue(Turn):
     review = Stage.REVIEW_GRAPH
 
     def build_context(self, case: Case) -> Draft:
+        # The value comes from outside like a page, and the evaluator cuts it like any answer.
         value = clean(case.lookup.direct_answer or "")
         text = trim_to_tokens(" ".join(value.split()))
         return Draft(Answer(text, Decision.ANSWERED, GRAPH, case.lookup.direct_reason))
