@@ -54,7 +54,7 @@ class FaultIsolation:
             return {}
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
-            log.exception("stage %s failed for the batch; trying each question alone", stage)
+            log.exception("stage %s failed for the batch; trying its questions one by one", stage)
             reason = f"{type(fault).__name__}: {fault}"
             for case in cases:
                 case.note(f"{_title(stage)} failed for the whole batch ({reason}) and was run alone")
