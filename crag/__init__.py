@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crag.asking.asker import Answer as Answer
     from crag.asking.asker import Asker as Asker
+    from crag.asking.asker import CitedAnswer as CitedAnswer
     from crag.pipeline.user_agent import UserAgent as UserAgent
 
 # Before numpy is imported: its BLAS threads wait busily, which costs each process 0.3 CPU seconds.
@@ -25,7 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 _LAZY = {
-    "Answer": "crag.asking.asker",
+    "CitedAnswer": "crag.asking.asker",
     "Asker": "crag.asking.asker",
     "UserAgent": "crag.pipeline.user_agent",
 }

@@ -7,9 +7,9 @@ from crag.answering.answerer import prompt_for_trace as prompt_for_trace
 from crag.answering.checks import CaseView as CaseView
 from crag.answering.checks import Check as Check
 from crag.answering.checks import build_checks as build_checks
-from crag.answering.checks import class_gate as class_gate
+from crag.answering.checks import find_closed_class_gate as find_closed_class_gate
+from crag.answering.checks import find_closed_score_gate as find_closed_score_gate
 from crag.answering.checks import gated_answer as gated_answer
-from crag.answering.checks import score_gate as score_gate
 from crag.answering.confidence import MOST_DEVIATIONS as MOST_DEVIATIONS
 from crag.answering.confidence import PAGES_KIND as PAGES_KIND
 from crag.answering.confidence import ConfidenceModel as ConfidenceModel

@@ -24,8 +24,6 @@ from crag.core.contracts import (
     Query,
     Route,
     Trace,
-    route_label,
-    route_probability,
 )
 from crag.engines.llm import Generation, GenerationRequest
 from crag.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
@@ -181,7 +179,7 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
     return checks
 
 
-def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:
+def find_closed_class_gate(gates: Sequence[GateSettings], route: Route, source: str) -> GateFiring | None:
     """The first gate of that `source` (``any`` or ``web``) that closes for the question's route (NEC 2.1 step 1)."""
     for gate in gates:
         if not isinstance(gate, ClassGate) or gate.source != source:
@@ -192,19 +190,19 @@ def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) 
     return None
 
 
-def _closing_reason(gate: ClassGate, route: Route | None) -> str | None:
-    """Why the gate closes, or None. Without a route it stays open."""
+def _closing_reason(gate: ClassGate, route: Route) -> str | None:
+    """Why the gate closes, or None. For an unrouted question it stays open."""
     if gate.above is None:
-        likeliest = route_label(route, gate.field)
+        likeliest = route.label(gate.field)
         return f"the router's {gate.field} is {likeliest}" if likeliest in gate.classes else None
 
-    class_probability = route_probability(route, gate.field, gate.classes)
+    class_probability = route.probability(gate.field, gate.classes)
     if class_probability is None or class_probability <= gate.above:
         return None
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {class_probability:.2f}, above {gate.above:g}"
 
 
-def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
+def find_closed_score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
     """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
         if not isinstance(gate, ScoreGate):

@@ -30,6 +30,7 @@ def find_evidence(trace: Trace) -> Evidence | None:
     if answer is None or answer.decision is Decision.ABSTAINED:
         return None
 
+    # An answer from the graph must not be credited to a page that has the same words.
     is_from_graph = answer.source == GRAPH
     sources = [(fact.text, fact.source, "") for fact in trace.facts]
     if not is_from_graph:
@@ -38,6 +39,7 @@ def find_evidence(trace: Trace) -> Evidence | None:
     answer_words = added_words(answer.text, trace)
     question_words = split_words(trace.query)
 
+    # Compared in this order: share of the answer's words, rank of the source, share of the question's words.
     best_evidence = None
     best_key = (LEAST_SHARE, float("-inf"), 0.0)
     for rank, (text, source, url) in enumerate(sources):
@@ -49,7 +51,9 @@ def find_evidence(trace: Trace) -> Evidence | None:
 
     read_by_rules = is_from_graph and "graph_answer" not in trace.generations
     if best_evidence is None and read_by_rules and trace.facts:
-        return Evidence(" ".join(fact.text for fact in trace.facts), "; ".join(fact.source for fact in trace.facts))
+        all_facts = " ".join(fact.text for fact in trace.facts)
+        all_calls = "; ".join(fact.source for fact in trace.facts)
+        return Evidence(all_facts, all_calls)
     return best_evidence
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from crag.answering.answerer import Draft
-from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace, route_probability
+from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace
 from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
 from crag.text.matching import same_answer
@@ -70,7 +70,7 @@ def _question_features(trace: Trace) -> dict[str, float]:
     features = {}
     for field, class_names in ROUTE_CLASSES.items():
         for class_name in class_names:
-            class_probability = route_probability(trace.route, field, (class_name,))
+            class_probability = trace.route.probability(field, (class_name,))
             if class_probability is not None:
                 features[f"{field}={class_name}"] = class_probability
 
@@ -99,7 +99,8 @@ def _wording_features(trace: Trace, draft: Draft) -> dict[str, float]:
 
 def _ranking_features(trace: Trace) -> dict[str, float]:
     """How well the best passage fits the question, and by how much better than the second."""
-    logits = sorted((_logit(passage) for passage in _scored_passages(trace)), reverse=True)
+    logits = [_logit(passage) for passage in _scored_passages(trace)]
+    logits.sort(reverse=True)
 
     features = {}
     if logits:
@@ -138,7 +139,8 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
 
     features = {"answer_in_evidence": share(new_words, draft.evidence)}
     if trace.facts and not is_from_graph:
-        features["answer_in_facts"] = share(new_words, " ".join(fact.text for fact in trace.facts))
+        all_facts = " ".join(fact.text for fact in trace.facts)
+        features["answer_in_facts"] = share(new_words, all_facts)
     if trace.passages:
         features["passages_with_answer"] = _share_of_passages_with(words, trace.passages)
 
@@ -154,6 +156,8 @@ def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -
     """The share of the passages that have these words in this order; 0 for no words."""
     if not words:
         return 0.0
+
+    # Blanks at both ends, so that "art" is not found in "start".
     phrase = f" {' '.join(words)} "
     having = sum(phrase in f" {' '.join(split_words(passage.text))} " for passage in passages)
     return having / len(passages)

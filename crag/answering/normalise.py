@@ -64,6 +64,7 @@ def normalise(text: str, source: str) -> Answer:
     if not line:
         return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model gave no text")
 
+    # The patterns know straight apostrophes only; the answer keeps the model's.
     plain_line = line.translate(_PLAIN_QUOTES)
     if _INVALID.search(plain_line):
         return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, source, "the model found a false premise")
@@ -95,16 +96,21 @@ def _content_lines(text: str) -> list[str]:
 
 def _is_quoted(line: str) -> bool:
     """Whether one pair of equal quotes wraps the whole line. In ``"A" and "B"`` the quotes are two pairs."""
-    return len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" and line[0] not in line[1:-1]
+    if len(line) < 2 or line[0] not in "\"'`":
+        return False
+    quote = line[0]
+    return line[-1] == quote and quote not in line[1:-1]
 
 
 def _join_list(lines: list[str]) -> str:
     """The first line, with the list items that belong to it."""
     first_line, *later_lines = lines
-    items = [_LIST_MARK.sub("", line) for line in itertools.takewhile(_LIST_MARK.match, later_lines)]
+    item_lines = itertools.takewhile(_LIST_MARK.match, later_lines)
+    items = [_LIST_MARK.sub("", line) for line in item_lines]
     if not items:
         return first_line
 
+    # "The films are:" introduces the list; a first line with a mark is its first item.
     if first_line.endswith(":"):
         return f"{first_line} {', '.join(items)}"
     if _LIST_MARK.match(first_line):

@@ -11,7 +11,7 @@ from crag.answering import find_evidence
 from crag.asking.documents import Document, read_documents, search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
-from crag.core.queries import TIME_FORMS, normalise_query_time, query_time_of
+from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
 from crag.settings import load_settings, usual_preset
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CitedAnswer:
     """An answer, for people.
 
     Attributes:
@@ -39,7 +39,7 @@ class Answer:
     trace: Trace
 
     @classmethod
-    def of(cls, trace: Trace) -> Self:
+    def from_trace(cls, trace: Trace) -> Self:
         """The answer that a trace ends with."""
         text = trace.answer.text if trace.answer else I_DONT_KNOW
         withheld = _withheld_answer(trace) if text == I_DONT_KNOW else None
@@ -129,19 +129,20 @@ class Asker:
         self, preset: str | Path | None = None, *, kg_url: str | None = None, changes: Sequence[str] | None = None
     ) -> None:
         settings = load_settings(preset or usual_preset(), changes)
-        audited = settings.answering.model_copy(update={"audit": True})  # people may see what a gate withholds
+        # People may see what a gate withholds.
+        audited = settings.answering.model_copy(update={"audit": True})
         self.settings = settings.model_copy(update={"answering": audited})
         self._kg_url = kg_url
         self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None
 
-    def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> Answer:
+    def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> CitedAnswer:
         """The answer to a question: see `ask_all`."""
         return next(self.ask_all([question], pages, at))
 
     def ask_all(
         self, questions: Sequence[str], pages: Sequence[str | Path] = (), at: str | datetime | None = None
-    ) -> Iterator[Answer]:
+    ) -> Iterator[CitedAnswer]:
         """The answers in order, a batch at a time.
 
         `pages` are files (HTML, plain text, PDF), folders and URLs; unreadable ones are named on stderr.
@@ -149,14 +150,16 @@ class Asker:
         no zone), or a datetime (the machine's time if it has no zone).
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
-        asked_at = normalise_query_time(at) if isinstance(at, str) else query_time_of(at)
+        asked_at = normalise_query_time(at) if isinstance(at, str) else format_query_time(at)
         if asked_at is None:
             raise UserError(f"at: {at!r} is no time such as {TIME_FORMS}")
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
 
+        # Pages before models: a wrong path is reported at once.
         documents = self.read(pages)
         agent = self.warm_up()
+
         batch_size = self.settings.batch_size
         for start in range(0, len(questions), batch_size):
             batch = questions[start : start + batch_size]
@@ -169,7 +172,7 @@ class Asker:
                 }
             )
             for trace in traces:
-                yield Answer.of(trace)
+                yield CitedAnswer.from_trace(trace)
 
     def read(self, pages: Sequence[str | Path]) -> list[Document]:
         """Read pages ahead of the first question; each path or address once.
@@ -189,6 +192,7 @@ class Asker:
     def warm_up(self) -> "CragAgent":
         """Load the models, once; raises crag.weights.manifest.WeightsMissingError."""
         if self._agent is None:
+            # Imported here: `import crag` stays light without the engines.
             from crag.pipeline.agent import CragAgent
 
             self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "")

@@ -64,6 +64,7 @@ def read_documents(location: str, settings: ExtractSettings, warn: Callable[[str
     `warn` gets one line for each that is left out, with the reason.
     Raises DatasetError: there is no such file, folder or address.
     """
+    # Most of the time is waiting for servers, so threads are enough.
     with ThreadPoolExecutor(READERS) as readers:
         results = list(readers.map(partial(_read_document, warn=warn), _list_locations(location)))
     documents = [document for document in results if document is not None]
@@ -85,6 +86,7 @@ def read_documents(location: str, settings: ExtractSettings, warn: Callable[[str
 
 def search_results(question: str, documents: Sequence[Document]) -> list[dict[str, str]]:
     """The documents as search results, those with the best piece first, at most as many as the agent takes."""
+    # A snippet is the part of a page that fits the question, so pages compete by their best piece.
     pieces = []
     for document in documents:
         pieces += [(document, piece) for piece in _PIECE.findall(document.text)]
@@ -129,6 +131,7 @@ def _read_document(location: str, warn: Callable[[str], None]) -> Document | Non
     """The document without its text; None, after a warning, if it cannot be read."""
     public_location = without_credentials(location)
     try:
+        # A file on a network drive or a name server may hang, where no timeout of `requests` applies.
         content = call_within(READING_SECONDS, partial(_read_bytes, location))
         markup = _to_html(content)
     except (OSError, HTTPError, ValueError) as error:  # ValueError: also an address to which a server redirects

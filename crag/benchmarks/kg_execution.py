@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.deadline import Deadline
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.core.queries import parse_query_time
 from crag.evaluation.datasets import DatasetError, read_records, with_query_time
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
@@ -153,7 +153,7 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramRes
     outcomes: list[ProgramResult] = []
     with KgClient(address) as client:
         executor = Executor(client)
-        for batch in in_batches(rows, BATCH):
+        for batch in batches_with_progress(rows, BATCH):
             tasks: list[Task] = []
             for row in batch:
                 asked_at = parse_query_time(row["query_time"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from crag.core.contracts import Page, Query
 from crag.core.deadline import BatchClock
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.core.queries import BATCH_KEYS, parse_row
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
@@ -144,7 +144,7 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
     web_path.warm_up()
 
     measured: list[Measured] = []
-    for ((query, gold),) in in_batches(asked, 1):
+    for ((query, gold),) in batches_with_progress(asked, 1):
         began = perf_counter()
         (evidence,) = web_path.prepare([query], unhurried(settings))
         prepared = perf_counter()

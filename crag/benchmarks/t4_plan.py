@@ -20,7 +20,7 @@ from crag.benchmarks.retrieval import questions, with_pages
 from crag.core.contracts import I_DONT_KNOW, Page, Query, Trace
 from crag.core.deadline import Deadline
 from crag.core.files import UserError
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.core.queries import BATCH_KEYS
 from crag.engines.encoders import BatchedDenseEncoder, load_dense_encoder
 from crag.engines.encoders.base import SPECIAL_TOKENS, Vectors
@@ -234,7 +234,7 @@ def measure_workload(settings: Settings, queries: Sequence[Query], worker: Rando
         load.encoder_texts = 0
         load.encoder_tokens = 0
 
-        for batch in in_batches(queries, settings.batch_size):
+        for batch in batches_with_progress(queries, settings.batch_size):
             _, traces = agent.answer_batch(_batch(batch))
             load.pages_read += sum(trace.pages_read for trace in traces)
             load.front_half_seconds_on_cpu += traces[0].seconds["extract"]

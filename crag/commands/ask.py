@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
-from crag.asking.asker import Answer, Asker
+from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
@@ -27,8 +27,8 @@ from crag.commands.command_line import (
     say,
     warn_of_silent_graph,
 )
-from crag.core.contracts import GRAPH, I_DONT_KNOW, UNROUTED, WEB, Candidate, GateFiring, Passage, Trace
-from crag.core.files import DatasetError, UserError, shown
+from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
+from crag.core.files import DatasetError, UserError, shorten_repr
 from crag.core.logistic import logistic
 from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
@@ -141,7 +141,7 @@ def _read_records(path: Path) -> list[AskedQuestion]:
     for record in map(with_query_time, read_records(path)):
         text = record.data.get("query")
         if not isinstance(text, str) or not text.strip():
-            raise DatasetError(f'{record.place}, field "query": expected a question, found {shown(text)}')
+            raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(text)}')
 
         time = record.data.get("query_time") or None
         questions.append(AskedQuestion(text.strip(), time if isinstance(time, str) else None))
@@ -185,7 +185,7 @@ def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.
             sys.stdout.flush()
 
 
-def _format(answer: Answer, options: argparse.Namespace, *, several: bool) -> str:
+def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
     if options.json:
         indent = None if several else 1
         return json.dumps(answer.trace.to_dict(), ensure_ascii=False, indent=indent, default=str) + "\n"
@@ -231,14 +231,11 @@ def explained(trace: Trace) -> str:
 
 def _classes(trace: Trace) -> str:
     labels: list[str] = []
-    route = trace.route or UNROUTED
-    for field, classification in route.classifications().items():
+    for field, classification in trace.route.classifications.items():
         label = classification.label
-        probabilities = classification.probabilities or {}
-        if label in probabilities:
-            labels.append(f"{field}: {label} {probabilities[label]:.2f}")
-        else:
-            labels.append(f"{field}: {label}")
+        probability = trace.route.probability(field, [label])
+        certainty = "" if probability is None else f" {probability:.2f}"
+        labels.append(f"{field}: {label}{certainty}")
     return ", ".join(labels)
 
 
@@ -277,7 +274,7 @@ def _seconds(trace: Trace) -> str:
 
 
 def _evidence(trace: Trace) -> list[str | None]:
-    outcome = Answer.of(trace)
+    outcome = CitedAnswer.from_trace(trace)
     if not outcome.sentence:
         return ["none found"]
     return [f'"{outcome.sentence}"', outcome.source]

@@ -28,10 +28,9 @@ class Page:
 class Query:
     """One question as the evaluator asks it.
 
-    `query_time` is in the evaluator's form, ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
-    wall-clock time without a zone, or None if the text, which then stays as it was, is unreadable. `fault` is set if
-    the row is malformed: such a question is not shown to a model and costs one answer. `notes` say which fields were
-    cut or not understood, for the trace.
+    `query_time` is the evaluator's text, like ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
+    wall-clock time without a zone, or None if the text is unreadable. `fault` is set if the row is malformed: such a
+    question is not shown to a model and costs one answer. `notes` say which fields were cut, for the trace.
     """
 
     interaction_id: str
@@ -43,8 +42,11 @@ class Query:
     notes: tuple[str, ...] = ()
 
 
-GRAPH, WEB = "knowledge graph", "web"
-"""The sources of answers."""
+GRAPH = "knowledge graph"
+"""The source of answers from the knowledge graph, in traces."""
+
+WEB = "web"
+"""The source of answers from pages, in traces."""
 
 
 class Stage(enum.StrEnum):
@@ -72,19 +74,21 @@ class Stage(enum.StrEnum):
 
 
 ANSWERABLE_FROM = "answerable_from"
-"""A field that our labels add to CRAG's: what of the graph can hold the answer."""
+"""The field that labels of this project add to those of CRAG: what can hold the answer."""
+
 TABLES = "tables"
-"""Its class for what the tables of the graph can hold."""
+"""The class of `ANSWERABLE_FROM` for what the tables of the graph can hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What a router says about one field of a question.
+    """The class of a question in one field of its route.
 
     Attributes:
-        label: The likeliest class.
-        probabilities: Class -> probability, which sum to 1; None if the router only names a class.
-        certainty: From 0 to 1, what a language model says of its own choice: no probability.
+        label: The most probable class.
+        probabilities: The probability of each class; they sum to 1. None if the router only names a class.
+        certainty: How certain a language model says that it is, from 0 to 1. No calibrated probability; None if the
+            model was not asked.
     """
 
     label: str
@@ -92,23 +96,25 @@ class Classification:
     certainty: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, without what is None."""
-        entry: dict[str, Any] = {"label": self.label}
+        """JSON-ready data, without what is not known."""
+        data: dict[str, Any] = {"label": self.label}
         if self.probabilities is not None:
-            entry["probabilities"] = dict(self.probabilities)
+            data["probabilities"] = dict(self.probabilities)
         if self.certainty is not None:
-            entry["certainty"] = self.certainty
-        return entry
+            data["certainty"] = self.certainty
+        return data
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The classes of a question (CRAG, section 2); a field is None if the router says nothing about it.
+    """What a router predicts about a question (CRAG section 2). A field that it does not predict is None.
 
     Example:
-        route = Route(domain=Classification("movie", {"movie": 0.8, "music": 0.2}))
-        route_label(route, "domain")  # "movie"
-        route_probability(route, "domain", ["music", "sports"])  # 0.2
+        route = Route(domain=Classification("movie", {"movie": 0.75, "music": 0.25}))
+        route.label("domain")                     # "movie"
+        route.probability("domain", ["music"])    # 0.25
+        route.label("question_type")              # None
+        Route().to_dict()                         # {}, an unrouted question
     """
 
     domain: Classification | None = None
@@ -116,41 +122,35 @@ class Route:
     static_or_dynamic: Classification | None = None
     answerable_from: Classification | None = None
 
+    @property
     def classifications(self) -> dict[str, Classification]:
-        """Field -> its classification, for the fields that have one."""
-        by_field = {
+        """The fields that are predicted, by name."""
+        fields = {
             "domain": self.domain,
             "question_type": self.question_type,
             "static_or_dynamic": self.static_or_dynamic,
             ANSWERABLE_FROM: self.answerable_from,
         }
-        return {field: classification for field, classification in by_field.items() if classification is not None}
+        return {name: classification for name, classification in fields.items() if classification is not None}
+
+    def label(self, field_name: str) -> str | None:
+        """The class of the question in a field; None if that is not predicted."""
+        classification = self.classifications.get(field_name)
+        return None if classification is None else classification.label
+
+    def probability(self, field_name: str, classes: Sequence[str]) -> float | None:
+        """The probability that the question is of one of the classes; None without probabilities."""
+        classification = self.classifications.get(field_name)
+        if classification is None or not classification.probabilities:
+            return None
+
+        # Rounded probabilities may sum to more than 1.
+        total = sum(classification.probabilities.get(name, 0.0) for name in classes)
+        return min(1.0, total)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, as in traces and in the rows of `crag inspect route`; empty for an unrouted question."""
-        return {field: classification.to_dict() for field, classification in self.classifications().items()}
-
-
-UNROUTED = Route()
-"""Of a question about which a router says nothing."""
-
-
-def route_label(route: Route | None, field_name: str) -> str | None:
-    """The class of a question under ``domain`` and the like; None if the route has none."""
-    classification = _find_classification(route, field_name)
-    return classification.label if classification else None
-
-
-def route_probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
-    """The probability that the question is of one of the classes; None without probabilities."""
-    classification = _find_classification(route, field_name)
-    if classification is None or not classification.probabilities:
-        return None
-    return min(1.0, sum(classification.probabilities.get(name, 0.0) for name in classes))
-
-
-def _find_classification(route: Route | None, field_name: str) -> Classification | None:
-    return route.classifications().get(field_name) if route else None
+        """JSON-ready data, without the fields that are not predicted."""
+        return {name: classification.to_dict() for name, classification in self.classifications.items()}
 
 
 class PassageKind(enum.StrEnum):
@@ -164,9 +164,17 @@ class PassageKind(enum.StrEnum):
 class Passage:
     """A piece of text that may hold the answer.
 
-    `start` and `end` are character offsets into the page's extracted text (or the snippet). `scores` has one number per
-    ranking step (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is better. `heading` precedes the text in
-    these steps and is not shown to the answering model.
+    Attributes:
+        text: The text that the answering model reads.
+        url: The address of the page.
+        page_name: The title of the page.
+        page_rank: The position of the page in the search results, from 0.
+        kind: Whether the text is from the page or from the snippet.
+        start: Character offset of the text in the page's extracted text, or in the snippet.
+        end: Offset of the character after it.
+        scores: One number per ranking step (``bm25``, ``dense``, ``fusion``, ``cross_encoder``), in their order; higher
+            is better.
+        heading: Precedes the text in these steps; the answering model does not read it.
     """
 
     text: str
@@ -182,7 +190,8 @@ class Passage:
     @property
     def score(self) -> float | None:
         """The score of the last ranking step, or None."""
-        return next(reversed(list(self.scores.values())), None)
+        scores = list(self.scores.values())
+        return scores[-1] if scores else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,12 +271,13 @@ class Trace:
     """All that happened to one question, in the order of the pipeline.
 
     `seconds` maps stages to wall-clock seconds of the whole batch. `events` are sentences about faults and limits.
+    An unrouted question has an empty `route`.
     """
 
     interaction_id: str
     query: str
     query_time: str
-    route: Route | None = None
+    route: Route = field(default_factory=Route)
     calls: list[str] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     pages_read: int = 0
@@ -296,7 +306,7 @@ class Trace:
     """Tokens that the language model read (``prompt``) and wrote (``completion``), of the whole batch."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace as JSON-ready data."""
+        """The trace as JSON-ready data; the route of an unrouted question is None."""
         data = asdict(self)
-        data["route"] = self.route.to_dict() if self.route else None
+        data["route"] = self.route.to_dict() or None
         return data

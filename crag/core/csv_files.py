@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from crag.core.files import LONGEST_LINE, DatasetError, shown
+from crag.core.files import LONGEST_LINE, DatasetError, shorten_repr
 from crag.core.text import clean
 
 # Python refuses cells above 131,072 characters; a web page in a cell is longer. The limit is one for the whole process,
@@ -117,9 +117,10 @@ class CsvReader:
             folded = fold_name(title)
             first = first_with.setdefault(folded, number)
             if folded and first != number:
+                earlier_title = shorten_repr(header[first - 1])
                 raise DatasetError(
-                    f"{self.place}, column {number}: {shown(title)} names the same column as {shown(header[first - 1])}"
-                    f" (column {first})"
+                    f"{self.place}, column {number}: {shorten_repr(title)} names the same column as"
+                    f" {earlier_title} (column {first})"
                 )
             columns.append(by_folded.get(folded, clean(title)))
         return columns

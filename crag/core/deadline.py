@@ -1,7 +1,7 @@
 """One clock per batch. Each stage gets its budget before it starts and asks the clock how much is left.
 
 The clock cannot stop running code; `call_within` abandons it. A stage that calls into C must bound its own work: the
-extractor has killable processes, the language model a stopping rule (docs/decisions.md, decisions 1 and 2).
+extractor has killable processes, the language model a stopping rule (docs/decisions.md).
 """
 
 import threading
@@ -70,13 +70,13 @@ class BatchClock:
         self._shares = dict(shares)
         self._clock = clock
 
-    def span(self, first: str, last: str) -> Deadline:
-        """The deadline of the stages `first` to `last`, counted from now."""
+    def span(self, first_stage: str, last_stage: str) -> Deadline:
+        """The deadline of all stages from the first to the last one, counted from now."""
         order = list(self._shares)
-        start = order.index(first)
-        end = order.index(last) + 1
+        start = order.index(first_stage)
+        end = order.index(last_stage) + 1
 
-        # The stages before `first` are over; those from `first` on divide what is left.
+        # The stages before `first_stage` are over; those from `first_stage` on divide what is left.
         weights = list(self._shares.values())
         span_weight = sum(weights[start:end])
         remaining_weight = sum(weights[start:])

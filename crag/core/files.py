@@ -98,7 +98,7 @@ def read_jsonl(path: str | Path) -> Iterator[Record]:
     source = Path(path)
     try:
         with _open_binary(source, "rb") as stream:
-            for number, line in lines_of(stream, str(source)):
+            for number, line in read_lines(stream, str(source)):
                 if line.strip():
                     location = f"{source}, line {number}"
                     yield Record(location, parse_object(location, line))
@@ -108,7 +108,7 @@ def read_jsonl(path: str | Path) -> Iterator[Record]:
         raise DatasetError(f"{source}: cannot be read: {reason}") from None
 
 
-def lines_of(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
+def read_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
     """The numbered lines of a stream in bounded memory. Raises DatasetError: one is longer than `LONGEST_LINE`."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
@@ -137,11 +137,11 @@ def parse_object(location: str, line: bytes) -> dict[str, Any]:
         raise DatasetError(f"{location}: not valid JSON ({reason})") from None
 
     if not isinstance(value, dict):
-        raise DatasetError(f"{location}: expected a JSON object, found {shown(value)}")
+        raise DatasetError(f"{location}: expected a JSON object, found {shorten_repr(value)}")
     return value
 
 
-def shown(value: object) -> str:
+def shorten_repr(value: object) -> str:
     """A value for an error message, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

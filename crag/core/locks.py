@@ -1,4 +1,4 @@
-"""A lock for models that may hang: one caller at a time, and nobody waits twice for a call that does not end."""
+"""A lock for models that may hang: one caller at a time, and no second long wait for a call that does not end."""
 
 import threading
 from collections.abc import Iterator
@@ -32,10 +32,12 @@ class PatientLock:
     def acquire(self, deadline: Deadline | None, patience_seconds: float) -> Iterator[bool]:
         """Hold the lock for the block, or give False if an earlier call does not end."""
         patience = patience_seconds if deadline is None else min(patience_seconds, deadline.remaining)
+
         acquired = self._lock.acquire(timeout=0 if self._hangs else patience)
         if acquired:
             self._hangs = False
         elif patience == patience_seconds:
+            # Only a full wait shows this; a caller whose deadline ended earlier knows nothing.
             self._hangs = True
 
         try:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 T = TypeVar("T")
 
 
-def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
+def batches_with_progress(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
     """The questions that are not done, in batches, with a progress bar."""
     with tqdm(total=len(questions), initial=done, unit="question", disable=None) as progress:
         for start in range(done, len(questions), size):

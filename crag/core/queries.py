@@ -85,13 +85,13 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     text = " ".join(_read_field("query", query, notes, references=True).split())
     if not text:
         description = "an empty one" if isinstance(query, str) else type(query).__name__
-        fault = f"the query is not a text with words in it, but {description}"
+        fault = f"the query must be a string with words, found {description}"
 
     results: Sequence[object] = ()
     if _is_list(search_results):
         results = search_results
     elif fault is None:
-        fault = f"search_results is not a list, but {type(search_results).__name__}"
+        fault = f"search_results must be a list, found {type(search_results).__name__}"
 
     max_results = LIMITS["search_results"]
     if len(results) > max_results:
@@ -117,7 +117,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     )
 
 
-def query_time_of(moment: datetime | None = None) -> str:
+def format_query_time(moment: datetime | None = None) -> str:
     """A moment, by default now, in the evaluator's form; without a zone it is the machine's."""
     return _format_time((moment or datetime.now()).astimezone(ZoneInfo(_PACIFIC)))
 

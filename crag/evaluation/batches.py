@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from crag.core.queries import query_time_of
+from crag.core.queries import format_query_time
 from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SECONDS_PER_QUERY = 30.0
@@ -79,7 +79,7 @@ def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
         batch["interaction_id"].append(row["interaction_id"])
         batch["query"].append(row["query"])
         batch["search_results"].append([_official_fields(result) for result in row.get("search_results", ())])
-        batch["query_time"].append(row.get("query_time") or query_time_of())
+        batch["query_time"].append(row.get("query_time") or format_query_time())
     return batch
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
-from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
+from crag.core.files import DatasetError, Record, parse_object, read_lines, shorten_repr
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
 
@@ -125,7 +125,7 @@ class Split:
         if split is None:
             return True
         if not isinstance(split, int):
-            fault = "missing" if split == "" else f"expected a whole number, found {shown(split)}"
+            fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
             raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
 
         if split != self.wanted:
@@ -288,7 +288,7 @@ def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator
         if delimiter is not None:
             yield from _read_csv(source, unpacked, delimiter, form)
             return
-        for number, line in lines_of(unpacked, str(source)):
+        for number, line in read_lines(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
@@ -334,7 +334,7 @@ def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
 
     unknown = [name for name in names if name not in form.fields]
     for name, meant in misspelt_names(unknown, sorted(missing)).items():
-        raise DatasetError(f'{fault} {shown(name)}: did you mean "{meant}"? Correct it, or give it another name')
+        raise DatasetError(f'{fault} {shorten_repr(name)}: did you mean "{meant}"? Correct it, or give it another name')
 
 
 def _checked_names(records: Iterator[Record]) -> Iterator[Record]:
@@ -359,7 +359,7 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
         known = fold_name(name)
         target = known if known in _KNOWN else name
         if target in folded or (target != name and target in data):
-            raise DatasetError(f'{place}: the field "{target}" occurs twice, once as {shown(name)}')
+            raise DatasetError(f'{place}: the field "{target}" occurs twice, once as {shorten_repr(name)}')
         folded[target] = value
     return folded
 
@@ -391,7 +391,7 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
 def _expect(place: str, field: str, value: object, expected_type: type[_Type], description: str) -> _Type:
     """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
     if not isinstance(value, expected_type):
-        fault = "missing or null" if value is None else f"expected {description}, found {shown(value)}"
+        fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
 
@@ -406,7 +406,7 @@ def with_query_time(record: Record) -> Record:
 
     normalised = normalise_query_time(clean(text))
     if normalised is None:
-        raise DatasetError(f'{record.place}, field "query_time": {shown(text)} is no time such as {TIME_FORMS}')
+        raise DatasetError(f'{record.place}, field "query_time": {shorten_repr(text)} is no time such as {TIME_FORMS}')
     return record._replace(data={**record.data, "query_time": normalised})
 
 
@@ -424,7 +424,7 @@ def alternative_answers(record: Record) -> list[str]:
             answers = json.loads(value.strip() or "[]")
 
     if not isinstance(answers, list) or not all(isinstance(answer, str | int | float) for answer in answers):
-        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shown(value)}')
+        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shorten_repr(value)}')
     return [clean(str(answer)) for answer in answers]
 
 

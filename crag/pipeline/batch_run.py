@@ -5,34 +5,21 @@ costing more than one answer.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
-from crag.answering import Answerer, Check, Draft, find_evidence, gated_answer, generate_all, prompt_for_trace
-from crag.core.contracts import (
-    I_DONT_KNOW,
-    Answer,
-    Decision,
-    GateFiring,
-    Lost,
-    Query,
-    Stage,
-    Trace,
-    abstain,
-    route_label,
-)
+from crag.answering import Draft, find_evidence, gated_answer
+from crag.core.contracts import Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
 from crag.core.deadline import BatchClock, Deadline
-from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import FaultIsolation
+from crag.pipeline.turn_run import Turn, TurnRun
 
 Result = TypeVar("Result")
-RequestBuilder = Callable[[Case], Mapping[str, GenerationRequest]]
-"""What to ask the model about a question, by the names of the replies in its trace."""
 
 
 class Step(ABC, Generic[Result]):
@@ -58,39 +45,6 @@ class Step(ABC, Generic[Result]):
     @abstractmethod
     def store(self, case: Case, result: Result) -> Answer | GateFiring | None:
         """Store a result in its case. An answer settles the question, a firing of a gate closes it."""
-
-
-@dataclass(frozen=True)
-class Turn:
-    """A source that answers questions, with the model that it asks and the checks of its drafts.
-
-    `author` and `reads` name it in sentences: "the model, from the pages". `review` is the clock's stage for checks
-    that ask the model. `prefix` precedes the names of this turn's generations in traces.
-    """
-
-    source: ClassVar[str]
-    author: ClassVar[str]
-    reads: ClassVar[str] = ""
-    review: ClassVar[Stage]
-    prefix: ClassVar[str] = ""
-
-    answerer: Answerer
-    checks: Sequence[Check]
-
-    def build_context(self, case: Case) -> str | Draft:
-        """The context for the model, or a draft if no model is needed."""
-        raise NotImplementedError
-
-    def find_closed_gate(self, case: Case) -> GateFiring | None:
-        """The gate that closes before the model is asked, or None. Only the last turn of a plan may have one."""
-        return None
-
-
-class Exchange(NamedTuple):
-    """A request to the model and its reply."""
-
-    request: GenerationRequest
-    generation: Generation
 
 
 class BatchRun:
@@ -158,17 +112,26 @@ class BatchRun:
     def run_turn(self, stage: Stage, turn: Turn) -> None:
         """Let a source answer the open questions that have this turn in their plan."""
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
+        turn_run = TurnRun(stage, turn, self.clock, self._isolation)
 
-        drafts, contexts = self._prepare_turn(stage, turn, cases)
-        drafts |= self._write_drafts(stage, turn, contexts)
+        # A question may need no model, or a gate may close before the model is asked.
+        drafts: dict[Case, Draft] = {}
+        contexts: dict[Case, str] = {}
+        for case, context in turn_run.build_contexts(cases).items():
+            if isinstance(context, Draft):
+                drafts[case] = context
+            elif self._passes_gates(turn, case):
+                contexts[case] = context
+
+        drafts |= turn_run.write_drafts(contexts)
         for check in turn.checks:
-            drafts |= self._apply_check(turn, check, drafts)
+            drafts |= turn_run.apply_check(check, drafts)
 
-        # A gate may have settled a question meanwhile.
         for case in cases:
+            # Questions that a gate closed are settled already; those whose work failed have no draft.
             if case.answer is None:
-                failed_draft = Draft(abstain(case.fault, turn.source))
-                self._conclude(stage, turn, case, drafts.get(case, failed_draft))
+                draft = drafts.get(case) or Draft(abstain(case.fault, turn.source))
+                self._conclude(stage, turn, case, draft)
 
     def finish(
         self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
@@ -210,86 +173,16 @@ class BatchRun:
             elif outcome is not None:
                 self._close(case, outcome, "none")
 
-    # --- the parts of a turn: contexts, drafts, checks, conclusion ----------------------------------------------------
+    # --- gates and answers --------------------------------------------------------------------------------------------
 
-    def _prepare_turn(
-        self, stage: Stage, turn: Turn, cases: Sequence[Case]
-    ) -> tuple[dict[Case, Draft], dict[Case, str]]:
-        """The drafts that need no model, and the contexts for the model. A gate that closes leaves no context."""
+    def _passes_gates(self, turn: Turn, case: Case) -> bool:
+        """Whether the model is asked: no gate of the turn closes, or an audit asks all the same."""
+        firing = turn.find_closed_gate(case)
+        if firing is None:
+            return True
 
-        def build_all(batch: Sequence[Case]) -> list[str | Draft]:
-            return [turn.build_context(case) for case in batch]
-
-        drafts: dict[Case, Draft] = {}
-        contexts: dict[Case, str] = {}
-        for case, material in self._isolation.run(stage, self.clock.whole, build_all, cases).items():
-            if isinstance(material, Draft):
-                drafts[case] = material
-                continue
-
-            firing = turn.find_closed_gate(case)
-            if firing is not None:
-                self._close(case, firing, turn.source)
-            if firing is None or self._audit:
-                contexts[case] = material
-        return drafts, contexts
-
-    def _write_drafts(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
-        """What the model makes of each context."""
-        name = f"{turn.prefix}answer"
-
-        def build_requests(case: Case) -> dict[str, GenerationRequest]:
-            domain = route_label(case.trace.route, "domain")
-            return {name: turn.answerer.request(case.query, contexts[case], domain)}
-
-        replies = self._generate(stage, turn.answerer.model, contexts, build_requests)
-
-        def read_all(batch: Sequence[Case]) -> list[Draft]:
-            return [turn.answerer.read(replies[case][name], contexts[case], turn.source) for case in batch]
-
-        return self._isolation.run(stage, self.clock.whole, read_all, list(replies))
-
-    def _apply_check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
-        """The drafts to which a check applies, after it. A check that fails withholds the answer."""
-        unchecked = {case: draft for case, draft in drafts.items() if check.applies(draft)}
-        if check.asks:
-            unchecked |= self._ask_for_check(turn, check, unchecked)
-
-        def check_all(batch: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
-            outcomes = []
-            for case in batch:
-                draft = check.read(case, unchecked[case])
-                outcomes.append((draft, check(case, draft)))
-            return outcomes
-
-        outcomes = self._isolation.run(check.name, self.clock.whole, check_all, list(unchecked))
-
-        checked: dict[Case, Draft] = {}
-        for case, unchecked_draft in unchecked.items():
-            failed = (unchecked_draft, GateFiring(check.name, case.fault, I_DONT_KNOW))
-            draft, firing = outcomes.get(case, failed)
-            if firing is not None:
-                case.trace.gates.append(replace(firing, withheld=draft.answer.text))
-                draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
-            checked[case] = draft
-        return checked
-
-    def _ask_for_check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
-        """The drafts with what the model replied to the check's requests; without those of questions that failed."""
-
-        def build_requests(case: Case) -> dict[str, GenerationRequest]:
-            requests = check.requests(case, drafts[case])
-            return {f"{turn.prefix}{name}": request for name, request in requests.items()}
-
-        replies_by_case = self._generate(turn.review, turn.answerer.model, drafts, build_requests)
-
-        answered: dict[Case, Draft] = {}
-        for case, replies in replies_by_case.items():
-            draft = drafts[case]
-            # The check knows its replies without the turn's prefix.
-            by_name = {name.removeprefix(turn.prefix): reply for name, reply in replies.items()}
-            answered[case] = replace(draft, replies={**draft.replies, **by_name})
-        return answered
+        self._close(case, firing, turn.source)
+        return self._audit
 
     def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
         """Settle a question with the draft, unless it abstains and another turn follows."""
@@ -302,28 +195,6 @@ class BatchRun:
             case.note(f"{author} did not answer: {draft.answer.reason}")
         else:
             self._settle(case, draft.answer)
-
-    def _generate(
-        self, stage: Stage, model: LanguageModel, cases: Collection[Case], build_requests: RequestBuilder
-    ) -> dict[Case, dict[str, Generation]]:
-        """The generations of each question by name, recorded in its trace. All questions share one call."""
-        if not cases:
-            return {}
-
-        with self.clock.stage(stage) as deadline:
-            ask = partial(_ask, model, build_requests, deadline)
-            exchanges = self._isolation.run(stage, deadline, ask, list(cases))
-
-        generations: dict[Case, dict[str, Generation]] = {}
-        for case, by_name in exchanges.items():
-            generations[case] = {}
-            for name, exchange in by_name.items():
-                case.trace.prompts[name] = prompt_for_trace(exchange.request)
-                case.trace.generations[name] = exchange.generation
-                generations[case][name] = exchange.generation
-        return generations
-
-    # --- gates and answers --------------------------------------------------------------------------------------------
 
     def _close(self, case: Case, firing: GateFiring, source: str) -> None:
         """Settle a question with the answer of the first gate that closed; an audit does so at the end."""
@@ -347,31 +218,6 @@ class BatchRun:
         case.answer = answer
         case.trace.answer = answer
         return answer
-
-
-def _ask(
-    model: LanguageModel, build_requests: RequestBuilder, deadline: Deadline, cases: Sequence[Case]
-) -> list[dict[str, Exchange]]:
-    """The exchanges of each question by name, from one call of the model for all of them."""
-    requests_by_case = [build_requests(case) for case in cases]
-
-    # One flat list for the model. Questions may have several requests, or none.
-    requests: list[GenerationRequest] = []
-    for by_name in requests_by_case:
-        requests.extend(by_name.values())
-    generations = generate_all(model, requests, deadline)
-
-    exchanges: list[dict[str, Exchange]] = []
-    start = 0
-    for by_name in requests_by_case:
-        replies = generations[start : start + len(by_name)]
-        start += len(by_name)
-
-        exchanges_by_name = {}
-        for (name, request), reply in zip(by_name.items(), replies, strict=True):
-            exchanges_by_name[name] = Exchange(request, reply)
-        exchanges.append(exchanges_by_name)
-    return exchanges
 
 
 def _find_loss(case: Case) -> Lost | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, route_label
+from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace
 from crag.engines.llm import LanguageModel
 from crag.graph import Lookup
 from crag.settings import KnowledgeGraphSettings
@@ -86,18 +86,18 @@ class Case:
             self.trace.events.append(event)
 
 
-def choose_plan(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:
+def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) -> Plan:
     """The plan of a question by the preset's policy, without turns for which the graph has nothing.
 
     Graph-only domains exclude the web only if the graph was really asked. With a dead server, or without a call for the
     question, the web answers.
     """
     policy = POLICIES[settings.source_policy]
-    dynamism = route_label(route, "static_or_dynamic") or ""
+    dynamism = route.label("static_or_dynamic") or ""
     plan = policy.by_dynamism.get(dynamism, policy.usual)
 
     graph_was_asked = bool(lookup.statuses) and not lookup.down
-    domain = route_label(route, "domain") or lookup.domain
+    domain = route.label("domain") or lookup.domain
     if graph_was_asked and domain in settings.graph_only_domains:
         plan = GRAPH_ONLY
 

@@ -10,6 +10,9 @@ from crag.core.deadline import Deadline, StuckError, call_within
 from crag.pipeline.case import Case
 
 Result = TypeVar("Result")
+BatchFunction = Callable[[Sequence[Case]], Sequence[Result]]
+"""The work of a stage: one result per case, in order."""
+
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 2.0
@@ -35,40 +38,40 @@ class FaultIsolation:
         self,
         stage: str,
         deadline: Deadline,
-        work: Callable[[Sequence[Case]], Sequence[Result]],
+        function: BatchFunction[Result],
         cases: Sequence[Case],
     ) -> dict[Case, Result]:
-        """The results of the work by question. `work` gives one result per case, in order, and changes no case."""
+        """The results by question. `function` gives one result per case, in order, and changes no case."""
         if not cases:
             return {}
 
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
-            results = call_within(patience.remaining, partial(work, cases))
+            results = call_within(patience.remaining, partial(function, cases))
             return dict(zip(cases, results, strict=True))
         except StuckError as fault:
             _record_fault(stage, cases, fault)
             return {}
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
-            log.exception("stage %s failed for the batch; trying each question alone", stage)
+            log.exception("stage %s failed for the batch; trying its questions one by one", stage)
             reason = f"{type(fault).__name__}: {fault}"
             for case in cases:
                 case.note(f"{_title(stage)} failed for the whole batch ({reason}) and was run alone")
-        return _run_one_by_one(stage, patience, work, cases)
+        return _run_one_by_one(stage, patience, function, cases)
 
 
 def _run_one_by_one(
     stage: str,
     patience: Deadline,
-    work: Callable[[Sequence[Case]], Sequence[Result]],
+    function: BatchFunction[Result],
     cases: Sequence[Case],
 ) -> dict[Case, Result]:
-    """Run the work for each question on its own, all within the same time."""
+    """Run the function for each question by itself, all within the same time."""
     results: dict[Case, Result] = {}
     for index, case in enumerate(cases):
         try:
-            results[case] = call_within(patience.remaining, partial(work, [case]))[0]
+            results[case] = call_within(patience.remaining, partial(function, [case]))[0]
         except StuckError as fault:
             # The time is over, for this question and all later ones.
             _record_fault(stage, cases[index:], fault)

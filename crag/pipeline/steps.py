@@ -5,13 +5,12 @@
 
 from collections.abc import Sequence
 
-from crag.answering import class_gate
+from crag.answering import find_closed_class_gate
 from crag.core.contracts import (
     ANSWERABLE_FROM,
     GRAPH,
     INVALID_QUESTION,
     TABLES,
-    UNROUTED,
     Answer,
     Decision,
     Fact,
@@ -19,8 +18,6 @@ from crag.core.contracts import (
     Query,
     Route,
     abstain,
-    route_label,
-    route_probability,
 )
 from crag.core.deadline import BatchClock, Deadline
 from crag.facts import PublicData
@@ -44,7 +41,7 @@ class RouteQuestions(Step[Route]):
         return self._router.route(_queries(cases), deadline)
 
     def store(self, case: Case, result: Route) -> None:
-        case.trace.route = None if result == UNROUTED else result
+        case.trace.route = result
 
 
 class CloseClassGates(Step[GateFiring | None]):
@@ -54,7 +51,7 @@ class CloseClassGates(Step[GateFiring | None]):
         self._gates = gates
 
     def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[GateFiring | None]:
-        return [class_gate(self._gates, case.trace.route, "any") for case in cases]
+        return [find_closed_class_gate(self._gates, case.trace.route, "any") for case in cases]
 
     def store(self, case: Case, result: GateFiring | None) -> GateFiring | None:
         return result
@@ -80,7 +77,7 @@ class AskGraph(Step[Lookup]):
         if minimum is None or isinstance(self._graph, NoKnowledgeGraph):
             return True
 
-        in_tables = route_probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
+        in_tables = case.trace.route.probability(ANSWERABLE_FROM, (TABLES,))
         return in_tables is None or in_tables > minimum
 
     def store(self, case: Case, result: Lookup) -> Answer | None:
@@ -157,4 +154,4 @@ def _queries(cases: Sequence[Case]) -> list[Query]:
 
 def _domains(cases: Sequence[Case]) -> list[str | None]:
     """The router's domains; None for a question without one."""
-    return [route_label(case.trace.route, "domain") for case in cases]
+    return [case.trace.route.label("domain") for case in cases]

@@ -1,7 +1,7 @@
 """The turns of a batch: each source, in its turn, may answer the questions that are still open.
 
-A turn gives each question its material, a context for the model or a finished draft. The model's drafts then pass the
-turn's checks (`crag.answering.checks`).
+A turn builds a context for the model, or a draft where no model is needed. The drafts then pass the turn's checks
+(`crag.answering.checks`); `crag.pipeline.turn_run` runs all this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from crag.answering import (
     ConfidenceModel,
     Draft,
     answer_features,
-    class_gate,
-    score_gate,
+    find_closed_class_gate,
+    find_closed_score_gate,
     trim_to_tokens,
 )
-from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain, route_label
+from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
 from crag.core.text import clean
 from crag.engines.llm import GenerationRequest
-from crag.pipeline.batch_run import Turn
 from crag.pipeline.case import Case, render_facts
-from crag.settings import AloneSettings, GateSettings
+from crag.pipeline.turn_run import Turn
+from crag.settings import GateSettings, SinglePageSettings
 from crag.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -41,6 +41,7 @@ class GraphValue(Turn):
     review = Stage.REVIEW_GRAPH
 
     def build_context(self, case: Case) -> Draft:
+        # The value comes from outside like a page, and the evaluator cuts it like any answer.
         value = clean(case.lookup.direct_answer or "")
         text = trim_to_tokens(" ".join(value.split()))
         return Draft(Answer(text, Decision.ANSWERED, GRAPH, case.lookup.direct_reason))
@@ -121,14 +122,14 @@ class WebPages(Turn):
 
         The passage decides only if it has to answer by itself: facts in the context may hold the answer.
         """
-        firing = class_gate(self.gates, case.trace.route, "web")
+        firing = find_closed_class_gate(self.gates, case.trace.route, "web")
         if firing is not None:
             return firing
 
         evidence = case.evidence
         if evidence is None or case.trace.context != evidence.context:
             return None
-        return score_gate(self.gates, evidence.top_probability)
+        return find_closed_score_gate(self.gates, evidence.top_probability)
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class ReadPagesSeparately(Check):
 
     answerer: Answerer
     web: WebPath
-    settings: AloneSettings
+    settings: SinglePageSettings
     model: ConfidenceModel | None
 
     def applies(self, draft: Draft) -> bool:
@@ -160,7 +161,7 @@ class ReadPagesSeparately(Check):
         # Only a `Case` has the evidence; the interface of checks knows just the query and the trace.
         evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
         contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
-        domain = route_label(case.trace.route, "domain")
+        domain = case.trace.route.label("domain")
         return {
             f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
             for number, context in enumerate(contexts, start=1)

@@ -27,7 +27,8 @@ class UserAgent:
         try:
             self._agent.warm_up()
         except BaseException:
-            self._agent.close()  # its worker processes have started
+            # Its worker processes have started, and nobody else can stop them.
+            self._agent.close()
             raise
 
     def get_batch_size(self) -> int:

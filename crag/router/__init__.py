@@ -4,6 +4,7 @@
 (`prompt_router.py`), or one that does nothing.
 """
 
+from crag.core.contracts import Classification as Classification
 from crag.core.contracts import Route as Route
 from crag.engines.llm import LanguageModel
 from crag.router.base import DOMAINS as DOMAINS
@@ -23,7 +24,7 @@ def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageMo
         router = open_router(settings.router, model)
         router.warm_up()
         routes = router.route(queries, Deadline(1.0))
-        routes[0]["domain"]  # {"label": "movie", "probabilities": {"finance": 0.02, "movie": 0.95, ...}}
+        routes[0].domain  # Classification("movie", {"finance": 0.02, "movie": 0.95, ...})
         router.close()
     """
     if settings is None:

@@ -1,4 +1,4 @@
-"""The interface of routers, and the fields of their routes."""
+"""The interface of routers, and the fields of a route with their classes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crag.core.contracts import ANSWERABLE_FROM, TABLES, UNROUTED, Classification, Query, Route
+from crag.core.contracts import ANSWERABLE_FROM, TABLES, Classification, Query, Route
 from crag.core.deadline import Deadline
 from crag.settings import ROUTE_CLASSES
 
@@ -26,17 +26,17 @@ class QuestionRouter:
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query, in order."""
-        return [UNROUTED for _ in queries]
+        return [Route() for _ in queries]
 
     def close(self) -> None:
         """Release memory; safe to call twice."""
 
 
-def classify(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> Classification:
-    """What a classifier says about one field: the most probable label, and all probabilities (shape (labels,)).
+def build_classification(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> Classification:
+    """The most probable label of a field, and all its probabilities (shape (labels,)).
 
     Example:
-        classify(["movie", "music"], np.array([0.75, 0.25]))
+        build_classification(["movie", "music"], np.array([0.75, 0.25]))
         # Classification("movie", {"movie": 0.75, "music": 0.25})
     """
     rounded = {}

@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
+from crag.router.base import FIELD_CLASSES
 from crag.router.calibration import LogProbabilities, MixingWeights, log_softmax, mix_log_probabilities
 from crag.router.network import BertEncoder, Pooling, QuestionTokenizer
 from crag.router.ngrams import hashed_rows
@@ -49,6 +50,14 @@ class ClassifierConfig(StrictModel):
     fields: Annotated[dict[str, FieldConfig], Field(min_length=1)]
     trained_on: str
     licence: str
+
+    @field_validator("fields")
+    @classmethod
+    def _fields_are_those_of_a_route(cls, fields: dict[str, FieldConfig]) -> dict[str, FieldConfig]:
+        unknown = sorted(fields.keys() - FIELD_CLASSES.keys())
+        if unknown:
+            raise ValueError(f"unknown field {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
+        return fields
 
 
 def locate_classifier(name: str) -> Path:

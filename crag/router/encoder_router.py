@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from crag.core.contracts import UNROUTED, Classification, Query, Route
+from crag.core.contracts import Classification, Query, Route
 from crag.core.deadline import Deadline
-from crag.router.base import QuestionRouter, classify
+from crag.router.base import QuestionRouter, build_classification
 from crag.router.classifier import Classifier, locate_classifier, read_classifier_config
 from crag.settings import EncoderRouter, SettingsError
 from crag.weights.manifest import locate
@@ -47,19 +47,20 @@ class EncoderQuestionRouter(QuestionRouter):
         routes: list[Route] = []
         batch_size = self._settings.batch_size
         for start in range(0, len(queries), batch_size):
-            batch = queries[start : start + batch_size]
             if deadline.expired:
-                routes += [UNROUTED] * len(batch)
-            else:
-                routes += self._route_batch([query.text for query in batch])
-        return routes
+                break
+            batch = queries[start : start + batch_size]
+            routes += self._classify([query.text for query in batch])
 
-    def _route_batch(self, texts: Sequence[str]) -> list[Route]:
-        """One route per question, with the fields of all classifiers."""
+        unrouted = [Route() for _ in queries[len(routes) :]]
+        return routes + unrouted
+
+    def _classify(self, texts: Sequence[str]) -> list[Route]:
+        """The routes of one batch of questions, with the fields of all classifiers."""
         fields_by_question: list[dict[str, Classification]] = [{} for _ in texts]
         for classifier in self._classifiers:
             for field, probabilities in classifier.probabilities(texts).items():
                 labels = classifier.config.fields[field].labels
                 for fields, row in zip(fields_by_question, probabilities, strict=True):
-                    fields[field] = classify(labels, row)
+                    fields[field] = build_classification(labels, row)
         return [Route(**fields) for fields in fields_by_question]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crag.core.contracts import UNROUTED, Classification, Query, Route
+from crag.core.contracts import Classification, Query, Route
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
 from crag.router.base import DOMAINS, QuestionRouter
@@ -62,7 +62,7 @@ def read_domain_word(reply: str) -> Route:
     """
     word = _DOMAIN.search(reply.lower())
     if word is None:
-        return UNROUTED
+        return Route()
     return Route(domain=Classification(_DOMAIN_BY_WORD[word[1]]))
 
 
@@ -74,22 +74,23 @@ def read_domain_with_certainty(reply: str) -> Route:
 
     Example:
         read_domain_with_certainty("movie, 95%, static")
-        # Route(Classification("movie", certainty=0.95), static_or_dynamic=Classification("static"))
+        # Route(domain=Classification("movie", certainty=0.95), static_or_dynamic=Classification("static"))
     """
     text = reply.lower()
     domain = _DOMAIN.search(text)
     if domain is None:
-        return UNROUTED
+        return Route()
 
     after_domain = text[domain.end() :]
     dynamism = _DYNAMISM.search(after_domain)
     before_dynamism = dynamism.start() if dynamism else len(after_domain)
 
     certainty = _parse_certainty(after_domain, before_dynamism)
-    return Route(
-        domain=Classification(_DOMAIN_BY_WORD[domain[1]], certainty=certainty),
-        static_or_dynamic=Classification(_DYNAMISM_BY_WORD.get(dynamism[0], "real-time")) if dynamism else None,
-    )
+    route = Route(domain=Classification(_DOMAIN_BY_WORD[domain[1]], certainty=certainty))
+    if dynamism:
+        label = _DYNAMISM_BY_WORD.get(dynamism[0], "real-time")
+        route = replace(route, static_or_dynamic=Classification(label))
+    return route
 
 
 def _parse_certainty(text: str, end: int) -> float:

@@ -5,7 +5,6 @@ There is one file for each room. Import names from here: `from crag.settings imp
 
 from crag.settings.agent import Settings as Settings
 from crag.settings.answering import ROUTE_CLASSES as ROUTE_CLASSES
-from crag.settings.answering import AloneSettings as AloneSettings
 from crag.settings.answering import AnsweringSettings as AnsweringSettings
 from crag.settings.answering import AnswerPromptName as AnswerPromptName
 from crag.settings.answering import ClassGate as ClassGate
@@ -17,6 +16,7 @@ from crag.settings.answering import RefineSettings as RefineSettings
 from crag.settings.answering import ReviewPromptName as ReviewPromptName
 from crag.settings.answering import ScoreGate as ScoreGate
 from crag.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
+from crag.settings.answering import SinglePageSettings as SinglePageSettings
 from crag.settings.base import StrictModel as StrictModel
 from crag.settings.deadline import DeadlineSettings as DeadlineSettings
 from crag.settings.engines import MODEL_VARIABLE as MODEL_VARIABLE

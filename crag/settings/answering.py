@@ -133,7 +133,7 @@ class ConfidenceSettings(StrictModel):
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
 
 
-class AloneSettings(StrictModel):
+class SinglePageSettings(StrictModel):
     """Read the passages of each of the best `pages` alone, in a separate prompt, and compare the answers (after
     RobustRAG, Xiang et al. 2024).
 
@@ -169,7 +169,7 @@ class AnsweringSettings(StrictModel):
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
-    alone: AloneSettings | None = None
+    alone: SinglePageSettings | None = None
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False

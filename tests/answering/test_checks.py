@@ -2,8 +2,8 @@
 
 import pytest
 
-from crag.answering import class_gate, gated_answer
-from crag.core.contracts import UNROUTED, Classification, Decision, Route
+from crag.answering import find_closed_class_gate, gated_answer
+from crag.core.contracts import Classification, Decision, Route
 from crag.settings import ClassGate, load_settings
 
 ROUTE = Route(
@@ -19,27 +19,26 @@ ROUTE = Route(
 )
 def test_probabilities_of_all_classes_of_a_gate_are_compared(classes: str, above: float, said: str) -> None:
     gate = ClassGate(gate="class", field="question_type", classes=tuple(classes.split()), above=above)
-    firing = class_gate([gate], ROUTE, "any")
+    firing = find_closed_class_gate([gate], ROUTE, "any")
     assert (said in firing.reason) if firing else not said
 
 
 def test_a_question_of_which_nothing_is_known_passes() -> None:
     gates = load_settings("nec").answering.gates
-    assert class_gate(gates, None, "any") is None
-    assert class_gate(gates, UNROUTED, "any") is None
+    assert find_closed_class_gate(gates, Route(), "any") is None
 
 
 def test_a_gate_before_the_web_does_not_close_before_the_graph() -> None:
     gate = ClassGate(gate="class", field="domain", classes=("movie",), source="web")
-    assert class_gate([gate], ROUTE, "any") is None
-    assert class_gate([gate], ROUTE, "web") is not None
+    assert find_closed_class_gate([gate], ROUTE, "any") is None
+    assert find_closed_class_gate([gate], ROUTE, "web") is not None
 
 
 def test_a_gate_may_answer_that_the_question_is_invalid() -> None:
     gate = ClassGate(
         gate="class", field="question_type", classes=("false_premise",), above=0.2, answer="invalid question"
     )
-    firing = class_gate([gate], ROUTE, "any")
+    firing = find_closed_class_gate([gate], ROUTE, "any")
     assert firing is not None
     answer = gated_answer(firing, "none")
     assert (answer.text, answer.decision) == ("invalid question", Decision.INVALID_QUESTION)

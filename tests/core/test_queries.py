@@ -55,7 +55,7 @@ def test_a_malformed_batch_is_an_error(columns: dict[str, Any], reported: str) -
 )
 def test_a_value_of_another_type_is_a_short_fault_of_its_row(column: str, value: object) -> None:
     (query,) = parse_batch(batch_of(**{column: [value]}))
-    assert "not a" in (query.fault or "")
+    assert "must be a" in (query.fault or "")
     assert len(query.fault or "") < 100
 
 

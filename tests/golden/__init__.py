@@ -51,13 +51,13 @@ class LabelledRoutes:
 
     @staticmethod
     def _route(row: Row) -> Route:
-        classifications = {}
+        fields = {}
         for field, classes in ROUTE_CLASSES.items():
             share = (0.45, 0.7, 0.95)[_number(row["query"] + field) % 3]
             rest = (1 - share) / (len(classes) - 1)
             probabilities = {name: share if name == row[field] else rest for name in classes}
-            classifications[field] = Classification(row[field], probabilities)
-        return Route(**classifications)
+            fields[field] = Classification(row[field], probabilities)
+        return Route(**fields)
 
 
 def _number(text: str) -> int:

@@ -96,7 +96,7 @@ class FixedRoute(Weightless):
     """A router that says the same about every question."""
 
     def __init__(self, **labels: str) -> None:
-        self._route = Route(**{field: Classification(label) for field, label in labels.items()})
+        self._route = Route(**{name: Classification(label) for name, label in labels.items()})
 
     def warm_up(self) -> None: ...
 

@@ -13,7 +13,7 @@ from crag.engines.llm import Generation, LanguageModel, load_language_model
 from crag.pipeline.case import Case
 from crag.pipeline.turns import ReadPagesSeparately
 from crag.router import QuestionRouter
-from crag.settings import AloneSettings, Settings, load_settings
+from crag.settings import Settings, SinglePageSettings, load_settings
 from crag.web import WebPath
 from tests.pipeline.asking import ASKED_AT, agent_of, ask, page
 
@@ -98,7 +98,7 @@ def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> N
     settings = settings_of({}, "answering.alone = {}")
     model = load_language_model(settings.language_model)
     web = WebPath(settings.web, None, None, model)
-    check = ReadPagesSeparately(Answerer(settings.answering, model), web, AloneSettings(), None)
+    check = ReadPagesSeparately(Answerer(settings.answering, model), web, SinglePageSettings(), None)
     read = Generation("Barry Levinson", None, 1, 1, "stop")
     replies = {"alone 1": read, "alone 2": Generation("", None, 0, 0, "deadline")}
     draft = Draft(Answer("Barry Levinson", Decision.ANSWERED, WEB, ""), generation=read, replies=replies)

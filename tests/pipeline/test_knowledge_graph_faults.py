@@ -69,10 +69,11 @@ class Classified(QuestionRouter):
     """A router that says the same about every question."""
 
     def __init__(self, domain: str | None) -> None:
-        self._route = Route(domain=Classification(domain) if domain else None)
+        self._domain = domain
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        return [self._route for _ in queries]
+        route = Route(domain=Classification(self._domain) if self._domain else None)
+        return [route for _ in queries]
 
 
 class Told(NoKnowledgeGraph):

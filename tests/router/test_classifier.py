@@ -37,6 +37,7 @@ def test_a_batch_says_what_its_questions_say_one_by_one(
         ({"pooling": "sum"}, "pooling"),
         ({"surprise": 1}, "surprise"),
         ({"fields": {}}, "fields"),
+        ({"fields": {"mood": {"labels": ["a", "b"], "encoder_weight": 1}}}, "unknown field mood; allowed: domain, "),
         ({"fields": {"domain": {"labels": ["a", "b"], "encoder_weight": 1e999}}}, "encoder_weight: .* finite"),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.core.contracts import UNROUTED, route_label, route_probability
+from crag.core.contracts import Route
 from crag.core.deadline import Deadline
 from crag.router import FIELD_CLASSES, QuestionRouter, classifier, encoder_router, open_router
 from crag.router.encoder_router import EncoderQuestionRouter
@@ -39,10 +39,11 @@ def test_classifiers_with_a_field_each_make_one_route(tiny: Path) -> None:
     assert len(routes) == 4
     for route in routes:
         for field, classes in FIELD_CLASSES.items():
-            assert route_label(route, field) in classes
-            assert route_probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
-            entry = route.to_dict()[field]
-            assert entry["probabilities"][entry["label"]] == max(entry["probabilities"].values())
+            assert route.label(field) in classes
+            assert route.probability(field, classes) == pytest.approx(1.0, abs=1e-5)
+            probabilities = route.classifications[field].probabilities
+            assert probabilities is not None
+            assert probabilities[route.classifications[field].label] == max(probabilities.values())
     router.close()
 
 
@@ -53,7 +54,7 @@ def test_a_field_from_two_classifiers_is_refused(tiny: Path) -> None:
 
 def test_after_the_deadline_a_route_is_empty(tiny: Path) -> None:
     routes = routed(tiny, "domain").route(queries("who founded acme ?"), Deadline(0))
-    assert routes == [UNROUTED]
+    assert routes == [Route()]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ OWN_QUESTIONS = {
 def test_the_shipped_classifier_knows_what_questions_are_about(shipped: QuestionRouter) -> None:
     routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(60))
     for (question, (domain, dynamism)), route in zip(OWN_QUESTIONS.items(), routes, strict=True):
-        assert route_label(route, "domain") == domain, question
-        assert dynamism is None or route_label(route, "static_or_dynamic") == dynamism, question
+        assert route.label("domain") == domain, question
+        assert dynamism is None or route.label("static_or_dynamic") == dynamism, question
     compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(60))[0]
-    assert route_label(compared, "question_type") == "comparison"
+    assert compared.label("question_type") == "comparison"

@@ -9,7 +9,7 @@ from agents.user_config import UserAgent
 from crag.core.places import REPOSITORY
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
 from crag.engines.llm.local_engine import adapter_folder, model_folder
-from crag.router import open_router
+from crag.router import FIELD_CLASSES, open_router
 from crag.settings import (
     TRIM_TOKENIZER,
     Settings,
@@ -44,10 +44,11 @@ def place(entry: ModelEntry, cache: Path) -> None:
 
 def place_trained(settings: Settings, cache: Path) -> None:
     """Stand-ins for classifiers that the user trains: each knows another field, tuned from its recipe's base."""
-    for number, folder in enumerate(needed_weights(settings).folders):
+    fields = iter(FIELD_CLASSES)
+    for folder in needed_weights(settings).folders:
         if folder.kind == "classifier" and folder.problem:
             config = json.loads((REAL / "crag" / "weights" / "routers" / "cpu" / "config.json").read_text())
-            config |= {"base": "bert-base-uncased", "fields": {f"field{number}": config["fields"]["domain"]}}
+            config |= {"base": "bert-base-uncased", "fields": {next(fields): config["fields"]["domain"]}}
             (cache / folder.name).mkdir(parents=True)
             (cache / folder.name / "config.json").write_text(json.dumps(config))
             (cache / folder.name / "weights.safetensors").touch()

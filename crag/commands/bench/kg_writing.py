@@ -24,7 +24,7 @@ from crag.benchmarks.kg_writing import Judged, shares, stratified
 from crag.commands.bench.kg_execution import add_graph_arguments
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.core.deadline import Deadline
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
 from crag.graph.executor import ProgramResult
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     writer = _load_writer(settings)
     written: list[WrittenCalls] = []
     started = time.perf_counter()
-    for batch in in_batches(rows, settings.batch_size):
+    for batch in batches_with_progress(rows, settings.batch_size):
         requests = [_request(row, use_domain=options.use_domain) for row in batch]
         written += writer.write(requests, Deadline(float(UNHURRIED_SECONDS * len(batch))))
     seconds = time.perf_counter() - started

@@ -14,7 +14,7 @@ from crag.commands.command_line import (
 )
 from crag.core.deadline import Deadline
 from crag.core.files import append_rows, write_rows
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import DatasetError, Record, read_records, with_query_time
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
 
     writer = _load_writer(settings)
-    for batch in in_batches(list(zip(records, requests, strict=True)), settings.batch_size, len(done)):
+    for batch in batches_with_progress(list(zip(records, requests, strict=True)), settings.batch_size, len(done)):
         deadline = Deadline(len(batch) * settings.deadline.seconds_per_query)
         written = writer.write([request for _, request in batch], deadline)
         rows = [record.data | _fields(calls) for (record, _), calls in zip(batch, written, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.core.deadline import BatchClock
 from crag.core.files import write_rows
-from crag.core.progress import in_batches
+from crag.core.progress import batches_with_progress
 from crag.core.queries import BATCH_KEYS, parse_batch
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
 from crag.engines.llm import load_language_model
@@ -53,7 +53,7 @@ def load_web_path(settings: Settings) -> WebPath:
 
 
 def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
-    for batch in in_batches(rows, settings.batch_size):
+    for batch in batches_with_progress(rows, settings.batch_size):
         yield from _contexts(settings, web, batch)
 
 
