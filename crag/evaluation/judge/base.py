@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crag.core.contracts import I_DONT_KNOW
-from crag.text.matching import Number, content, found_in, read_numbers, same_number, tokens
+from crag.evaluation.judge.reading import Quantity, read_answer, read_direction, same_quantity
+from crag.text.matching import content, found_in
 
 _INVALID = "invalid"
 
@@ -133,10 +134,11 @@ RuleDecision = tuple[bool, str]
 
 
 class ReadClaim:
-    """A question, one right answer and a prediction, with their tokens.
+    """A question, one right answer and a prediction, read into typed parts.
 
     `asked` is the question in lower case. `new_in_...` are content tokens that are not in the question. `..._numbers`
-    exclude whole dates. `is_sentence`: the gold answer is a sentence that contains the answer.
+    are quantities without whole dates, with the sign that the question's direction gives ("how much did it fall?").
+    `is_sentence`: the gold answer is a sentence that contains the answer.
     """
 
     def __init__(self, query: str, gold: str, prediction: str) -> None:
@@ -145,13 +147,19 @@ class ReadClaim:
         self.prediction = prediction
         self.asked = query.lower()
 
-        self.query_tokens = tokens(query)
-        self.gold_tokens = tokens(gold)
-        self.prediction_tokens = tokens(prediction)
+        self.query_reading = read_answer(query)
+        self.gold_reading = read_answer(gold)
+        self.prediction_reading = read_answer(prediction)
+        self.query_tokens = self.query_reading.tokens
+        self.gold_tokens = self.gold_reading.tokens
+        self.prediction_tokens = self.prediction_reading.tokens
         self.new_in_gold = self.not_asked(self.gold_tokens)
         self.new_in_prediction = self.not_asked(self.prediction_tokens)
-        self.gold_numbers = read_numbers(gold)
-        self.prediction_numbers = read_numbers(prediction)
+
+        direction = read_direction(self.asked)
+        self.query_numbers = self.query_reading.quantities
+        self.gold_numbers = [number.towards(direction) for number in self.gold_reading.quantities]
+        self.prediction_numbers = [number.towards(direction) for number in self.prediction_reading.quantities]
 
         self.is_sentence = len(self.gold_tokens) >= 6 and bool(_SENTENCE_VERB.search(gold.lower()))
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
@@ -167,8 +175,8 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
 
 
-def numbers_not_in(numbers: list[Number], excluded: list[Number]) -> list[Number]:
+def numbers_not_in(numbers: list[Quantity], excluded: list[Quantity]) -> list[Quantity]:
     """The numbers that equal none of the excluded ones."""
     return [
-        number for number in numbers if not any(same_number(number, excluded_number) for excluded_number in excluded)
+        number for number in numbers if not any(same_quantity(number, excluded_number) for excluded_number in excluded)
     ]

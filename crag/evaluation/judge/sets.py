@@ -3,7 +3,8 @@
 import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
-from crag.text.matching import content, count_listed, normalise_text, position_of, recall, split_list, tokens
+from crag.evaluation.judge.reading import plain_text, read_answer
+from crag.text.matching import content, count_listed, position_of, recall, split_list
 
 _ASKS_SET = re.compile(
     r"""
@@ -47,12 +48,12 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return None
 
     text = _without_parentheses(claim.gold)
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise_text(claim.query)]
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in claim.query_reading.plain]
     if len(quoted) > 1:
-        return [content(tokens(item)) or list(tokens(item)) for item in quoted]
+        return [content(read_answer(item).tokens) or list(read_answer(item).tokens) for item in quoted]
 
     if not claim.is_sentence:
-        return _usable_items([content(tokens(part)) for part in split_list(text)])
+        return _usable_items([content(read_answer(part).tokens) for part in split_list(text)])
 
     verb = CLAUSE_VERB.search(text)
     if verb is None:
@@ -64,7 +65,7 @@ def _clause_items(claim: ReadClaim, clause: str) -> list[list[str]] | None:
     """The items in a part of a gold sentence; None if one of its parts adds nothing to the question."""
     items: list[list[str]] = []
     for part in split_list(clause):
-        part_tokens = tokens(part)
+        part_tokens = read_answer(part).tokens
         if not content(part_tokens):
             continue
         new = claim.not_asked(part_tokens)
@@ -87,12 +88,12 @@ def _count_bare_items(prediction: str) -> int:
     text = _without_parentheses(prediction)
     if CLAUSE_VERB.search(text):
         return 0
-    parts = [content(tokens(part)) for part in split_list(text)]
+    parts = [content(read_answer(part).tokens) for part in split_list(text)]
     return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
 
 
 def _without_parentheses(text: str) -> str:
-    return re.sub(r"\([^)]*\)", " ", normalise_text(text)).strip(" .")
+    return re.sub(r"\([^)]*\)", " ", plain_text(text)).strip(" .")
 
 
 def _has_item(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:

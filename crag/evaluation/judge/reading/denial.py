@@ -1,0 +1,116 @@
+"""What an answer denies, and what is left of it: "not 4,000 but 5,000" says 5,000."""
+
+import re
+
+_NEGATED_VERB = (
+    r"(?:(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|must|might|may)(?:n't|\snot|\snever)|cannot|can't"
+    r"|won't|isn't|wasn't|never|hardly|fail(?:s|ed)?\sto|den(?:y|ies|ied))\b"
+)
+_AFFIRMS = re.compile(
+    r"\bnot\s(?:only|just|merely)\b|\b(?:none|nobody|no\sone|nothing)\s(?:other\sthan|but|except)\b", re.IGNORECASE
+)
+"""Affirms what follows: "not only Oslo but also Bergen", "none other than Ann Lee"."""
+_DENIES_NOTHING = re.compile(
+    r"""
+    \bnot\s(?:until|before)\b                                                # "not until 1990" is 1990
+    | \b(?:did|was|were|is|are|do|does|has|have|had)(?:n't|\snot)\b (?=(?:\s[\w']+){0,4}\suntil\b)
+    | \bn(?:o|ot)\s(?:more|fewer|less|later|earlier|lower|higher|greater|longer)\sthan\b    # a bound
+    | \bnot\s(?:over|above|exceeding|under|below|counting|including|to\smention|to\sbe\sconfused\swith)\b
+    | \bno\sdoubt\b | \bwithout\s(?:a\s)?doubt\b | \b(?:can|could)(?:not|n't|\snot)\sbe\sdenied\b
+    | \bnot\s(?:sure|certain)\b | \bwhy\snot\b | \bif\snot\b | \bwhether\sor\snot\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ANYONE_BUT = re.compile(r"\b(?P<all>(?:any|every)(?:one|body|thing|where)|all)\s(?:but|except)\b", re.IGNORECASE)
+_WORD_START = re.compile(r"\b(?=\w)(.)")
+_MASK = "\x00"
+"""Hides a word from the patterns of denial."""
+
+_CLAUSE_EDGE = re.compile(
+    r"""
+    (?<=[.!?])\s+ | \n+ | \s?[;:]\s | \s-\s
+    | ,?\s\b(?:but|however|although|though|while|whereas|because|since|yet|instead)\b
+    | ,\s(?=(?:and|so|it|he|she|they|who|which|that|this|there|his|her|its)\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_COMMA = re.compile(r",\s(?!\d{3}\b)")
+_AND_NEGATED = re.compile(rf"\sand\s(?={_NEGATED_VERB})", re.IGNORECASE)
+"""A second verb of the same subject: "founded the mill and did not sell it"."""
+
+_DENIES_CLAUSE = re.compile(
+    rf"""
+    \b{_NEGATED_VERB}
+    | \bn't\b
+    | \b(?:it(?:\sis|'s)|that(?:\sis|'s)?)\s(?:false|untrue|wrong|a\smyth|a\smisconception)\b
+    | \bneither\b
+    | \b(?:false|untrue|wrong|incorrect)\sthat\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The whole clause is denied, its subject too."""
+_DENIES_REST = re.compile(
+    r"\b(?:not|rather\sthan|instead\sof|unlike|except(?:\sfor)?|excluding|apart\sfrom|other\sthan|as\sopposed\sto|contrary\sto"
+    r"|nor)\b",
+    re.IGNORECASE,
+)
+"""What follows in the clause is denied."""
+NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|none|cannot|nobody|without|except)\b|n't\b", re.IGNORECASE)
+
+
+def without_denied(text: str) -> str:
+    """The text without what it denies; empty if it denies everything.
+
+    A negated verb denies its clause, "not" before a name or number only what follows.
+
+    >>> without_denied("Not Jon Ek but Mabel Okafor")
+    'Mabel Okafor'
+    >>> without_denied("Mabel Okafor did not found it.")
+    ''
+    """
+    text = _ANYONE_BUT.sub("except", text.replace("’", "'"))
+    if not _DENIES_REST.search(text) and not _DENIES_CLAUSE.search(text):
+        return text
+
+    text = _AFFIRMS.sub(" ", text)
+    text = _DENIES_NOTHING.sub(_mask, text)
+    kept: list[str] = []
+    for clause in _split_clauses(text):
+        said = _without_denied_part(clause)
+        if re.search(r"\w", said):
+            kept.append(said.strip(" ,"))
+    return " ; ".join(kept).replace(_MASK, "")
+
+
+def _mask(match: re.Match[str]) -> str:
+    return _WORD_START.sub(rf"\1{_MASK}", match[0])
+
+
+def _split_clauses(text: str) -> list[str]:
+    clauses: list[str] = []
+    for clause in _CLAUSE_EDGE.split(text):
+        for part in _AND_NEGATED.split(clause):
+            clauses += _split_at_commas(part)
+    return clauses
+
+
+def _split_at_commas(clause: str) -> list[str]:
+    """The parts between commas; names before a negated verb stay with it: "Ann Lee, a teacher, did not found it"."""
+    parts = _COMMA.split(clause)
+    if len(parts) == 1:
+        return parts
+
+    for index, part in enumerate(parts):
+        # A negated verb without a subject denies what stands before it in the clause.
+        if index and re.match(rf"\s*{_NEGATED_VERB}", part, re.IGNORECASE):
+            return [", ".join(parts[: index + 1]), *parts[index + 1 :]]
+    return parts
+
+
+def _without_denied_part(clause: str) -> str:
+    if _DENIES_CLAUSE.search(clause):
+        return ""
+    match = _DENIES_REST.search(clause)
+    if match is None:
+        return clause
+    return clause[: match.start()]

@@ -1,0 +1,160 @@
+"""Names in an answer: the signs that are part of them, and phrases about somebody else of that name."""
+
+import re
+
+# --- signs ------------------------------------------------------------------------------------------------------------
+
+_SIGNED = re.compile(
+    r"""
+    (?<![\w+#*])
+    (?P<name>
+        [a-z0-9]*[a-z][a-z0-9]*(?=[+#♯♭*])              # "c++", "disney+", "a*"
+      | [a-z]{1,3}(?=-(?:[\s.,;:!?)"']|$))               # "b-", "aa-"; not "aa-rated", nor a longer word before a dash
+    )
+    (?P<sign>\+{1,3}|[#♯♭]|-|\*(?![*\w]))
+    (?![\w+#])
+    """,
+    re.VERBOSE,
+)
+_SPOKEN = re.compile(r"(?<![\w-])(?P<name>[a-z]{1,3})[ -](?P<sign>plus[ -]plus|plus|minus|sharp|flat|star)\b(?! \d)")
+_SPOKEN_SIGNS = {"plus plus": "++", "plus": "+", "minus": "-", "sharp": "#", "flat": "♭", "star": "*"}
+_NOT_NAMES = frozenset({"the", "a", "of", "and", "is", "one", "two", "six", "ten", "all", "for", "in", "on", "to", "or"})
+_SAME_SIGNS = {"♯": "#"}
+_WORD = re.compile(r"[a-z0-9]+")
+_LONGEST_BARE = 3
+"""Letters of a name without a sign that differs from the same name with one anywhere: C and C#, AA and AA+."""
+
+
+def signed_names(text: str) -> dict[str, set[str]]:
+    """The names with a sign in a lower-case text, with their signs.
+
+    >>> signed_names("c++ or c sharp, not aa-rated")
+    {'c': {'++', '#'}}
+    """
+    names: dict[str, set[str]] = {}
+    for match in _SIGNED.finditer(text):
+        sign = _SAME_SIGNS.get(match["sign"], match["sign"])
+        names.setdefault(match["name"], set()).add(sign)
+    for match in _SPOKEN.finditer(text):
+        is_article = match["name"] in _NOT_NAMES and not (match["name"] == "a" and match["sign"] in {"plus", "minus"})
+        if not is_article:
+            sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
+            names.setdefault(match["name"], set()).add(sign)
+    return names
+
+
+def differing_sign(gold: str, prediction: str, question: str) -> str | None:
+    """Why a name of the prediction is another one than the gold answer's by its signs; None if it is not.
+
+    >>> differing_sign("c++", "it is written in c", "which language is it?")
+    'the gold answer is c++'
+    """
+    gold_names = signed_names(gold)
+    predicted_names = signed_names(prediction)
+    if not gold_names and not predicted_names:
+        return None
+
+    for name, signs in gold_names.items():
+        predicted_signs = predicted_names.get(name)
+        is_named = predicted_signs is not None or name in _WORD.findall(prediction)
+        if is_named and not signs & (predicted_signs or set()):
+            return f"the gold answer is {name}{min(signs)}"
+
+    asked_names = signed_names(question)
+    gold_words = _WORD.findall(gold)
+    for name, signs in predicted_names.items():
+        is_bare_in_gold = name in gold_words and name not in gold_names and name not in asked_names
+        if is_bare_in_gold and (len(gold_words) == 1 or len(name) <= _LONGEST_BARE) and not _names_bare(prediction, name):
+            return f"the prediction says {name}{min(signs)}"
+    return None
+
+
+def _names_bare(text: str, name: str) -> bool:
+    """Whether the text also has the name without a sign."""
+    signed = len([match for match in _SIGNED.finditer(text) if match["name"] == name])
+    spoken = len([match for match in _SPOKEN.finditer(text) if match["name"] == name])
+    return _WORD.findall(text).count(name) > signed + spoken
+
+
+# --- somebody of the name ---------------------------------------------------------------------------------------------
+
+_KIN = (
+    r"(?:(?:grand|step|half-|god|great-)?(?:son|daughter|father|mother|brother|sister|child|children|parents?|sibling)"
+    r"|husband|wife|widow(?:er)?|spouse|partner|fianc(?:e|ee)|girlfriend|boyfriend|lover|nephew|niece|uncle|aunt|cousin"
+    r"|twin|heir|descendant|ancestor|relative|granddaughter|grandson|grandfather|grandmother|kin)(?:s\b|-in-law\b|\b)"
+)
+_ROLES = (
+    r"(?:friend|assistant|student|pupil|teacher|tutor|mentor|successor|predecessor|rival|opponent|colleague|employee"
+    r"|employer|boss|secretary|manager|agent|biographer|fan|follower|disciple|apprentice|namesake|neighbou?r|lawyer|deputy"
+    r"|bodyguard|enemy|protege|collaborator|contemporary|understudy|servant|critic|co-founder|fellow|aide|adviser"
+    r"|advisor|doctor|nurse|trainer)s?\b"
+)
+_WORKS = r"(?:sequel|prequel|remake|spin-?off|adaptation|parody|cover|follow-?up|imitation|copy|trailer|soundtrack)s?\b"
+_GROUPS = (
+    r"(?:company|firm|team|band|foundation|estate|family|crew|agency|club|group|party|studio|label)s?\b"
+)
+_PLACES = r"(?:suburb|capital|outskirts|neighbou?rhood|district|vicinity)s?\b"
+
+_RELATED_BEFORE = re.compile(
+    rf"""
+    \b(?:
+        (?P<noun>{_KIN}|{_ROLES}|{_WORKS}|{_PLACES})\s(?:of|to|for|from|with)
+      | (?P<near> near(?:by)?(?:\sto)? | close\sto | outside(?:\sof)? | next\sto | adjacent\sto | north(?:east|west)?\sof
+                | south(?:east|west)?\sof | east\sof | west\sof | far\sfrom | away\sfrom
+                | (?:km|kilomet(?:er|re)s?|miles?|mi|hours?|minutes?|m|met(?:er|re)s?)\s(?:from|off|outside) )
+      | (?P<bond> (?:was|were|is|been|got)?\s?(?:married|related|engaged|born|similar|compared|loyal)\sto
+                | (?:named|modelled|modeled)\s(?:after|for|on) | (?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby
+                | (?:worked|works|working)\s(?:for|with|under) )
+    )
+    \s?(?:(?:the|a|an|mr|mrs|dr|sir|late|famous)\s){{0,2}}$
+    """,
+    re.VERBOSE,
+)
+"""What makes the name after it a complement: "the daughter of", "30 km from", "married to"."""
+_RELATED_AFTER = re.compile(
+    rf"(?:'s?|s')\s(?:[a-z-]+\s){{0,2}}?(?P<noun>{_KIN}|{_ROLES}|{_WORKS}|{_GROUPS}|{_PLACES})"
+)
+"""What a possessor is followed by: "'s former assistant"."""
+_LOOK_BACK = 60
+_PLACE = re.compile(_PLACES)
+_ASKS_WHERE = re.compile(r"\bwhere\b|\b(?:in|at) (?:what|which)\b")
+"""A suburb of Oslo is in Oslo."""
+
+
+def is_only_related(gold: str, prediction: str, question: str) -> str | None:
+    """How the prediction only names somebody or something related to the gold answer; None if it names the gold answer.
+
+    All texts are from `plain_text`. Every mention must be such a complement. What the question asks for is none:
+    "whose daughter" is answered by "the daughter of Ann Lee".
+
+    >>> is_only_related("ann lee", "jon ek, the husband of ann lee", "who founded it?")
+    'husband'
+    """
+    gold = gold.strip(" .!\"'")
+    if len(gold) < 2 or gold not in prediction:
+        return None
+
+    relation = None
+    start = prediction.find(gold)
+    while start >= 0:
+        end = start + len(gold)
+        relation = _find_relation(prediction, start, end, question)
+        if relation is None:
+            return None
+        start = prediction.find(gold, end)
+    return relation
+
+
+def _find_relation(text: str, start: int, end: int, question: str) -> str | None:
+    before = text[max(0, start - _LOOK_BACK) : start]
+    if before[-1:].isalnum() or text[end : end + 1].isalnum():
+        return ""  # the gold answer inside another word is no mention at all
+
+    match = _RELATED_BEFORE.search(before) or _RELATED_AFTER.match(text, end)
+    if match is None:
+        return None
+    relation = match["noun"] or match[0].strip()
+    if relation.split()[0] in _WORD.findall(question):
+        return None
+    is_in_place = bool(_PLACE.fullmatch(relation)) and bool(_ASKS_WHERE.search(question))
+    return None if is_in_place else relation
