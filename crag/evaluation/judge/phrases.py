@@ -4,7 +4,7 @@ import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
-from crag.evaluation.judge.reading.names import differing_sign
+from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
 from crag.text.matching import content, count_listed, found_in, position_of, recall, words
 
 _HEDGE = re.compile(
@@ -39,10 +39,6 @@ _BUT_ANSWER = re.compile(
 )
 """Parts a doubt from the answer that follows: "I am not sure, but I think it was Ann Lee"."""
 _FIRST_PERSON = re.compile(r"\bi\b")
-_NAME_WORDS = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)(?:\s{1,9}(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)){0,4}"
-"""Up to five words that begin with a capital, or join such words: "Vincent van Gogh"."""
-_SERIES = re.compile(rf"{_NAME_WORDS}(?:,\s{{1,9}}{_NAME_WORDS}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS}")
-"""Names at the beginning of a prediction: "A, B and C"."""
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
@@ -68,6 +64,16 @@ def signs_of_names(claim: ReadClaim) -> RuleDecision | None:
     """A name with another sign is another name: C++ and C, B+ and B-."""
     difference = differing_sign(claim.gold_reading.plain, claim.prediction_reading.plain, claim.asked)
     return (False, difference) if difference else None
+
+
+def signed_name(claim: ReadClaim) -> RuleDecision | None:
+    """A gold answer that is nothing but a name with a sign, such as A-: the prediction must have it and no other."""
+    gold = signed_names(claim.gold_reading.plain)
+    if len(gold) != 1 or not is_signed_name(claim.gold_reading.plain):
+        return None
+    (name,) = gold
+    predicted = signed_names(claim.prediction_reading.plain)
+    return (True, f"both say {claim.gold}") if predicted.get(name) == gold[name] else None
 
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:
@@ -198,16 +204,8 @@ def _has_joined_words(claim: ReadClaim) -> bool:
 
 
 def _is_one_of_several(claim: ReadClaim) -> bool:
-    """The prediction starts with a series of names, "A, B and C ...", that includes the gold answer."""
-    series = _SERIES.match(claim.prediction)
-    if series is None:
-        return False
-
-    names = [read_answer(name).tokens for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", series[0]) if name.strip()]
-    if len(names) < 2:
-        return False
-    names[-1] = names[-1][:6]  # the pattern's last name may run on into the sentence
-    return any(recall(claim.gold_tokens, name) == 1.0 for name in names)
+    """The prediction answers by a series of names, "A, B and C ...", that includes the gold answer."""
+    return any(recall(claim.gold_tokens, name) == 1.0 for names in name_series(claim.prediction) for name in names)
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------

@@ -12,6 +12,7 @@ from crag.evaluation.judge.phrases import (
     hedged_abstention,
     nothing_but_gold,
     same_words,
+    signed_name,
     signs_of_names,
     telling_words,
 )
@@ -30,6 +31,7 @@ RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 }
 """These read the whole prediction, what it denies too."""
 RULES_FOR_SAID: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
+    "signed name": signed_name,
     "date": same_date,
     "several numbers": several_numbers,
     "number": same_amount,
@@ -99,6 +101,8 @@ def _without_denied(claim: ReadClaim) -> ReadClaim | None:
     """
     if NEGATION.search(claim.query) or NEGATION.search(claim.gold):
         return claim
+    if any(number.value == 0 for number in claim.gold_numbers):
+        return claim  # "she has never won" says 0
     said = without_denied(claim.prediction)
     if said == claim.prediction:
         return claim

@@ -4,6 +4,7 @@ import re
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import plain_text, read_answer
+from crag.evaluation.judge.reading.names import name_series
 from crag.text.matching import content, count_listed, position_of, recall, split_list
 
 _ASKS_SET = re.compile(
@@ -14,7 +15,10 @@ _ASKS_SET = re.compile(
     | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
     # A plural before the verb, "which french films won"; not "which boss has", "what was his".
     | \b(?:what|which)\ (?:\w+\ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s
-      \ (?:are|were|have|had|did|do|won|play|make)\b
+      \ (?:are|were|have|had|did|do|won|win|play(?:ed)?|make|made|host(?:ed)?|share[d]?|border|use[d]?|speak|spoke
+        |form(?:ed)?|produce[d]?|star(?:red)?|appear(?:ed)?|compete[d]?|own(?:ed)?|belong|include[d]?|contain|wrote|write
+        |direct(?:ed)?|lead|led|sign(?:ed)?|join(?:ed)?|founded|found|built|hold|held|compose[d]?|merge[d]?|meet|met|live|lie
+        |participate[d]?|received?|record(?:ed)?|release[d]?|sang|sing|took|take|qualif(?:y|ied)|can|will|would|should)\b
     """,
     re.VERBOSE,
 )
@@ -36,7 +40,9 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
 
-    listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction))
+    listed = max(
+        count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items)
+    )
     if listed > len(items):
         return False, f"the prediction has all {len(items)} items, but lists {listed}"
     return True, f"the prediction has all {len(items)} items"
@@ -90,6 +96,16 @@ def _count_bare_items(prediction: str) -> int:
         return 0
     parts = [content(read_answer(part).tokens) for part in split_list(text)]
     return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
+
+
+def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
+    """The number of names in the series of names that has an item of the gold set; names of the question do not count."""
+    longest = 0
+    for names in name_series(claim.prediction):
+        new = [name for name in names if claim.not_asked(name)]
+        if any(recall(item, name) == 1.0 for item in items for name in new):
+            longest = max(longest, len(new))
+    return longest
 
 
 def _without_parentheses(text: str) -> str:

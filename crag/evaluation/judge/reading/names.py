@@ -1,6 +1,9 @@
 """Names in an answer: the signs that are part of them, and phrases about somebody else of that name."""
 
 import re
+from collections.abc import Iterator
+
+from crag.text.matching import tokens
 
 # --- signs ------------------------------------------------------------------------------------------------------------
 
@@ -41,6 +44,12 @@ def signed_names(text: str) -> dict[str, set[str]]:
             sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
             names.setdefault(match["name"], set()).add(sign)
     return names
+
+
+def is_signed_name(text: str) -> bool:
+    """Whether the text is one name with a sign and nothing else: "a-", "c sharp"."""
+    text = text.strip(" .")
+    return any(pattern.fullmatch(text) for pattern in (_SIGNED, _SPOKEN))
 
 
 def differing_sign(gold: str, prediction: str, question: str) -> str | None:
@@ -158,3 +167,31 @@ def _find_relation(text: str, start: int, end: int, question: str) -> str | None
         return None
     is_in_place = bool(_PLACE.fullmatch(relation)) and bool(_ASKS_WHERE.search(question))
     return None if is_in_place else relation
+
+
+# --- series of names --------------------------------------------------------------------------------------------------
+
+_CAPITAL = r"[A-Z][\w.'’-]{0,60}"
+_NAME_WORDS = rf"(?:{_CAPITAL}|of|the|de|van|von)(?:\s{{1,9}}(?:{_CAPITAL}|of|the|de|van|von)){{0,4}}"
+"""Up to five words that begin with a capital, or join such words: "Vincent van Gogh"."""
+_SERIES_OF_NAMES = re.compile(
+    rf"(?:^|(?P<lead>\b(?:by|is|are|was|were|in|:)\s))(?P<series>{_NAME_WORDS}(?:,\s{{1,9}}{_NAME_WORDS}){{0,20}}"
+    rf",?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS})"
+)
+"""Names at the beginning, or after a verb, "by" or "in": "A, B and C"."""
+_BETWEEN_NAMES = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+_LONGEST_NAME = 6
+"""Tokens; the last name of a series may run on into the sentence."""
+
+
+def name_series(text: str) -> Iterator[list[tuple[str, ...]]]:
+    """The series of two names or more in a text, as tokens.
+
+    >>> list(name_series("It was founded by Ann Lee and Bo Chan."))
+    [[('ann', 'lee'), ('bo', 'chan')]]
+    """
+    for match in _SERIES_OF_NAMES.finditer(text):
+        names = [tokens(name) for name in _BETWEEN_NAMES.split(match["series"]) if name.strip()]
+        names[-1] = names[-1][:_LONGEST_NAME]
+        if len(names) > 1:
+            yield names

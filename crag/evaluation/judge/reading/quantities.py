@@ -12,7 +12,6 @@ SCALES = {**MAGNITUDES, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7, "quadr
 _NUMBER = re.compile(
     rf"""
     (?<![\w.,])                                  # not inside a word or a number: "b2", "1.2.3"
-    (?P<paren>\((?=[$€£¥₹]))?                    # "($1.25)", a loss in accounts
     (?P<sign>[-+](?=[\d.$€£¥₹]))?                # not the hyphen of "1929-1941", which follows a digit
     (?P<currency>{CURRENCY_BEFORE})?
     \s?
@@ -228,7 +227,8 @@ def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
     is_year = not decimals and scale == 1 and len(digits) == 4 and "," not in match["digits"]
     units, end = _read_units(text, match, end, is_year=is_year)
 
-    is_loss = bool(match["paren"]) and text[end : end + 1] == ")"
+    # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
+    is_loss = bool(match["currency"]) and text[: match.start()].strip() == "(" and text[end:].strip(" .") == ")"
     is_negative = match["sign"] == "-" or match["inner_sign"] or is_loss
     quantity = Quantity(
         value=(-1 if is_negative else 1) * float(digits) * scale,
@@ -320,7 +320,7 @@ def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
 
     first_unit = first.units[0]
     second_units = second.units
-    if not second_units and first_unit.name == "feet" and second.value < 12:
+    if not second_units and first_unit.name in {"feet", "'"} and second.value < 12:
         inches = _INCHES.match(text, second.end)
         if inches is None:
             return None

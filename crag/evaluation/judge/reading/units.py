@@ -12,6 +12,9 @@ from crag.text.matching import CURRENCIES, PERCENT, UNITS, Unit
 CELSIUS = Unit("°C", "temperature")
 FAHRENHEIT = Unit("°F", "temperature")
 KELVIN = Unit("K", "temperature")
+_LETTER_M = Unit("m?", "length")
+_ONE_STROKE = Unit("'", "length", Fraction(3_048, 10_000))
+_TWO_STROKES = Unit('"', "length", Fraction(254, 10_000))
 _ANGLE = Unit("degrees", "angle")
 POUNDS_STERLING = CURRENCIES["£"]
 
@@ -109,12 +112,14 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     (r"(?:indian\s)?rupees?\b|inr\b|rs\b|₹", CURRENCIES["₹"]),
     (r"\$", CURRENCIES["$"]),
     (r"€", CURRENCIES["€"]),
+    # A letter or sign with several meanings
+    (r"m\b", _LETTER_M),
+    ("'", _ONE_STROKE),
+    ('"', _TWO_STROKES),
 )  # fmt: skip
 """Looked for before `UNITS`, as "miles per hour" begins with a unit of length."""
 
 _SHORTER: tuple[tuple[str, Unit], ...] = (
-    ("'", Unit("feet", "length", Fraction(3_048, 10_000))),
-    ('"', Unit("inches", "length", Fraction(254, 10_000))),
     (r"h\b", Unit("hours", "time", Fraction(3_600))),
     (r"s\b", Unit("seconds", "time")),
 )
@@ -123,9 +128,9 @@ _ALL = (*_LONGER, *UNITS, *_SHORTER)
 _OTHER_MEANINGS = {
     "pounds": (POUNDS_STERLING,),
     "degrees": (CELSIUS, FAHRENHEIT),
-    "m": (Unit("minutes", "time", Fraction(60)),),
-    "feet": (Unit("minutes", "time", Fraction(60)),),
-    "inches": (Unit("seconds", "time"),),
+    "m?": (Unit("minutes", "time", Fraction(60)),),
+    "'": (Unit("minutes", "time", Fraction(60)),),
+    '"': (Unit("seconds", "time"),),
 }
 """More meanings of a unit's spelling: "20 pounds" can be money, "5 m" minutes, 4'20" a time."""
 
