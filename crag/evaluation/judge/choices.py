@@ -11,7 +11,7 @@ from crag.evaluation.judge.reading.polarity import read_leading_word, read_polar
 from crag.evaluation.judge.reading.units import in_base_unit
 from crag.text.matching import content, position_of, recall, words
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither)\b|n't\b")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?)\b|n't\b")
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
@@ -38,6 +38,7 @@ _ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
 
+_MODAL = frozenset(words("can could will would should must may"))
 _YES_OR_NO = {True: "yes", False: "no"}
 _PRESENT = dict(
     pair.split(":")
@@ -104,7 +105,7 @@ def _read_reply(claim: ReadClaim) -> bool | None:
 
 def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
-    asked = [_PRESENT.get(token, token) for token in content(claim.query_tokens)]
+    asked = [_PRESENT.get(token, token) for token in content(claim.query_tokens) if token not in _MODAL]
     said = [_PRESENT.get(token, token) for token in claim.prediction_tokens]
     return recall(asked, said) >= RESTATED
 

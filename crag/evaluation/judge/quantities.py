@@ -31,6 +31,7 @@ _UNIT_WORDS = frozenset(
         "us euro people percent million billion trillion thousand hundred time old award movie film album "
         "song game title share win championship goal member kg lb per cent thousand point bce bc ad "
         "least most fewer less under above below minimum maximum loss profit net gain drop fall fell rose rise decline "
+        "after before prior later earlier exceed exceeding excess upward beyond "
         "decrease increase up down lower higher century lost bps crore lakh"
     )
 )
@@ -51,7 +52,8 @@ _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bb
 _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_LIMIT = re.compile(
-    r"\b(?:minimum|maximum|max|min|limit|legal|required?|requires|need(?:s|ed)?|must|allowed|capacity|can|hold|at least|at most)\b"
+    r"\b(?:minimum|maximum|max|min|limit|legal|required?|requires|need(?:s|ed)?|must|allowed|capacity|can|hold|at least|at most"
+    r"|(?:voting|drinking|driving|working|retirement) age)\b"
 )
 """A question whose answer is a limit: "at least 18" answers it by 18."""
 _SAYS_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|some|circa)\b|~")
@@ -71,6 +73,7 @@ _NUMBER_AND_NEXT = re.compile(
     """,
     re.VERBOSE,
 )
+_RATING_SCALES = frozenset({5, 10, 100})
 _NEXT_WORD = re.compile(r"\s(?P<word>[a-z]{3,30})")
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
 _COUNTED = re.compile(
@@ -133,7 +136,7 @@ def several_numbers(claim: ReadClaim) -> RuleDecision | None:
 
     Compares the types clock, series (scores, ratios, ranges, seasons) and counts of several things.
     """
-    return _same_time_of_day(claim) or _same_series(claim) or _same_counts(claim)
+    return _same_time_of_day(claim) or _same_series(claim) or _same_counts(claim) or _same_list(claim)
 
 
 def _same_time_of_day(claim: ReadClaim) -> RuleDecision | None:
@@ -200,7 +203,15 @@ def _have_same_unit(claim: ReadClaim, gold: Series, answer: Series) -> bool:
 
 def _says_otherwise(series: Series, numbers: Iterable[Quantity]) -> bool:
     """Whether one of the numbers is the share 3/4 or the duration 2:05 in another form."""
-    return any(_is_share(series, number) or _is_duration(series, number) for number in numbers)
+    return any(
+        _is_share(series, number) or _is_duration(series, number) or _is_rating(series, number) for number in numbers
+    )
+
+
+def _is_rating(series: Series, number: Quantity) -> bool:
+    """Whether the number is the 8.5 of 8.5/10."""
+    is_rating = series.separator == "/" and len(series.numbers) == 2 and series.numbers[1] in _RATING_SCALES
+    return is_rating and not number.units and number.step < 1 and number.value == series.numbers[0]
 
 
 def _is_share(series: Series, number: Quantity) -> bool:
@@ -231,6 +242,27 @@ def _same_counts(claim: ReadClaim) -> RuleDecision | None:
         return None
     is_same = counts <= predicted
     return is_same, f"the prediction counts {'the same' if is_same else 'other numbers of the same things'}"
+
+
+def _same_list(claim: ReadClaim) -> RuleDecision | None:
+    """For numbers and nothing else, "80 years and 120 days" or "6-4, 7-5": all of them, the series in order."""
+    reading = claim.gold_reading
+    numbers = claim.gold_numbers
+    if claim.is_sentence or len(numbers) < 2 or reading.dates or "(" in claim.gold:
+        return None
+    has_date = any(number.year_like for number in numbers) and not all(number.year_like for number in numbers)
+    if has_date or _other_words(reading, reading.quantities) - _UNIT_WORDS:
+        return None
+    if len(_find_alternatives(claim, numbers[0])) > 1:
+        return None
+
+    if len(reading.series) > 1:
+        expected = [series.numbers for series in reading.series]
+        predicted = [series.numbers for series in claim.prediction_reading.series]
+        is_same = expected == predicted[: len(expected)]
+    else:
+        is_same = not numbers_not_in(numbers, claim.prediction_numbers)
+    return is_same, f"the prediction holds {'all' if is_same else 'not all'} numbers of the gold answer"
 
 
 def _read_counts(reading: Reading) -> set[tuple[float, str]]:

@@ -11,18 +11,20 @@ _SIGNED = re.compile(
     r"""
     (?<![\w+#*])
     (?P<name>
-        [a-z0-9]*[a-z][a-z0-9]*(?=[+#♯♭*])              # "c++", "disney+", "a*"
+        [a-z0-9]*[a-z][a-z0-9]*(?=[+#♯♭*∗])              # "c++", "disney+", "a*"
       | [a-z]{1,3}(?=-(?:[\s.,;:!?)"']|$))               # "b-", "aa-"; not "aa-rated", nor a longer word before a dash
     )
-    (?P<sign>\+{1,3}|[#♯♭]|-|\*(?![*\w]))
+    (?P<sign>\+{1,3}|[#♯♭]|-|[*∗](?![*\w]))
     (?![\w+#])
     """,
     re.VERBOSE,
 )
-_SPOKEN = re.compile(r"(?<![\w-])(?P<name>[a-z]{1,3})[ -](?P<sign>plus[ -]plus|plus|minus|sharp|flat|star)\b(?! \d)")
-_SPOKEN_SIGNS = {"plus plus": "++", "plus": "+", "minus": "-", "sharp": "#", "flat": "♭", "star": "*"}
+_SPOKEN = re.compile(r"(?<![\w-])(?P<name>[a-z]{1,3})[ -](?P<sign>plus[ -]plus|plus|minus|sharp|flat|star|positive|negative)\b(?! \d)")
+_SPOKEN_SIGNS = {"plus plus": "++", "plus": "+", "minus": "-", "sharp": "#", "flat": "♭", "star": "*",
+    "positive": "+", "negative": "-",
+}  # fmt: skip
 _NOT_NAMES = frozenset({"the", "a", "of", "and", "is", "one", "two", "six", "ten", "all", "for", "in", "on", "to", "or"})
-_SAME_SIGNS = {"♯": "#"}
+_SAME_SIGNS = {"♯": "#", "∗": "*"}
 _WORD = re.compile(r"[a-z0-9]+")
 _LONGEST_BARE = 3
 """Letters of a name without a sign that differs from the same name with one anywhere: C and C#, AA and AA+."""
@@ -39,7 +41,7 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
-        is_article = match["name"] in _NOT_NAMES and not (match["name"] == "a" and match["sign"] in {"plus", "minus"})
+        is_article = match["name"] in _NOT_NAMES and not (match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"})
         if not is_article:
             sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
             names.setdefault(match["name"], set()).add(sign)
@@ -66,12 +68,15 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     for name, signs in gold_names.items():
         predicted_signs = predicted_names.get(name)
         is_named = predicted_signs is not None or name in _WORD.findall(prediction)
-        if is_named and not signs & (predicted_signs or set()):
+        is_spoken = "+" in signs and f"{name} plus" in prediction
+        if is_named and not is_spoken and not signs & (predicted_signs or set()):
             return f"the gold answer is {name}{min(signs)}"
 
     asked_names = signed_names(question)
     gold_words = _WORD.findall(gold)
     for name, signs in predicted_names.items():
+        if name in _NOT_NAMES and gold_words != [name]:
+            continue
         is_bare_in_gold = name in gold_words and name not in gold_names and name not in asked_names
         if is_bare_in_gold and (len(gold_words) == 1 or len(name) <= _LONGEST_BARE) and not _names_bare(prediction, name):
             return f"the prediction says {name}{min(signs)}"
@@ -113,7 +118,7 @@ _RELATED_BEFORE = re.compile(
                 | (?:km|kilomet(?:er|re)s?|miles?|mi|hours?|minutes?|m|met(?:er|re)s?)\s(?:from|off|outside) )
       | (?P<bond> (?:was|were|is|been|got)?\s?(?:married|related|engaged|born|similar|compared|loyal)\sto
                 | (?:named|modelled|modeled)\s(?:after|for|on) | (?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby
-                | (?:worked|works|working)\s(?:for|with|under) )
+                | (?:worked|works|working)\s(?:for|with|under) | (?:studied|studies|trained|served|fought)\s(?:with|under) )
     )
     \s?(?:(?:the|a|an|mr|mrs|dr|sir|late|famous)\s){{0,2}}$
     """,

@@ -8,9 +8,10 @@ _LEADING = re.compile(
     (?:
         (?P<no> no|nope|nah|incorrect|false|wrong|negative|never|not\s(?:at\sall|really|true|correct|so|quite)
               | (?:of\scourse|certainly|definitely|absolutely|surely|probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot
+              | i\s(?:do\snot|don't)\s(?:think|believe)\sso | i\s(?:think|believe|fear)\snot | i\sdoubt\sit
               | by\sno\smeans | in\sno\sway | far\sfrom\sit | on\sthe\scontrary | hardly )
       | (?P<yes> yes|yeah|yep|yup|aye|correct|true|right|certainly|definitely|absolutely|indeed|affirmative|surely
-               | of\scourse | without\s(?:a\s)?doubt | no\sdoubt | exactly | sure | undoubtedly )
+               | i\s(?:think|believe)\sso | of\scourse | without\s(?:a\s)?doubt | no\sdoubt | exactly | sure | undoubtedly )
     )\b
     """,
     re.VERBOSE,
@@ -18,8 +19,8 @@ _LEADING = re.compile(
 _STATEMENT = re.compile(
     r"""
     \W{0,9}
-    (?:that|this|it|the\s(?:statement|claim|answer|premise))(?:\sis|\swas|'s)
-    \s(?P<negation>not\s|n't\s|un)?(?:indeed\s|quite\s|absolutely\s)?
+    (?:that|this|it|the\s(?:statement|claim|answer|premise))(?:\sis|\swas|'s)(?P<contracted>n't)?
+    \s(?P<negation>not\s|un)?(?:indeed\s|quite\s|absolutely\s)?
     (?P<word>correct|right|true|so|accurate|the\scase|incorrect|wrong|false|inaccurate)\b
     """,
     re.VERBOSE,
@@ -39,7 +40,7 @@ _SHORT_REPLY = re.compile(
     re.VERBOSE,
 )
 """A whole sentence of a subject and an auxiliary verb: "She did not."; "it's not" is read below."""
-_SHORT_IS_NOT = re.compile(r"\W{0,9}(?:it|he|she|that|there)'s\snot\s{0,9}[.!]{0,3}\s{0,9}$")
+_SHORT_IS_NOT = re.compile(r"\W{0,9}(?:(?:it|he|she|that|there)'s|(?:they|we|you)'re|i'm)\snot\s{0,9}[.!]{0,3}\s{0,9}$")
 _WORD = re.compile(r"[a-z]+")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "i", "we", "you", "that", "this", "there", "those", "these"})
 _FIRST_SENTENCE = re.compile(r"[^.!?\n;,]{1,200}")
@@ -67,7 +68,7 @@ def read_polarity(text: str, question: str = "") -> bool | None:
     statement = _STATEMENT.match(text)
     if statement is not None:
         is_false = statement["word"] in _FALSE_WORDS
-        return is_false is bool(statement["negation"])
+        return is_false is bool(statement["negation"] or statement["contracted"])
 
     leading = read_leading_word(text)
     if leading is not None:

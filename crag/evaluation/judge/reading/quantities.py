@@ -43,8 +43,11 @@ _TOLERANCE = 0.02
 """A rounded number differs from the exact one by less than this share of it."""
 _PERCENTAGE_TOLERANCE = 0.05
 """The same for two percentages."""
-_CONVERSION_TOLERANCE = 0.005
-"""The same for two units: whoever converts rounds too."""
+_CONVERSION_TOLERANCE = 0.01
+"""The same for two units of measure: whoever converts rounds too, 200 mph for 320 km/h."""
+_ROUNDED_CONVERSION_TOLERANCE = 0.03
+_EXACT_DIMENSIONS = frozenset({"time", "calendar"})
+"""Dimensions whose units convert without rounding; money is another."""
 _FLOAT_ERROR = 1e-9
 
 
@@ -186,7 +189,7 @@ _ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))
 
 _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
-_JOINS_PARTS = re.compile(r"\s?(?:,|and\b|)\s?")
+_JOINS_PARTS = re.compile(r"\s?(?:,|and\b|-|)\s?")
 _INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
 """The ending of 11 in "6 ft 11 in", `6'11"` and "six foot eleven"."""
 
@@ -359,13 +362,21 @@ def same_quantity(gold: Quantity, answer: Quantity) -> bool:
         gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
 
     if not gold.units or not answer.units:
-        return _same_value(gold, answer)
+        return _same_value(_in_whole_currency(gold), _in_whole_currency(answer))
     return any(
         _same_in_base_unit(gold, gold_unit, answer, answer_unit)
         for gold_unit in gold.units
         for answer_unit in answer.units
         if gold_unit.dimension == answer_unit.dimension
     )
+
+
+def _in_whole_currency(quantity: Quantity) -> Quantity:
+    """Cents as dollars: a bare 0.31 beside 31 cents is dollars."""
+    if not quantity.currency or quantity.units[0].size == 1:
+        return quantity
+    size = float(quantity.units[0].size)
+    return replace(quantity, value=size * quantity.value, step=size * quantity.step)
 
 
 def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer_unit: Unit) -> bool:
@@ -377,9 +388,11 @@ def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer
     difference = abs(gold_value - answer_value)
     gold_step = gold.step * float(gold_unit.size)
     answer_step = answer.step * float(answer_unit.size)
-    if difference <= _CONVERSION_TOLERANCE * abs(gold_value) + _FLOAT_ERROR:
+    is_exact = gold_unit.dimension in _EXACT_DIMENSIONS or is_money(gold_unit)
+    if difference <= (0.0 if is_exact else _CONVERSION_TOLERANCE) * abs(gold_value) + _FLOAT_ERROR:
         return True
-    return difference <= 0.5 * max(gold_step, answer_step) and difference <= _TOLERANCE * abs(gold_value)
+    is_rounded = difference <= 0.5 * max(gold_step, answer_step)
+    return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
 
 
 def _same_value(gold: Quantity, answer: Quantity) -> bool:

@@ -9,7 +9,7 @@ _SERIES = re.compile(
     (?<![\w.,/:])(?<!\d-)
     (?P<first>[$€£¥₹]?(?:{_NUMBER}))(?:\s?%)?
     (?P<rest>
-        (?: (?:\s?[-:/]\s?|\sto\s|\sout\sof\s|\suntil\s) [$€£¥₹]?(?:{_NUMBER})(?:\s?%)? ){{1,4}}
+        (?: (?:\s?[-:/]\s?|\sto\s|\sout\sof\s|\sin\s(?=\d{1,2}\b|100\b)|\suntil\s|\sby\s) [$€£¥₹]?(?:{_NUMBER})(?:\s?%)? ){{1,4}}
     )
     (?! [\w/] | [-:]\d )                         # the whole series: not "10-6" of "10-6-1"
     """,
@@ -17,7 +17,7 @@ _SERIES = re.compile(
 )
 _BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
 _DIGITS = re.compile(_NUMBER)
-_SEPARATOR = re.compile(r"\s?([-:/])\s?|\s(to|out of|until)\s")
+_SEPARATOR = re.compile(r"\s?([-:/])\s?|\s(to|out of|in|by|until)\s")
 
 _CLOCK = re.compile(
     r"""
@@ -77,7 +77,7 @@ def read_series(text: str) -> list[Series]:
         digits = _DIGITS.findall(match[0])
         separators = {sign or "-" for sign, _ in _SEPARATOR.findall(match["rest"])}
         separator = separators.pop() if len(separators) == 1 else "-"
-        if "out of" in match["rest"]:
+        if " out of " in match["rest"] or " in " in match["rest"]:
             separator = "/"
         series.append(Series(_read_numbers(digits), separator, match.start(), match.end()))
     for match in _BETWEEN.finditer(text):

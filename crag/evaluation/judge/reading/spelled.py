@@ -92,7 +92,18 @@ _ORDINAL_POWER = re.compile(r"(?<=\b10 to the )(?P<exponent>\d{1,2})(?:st|nd|rd|
 _SPELLED_DECIMALS = re.compile(r"\b(?P<whole>\d+) point (?P<decimals>\d(?: \d){0,9})\b(?! points?\b)")
 _MINUS = re.compile(r"(?<![\d)] )\b(?:minus|negative) (?=[\d.$€£¥₹])")
 """A sign in words; not the minus of "5 minus 3"."""
-_BELOW_ZERO = re.compile(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)(?P<unit>(?:\s[a-z]+){0,2})\sbelow\s(?:0|freezing)\b")
+_BELOW_ZERO = re.compile(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)(?P<unit>(?:\s[a-z]+){0,2})\sbelow\s(?:0|freezing|sea\slevel)\b")
+_SHARP = re.compile(r"(?<=[A-Za-z])#(?![A-Za-z0-9#])")
+_STARRED = re.compile(r"(?<=(?<![\w*])[A-Z])\*(?![\w*])")
+"""The signs of C# and A*, which `normalise_text` would take for Markdown."""
+_ONE_UNIT = re.compile(
+    r"""
+    (?P<lead> ^ | \b(?:about|around|for|in|of|is|was|lasts?|lasted|takes?|took|than|over|under|nearly|almost|and|only)\s )
+    an?\s (?=(?:decade|century|hour|minute|day|week|month|year|mile|kilomet(?:er|re)|ton|tonne|litre|acre)\b)
+    """,
+    re.VERBOSE,
+)
+"""One of a unit: "a decade"; not the rate of "5 times a day"."""
 _DOZENS = re.compile(r"\b(?P<count>\d{1,3}) dozen\b")
 
 
@@ -103,6 +114,7 @@ def plain_text(text: str) -> str:
     >>> plain_text("One hundred and twenty islands, 2½ miles, 3.2 × 10⁵")
     '120 islands, 2.5 miles, 3.2e5'
     """
+    text = _SHARP.sub("♯", _STARRED.sub("∗", text))
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
     text = normalise_text(text)
@@ -111,6 +123,7 @@ def plain_text(text: str) -> str:
     text = _POWER.sub(_power_in_digits, text)
     text = _DOZENS.sub(lambda match: str(12 * int(match["count"])), text)
     text = _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
+    text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
     text = _AND_A_PART.sub(_and_a_part_in_digits, text)
     text = _BELOW_ZERO.sub(r"-\g<number>\g<unit>", _MINUS.sub("-", text))
     text = _PART_OF.sub(_part_in_digits, text)
