@@ -9,7 +9,7 @@ from crag.evaluation.judge.reading import Quantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.evaluation.judge.reading.units import in_base_unit
-from crag.text.matching import content, position_of, recall, words
+from crag.text.matching import content, found_in, position_of, recall, words
 
 _NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?)\b|n't\b")
 _COMPARES = re.compile(
@@ -39,6 +39,8 @@ _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\b
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
 
 _MODAL = frozenset(words("can could will would should must may"))
+_PRONOUN_SUBJECT = re.compile(r"\W{0,9}(?:he|she|it|they|this|that|there|those)\b")
+_NEGATED_TOKENS = frozenset(words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt"))
 _YES_OR_NO = {True: "yes", False: "no"}
 _PRESENT = dict(
     pair.split(":")
@@ -107,6 +109,11 @@ def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
     asked = [_PRESENT.get(token, token) for token in content(claim.query_tokens) if token not in _MODAL]
     said = [_PRESENT.get(token, token) for token in claim.prediction_tokens]
+    if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
+        # "She wrote it" and "it was not Ann": all that it says is in the question.
+        new = [token for token in content(said) if not found_in(token, asked) and token not in _NEGATED_TOKENS]
+        if not new and any(found_in(token, asked) for token in said):
+            return True
     return recall(asked, said) >= RESTATED
 
 

@@ -29,7 +29,7 @@ _UNIT_WORDS = frozenset(
     words(
         "year month week day hour minute second mile kilometer km meter metre foot feet inch pound dollar usd "
         "us euro people percent million billion trillion thousand hundred time old award movie film album "
-        "song game title share win championship goal member kg lb per cent thousand point bce bc ad "
+        "song game title share win championship goal member kg lb per cent thousand point bce bc ad c ca circa "
         "least most fewer less under above below minimum maximum loss profit net gain drop fall fell rose rise decline "
         "after before prior later earlier exceed exceeding excess upward beyond "
         "decrease increase up down lower higher century lost bps crore lakh"
@@ -56,6 +56,7 @@ _ASKS_LIMIT = re.compile(
     r"|(?:voting|drinking|driving|working|retirement) age)\b"
 )
 """A question whose answer is a limit: "at least 18" answers it by 18."""
+_ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
 _SAYS_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|some|circa)\b|~")
 _ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
 """What stands between two values of one quantity: "324 m (1,063 ft)"."""
@@ -74,7 +75,10 @@ _NUMBER_AND_NEXT = re.compile(
     re.VERBOSE,
 )
 _RATING_SCALES = frozenset({5, 10, 100})
-_NEXT_WORD = re.compile(r"\s(?P<word>[a-z]{3,30})")
+_COUNT_OF = re.compile(r"(?<![\w.,])(?P<number>\d{1,9})\s(?P<thing>[a-z]{3,30})\b")
+"""3 gold"""
+_COUNT_AFTER = re.compile(r"\b(?P<thing>[a-z]{3,30}):?\s(?P<number>\d{1,9})(?![\w,.:/-]*\d)")
+"""Orle 3"""
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
 _COUNTED = re.compile(
     r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
@@ -179,9 +183,13 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
 def _find_gold_series(claim: ReadClaim) -> Series | None:
     """The series that the gold answer is; None if it is something else or has more."""
     reading = claim.gold_reading
-    if len(reading.series) != 1 or claim.is_sentence:
+    if len(reading.series) != 1:
         return None
     series = reading.series[0]
+    if _ASKS_SERIES.search(claim.asked) and not reading.dates:
+        return series  # "Orle won 3-1" answers a question for the score by 3-1
+    if claim.is_sentence:
+        return None
     has_more_numbers = any(
         number.start < series.start or number.start >= series.end for number in reading.quantities
     )
@@ -232,13 +240,18 @@ def _same_counts(claim: ReadClaim) -> RuleDecision | None:
     """For counts of several things, "3 gold and 2 silver", each thing must have its number."""
     if claim.is_sentence or len(claim.gold_numbers) < 2:
         return None
-    counts = _read_counts(claim.gold_reading)
-    if len(counts) != len(claim.gold_numbers) or len({thing for _, thing in counts}) != len(counts):
+    return _compare_counts(claim, _COUNT_OF) or _compare_counts(claim, _COUNT_AFTER)
+
+
+def _compare_counts(claim: ReadClaim, pattern: re.Pattern[str]) -> RuleDecision | None:
+    """Compares the numbers of each thing; None if one of the texts does not count the things by that pattern."""
+    counts = _read_counts(claim.gold_reading, pattern)
+    things = {thing for _, thing in counts}
+    if not len(counts) == len(things) == len(claim.gold_numbers):
         return None
 
-    predicted = _read_counts(claim.prediction_reading)
-    predicted_things = {thing for _, thing in predicted}
-    if not predicted_things >= {thing for _, thing in counts}:
+    predicted = _read_counts(claim.prediction_reading, pattern)
+    if not things <= {thing for _, thing in predicted}:
         return None
     is_same = counts <= predicted
     return is_same, f"the prediction counts {'the same' if is_same else 'other numbers of the same things'}"
@@ -265,14 +278,9 @@ def _same_list(claim: ReadClaim) -> RuleDecision | None:
     return is_same, f"the prediction holds {'all' if is_same else 'not all'} numbers of the gold answer"
 
 
-def _read_counts(reading: Reading) -> set[tuple[float, str]]:
-    """Numbers without a unit, each with the word after it."""
-    counts: set[tuple[float, str]] = set()
-    for number in reading.quantities:
-        following = _NEXT_WORD.match(reading.undated, number.end)
-        if following is not None and not number.units:
-            counts.add((number.value, stem(following["word"])))
-    return counts
+def _read_counts(reading: Reading, pattern: re.Pattern[str]) -> set[tuple[str, str]]:
+    """Numbers of a text, each with the thing that is counted."""
+    return {(match["number"], stem(match["thing"])) for match in pattern.finditer(reading.undated)}
 
 
 def _other_words(reading: Reading, parts: Iterable[Series | Clock | Quantity]) -> set[str]:

@@ -29,7 +29,7 @@ _MASK = "\x00"
 _CLAUSE_EDGE = re.compile(
     r"""
     (?<=[.!?])\s+ | \n+ | \s?[;:]\s | \s-\s
-    | ,?\s\b(?:but|however|although|though|while|whereas|because|since|yet|instead)\b
+    | ,?\s\b(?:but|however|although|though|while|whereas|because|since|yet)\b
     | ,\s(?=(?:and|so|it|he|she|they|who|which|that|this|there|his|her|its)\b)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -43,7 +43,7 @@ _DENIES_CLAUSE = re.compile(
     \b{_NEGATED_VERB}
     | \bn't\b
     | \b(?:it(?:\sis|'s)|that(?:\sis|'s)?)\s(?:false|untrue|wrong|a\smyth|a\smisconception)\b
-    | \bneither\b
+    | \bneither\b | \bno\slonger\b
     | \b(?:false|untrue|wrong|incorrect)\sthat\b
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -101,7 +101,7 @@ _ROLES = (
     r"(?:friend|assistant|student|pupil|teacher|tutor|mentor|successor|predecessor|rival|opponent|colleague|employee"
     r"|employer|boss|secretary|manager|agent|biographer|fan|follower|disciple|apprentice|namesake|neighbou?r|lawyer|deputy"
     r"|bodyguard|enemy|protege|collaborator|contemporary|understudy|servant|critic|co-founder|fellow|aide|adviser"
-    r"|advisor|doctor|nurse|trainer)s?\b"
+    r"|advisor|doctor|nurse|trainer|subsidiary|competitor|airport|mayor|critic|portrait|statue)s?\b"
 )
 _WORKS = r"(?:sequel|prequel|remake|spin-?off|adaptation|parody|cover|follow-?up|imitation|copy|trailer|soundtrack)s?\b"
 _GROUPS = (
@@ -131,6 +131,17 @@ _RELATED_AFTER = re.compile(
 """What a possessor is followed by: "'s former assistant"."""
 _LOOK_BACK = 60
 _PLACE = re.compile(_PLACES)
+_ASKS_WHO = re.compile(r"who(?:m)?\b")
+_SOMETHING_OF = re.compile(
+    r"""
+    \b(?:a|an|the)\s(?:[a-z-]+\s)?
+    (?!(?:name|work|hands?|leadership|direction|guidance|command|reign|likes|role|part|person|figure|efforts?|creation|idea
+       |invention|brainchild|late|presidency|rule|help|influence)\b)
+    (?P<noun>[a-z-]{3,20})\sof\s(?:the\s)?$
+    """,
+    re.VERBOSE,
+)
+"""What belongs to a person, "the company of"; not what stands for the person, "the work of"."""
 _ASKS_WHERE = re.compile(r"\bwhere\b|\b(?:in|at) (?:what|which)\b")
 """A suburb of Oslo is in Oslo."""
 
@@ -165,6 +176,8 @@ def _find_relation(text: str, start: int, end: int, question: str) -> str | None
         return ""  # the gold answer inside another word is no mention at all
 
     match = _RELATED_BEFORE.search(before) or _RELATED_AFTER.match(text, end)
+    if match is None and _ASKS_WHO.match(question):
+        match = _SOMETHING_OF.search(before)
     if match is None:
         return None
     relation = match["noun"] or match[0].strip()

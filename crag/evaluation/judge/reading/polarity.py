@@ -6,11 +6,11 @@ _LEADING = re.compile(
     r"""
     \W{0,9} (?:answer\s{0,9}:\s{0,9})?
     (?:
-        (?P<no> no|nope|nah|incorrect|false|wrong|negative|never|not\s(?:at\sall|really|true|correct|so|quite)
+        (?P<no> no|nope|nah|incorrect|false|wrong|negative|never|none(?=\W{0,3}$)|not\s(?:at\sall|yet|really|true|correct|so|quite)
               | (?:of\scourse|certainly|definitely|absolutely|surely|probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot
               | i\s(?:do\snot|don't)\s(?:think|believe)\sso | i\s(?:think|believe|fear)\snot | i\sdoubt\sit
               | by\sno\smeans | in\sno\sway | far\sfrom\sit | on\sthe\scontrary | hardly )
-      | (?P<yes> yes|yeah|yep|yup|aye|correct|true|right|certainly|definitely|absolutely|indeed|affirmative|surely
+      | (?P<yes> yes|yeah|yep|yup|aye|correct|true|right|(?:most\s|quite\s)?(?:certainly|definitely|absolutely)|indeed|affirmative|surely
                | i\s(?:think|believe)\sso | of\scourse | without\s(?:a\s)?doubt | no\sdoubt | exactly | sure | undoubtedly )
     )\b
     """,
@@ -21,12 +21,12 @@ _STATEMENT = re.compile(
     \W{0,9}
     (?:that|this|it|the\s(?:statement|claim|answer|premise))(?:\sis|\swas|'s)(?P<contracted>n't)?
     \s(?P<negation>not\s|un)?(?:indeed\s|quite\s|absolutely\s)?
-    (?P<word>correct|right|true|so|accurate|the\scase|incorrect|wrong|false|inaccurate)\b
+    (?P<word>correct|right|true|so|accurate|the\scase|a\smyth|a\slie|a\smisconception|untrue|incorrect|wrong|false|inaccurate)\b
     """,
     re.VERBOSE,
 )
 """A sentence about the question as a statement."""
-_FALSE_WORDS = frozenset({"incorrect", "wrong", "false", "inaccurate"})
+_FALSE_WORDS = frozenset({"incorrect", "wrong", "false", "inaccurate", "untrue", "a myth", "a lie", "a misconception"})
 
 _AUXILIARY = r"(?:did|do|does|is|are|am|was|were|has|have|had|can|could|will|would|should|must)"
 _SHORT_REPLY = re.compile(
@@ -34,7 +34,8 @@ _SHORT_REPLY = re.compile(
     \W{{0,9}} (?:(?:indeed|oh|well|and),?\s)?
     (?P<subject>[a-z][\w'.-]{{0,30}}(?:\s[a-z][\w'.-]{{0,30}}){{0,3}}?)
     \s(?P<early>never\s|indeed\s|also\s)?
-    {_AUXILIARY} (?P<negation>n't|\snot|not|\snever)? (?:\sso|\sindeed|\stoo)?
+    (?: {_AUXILIARY} (?P<negation>n't|\snot|not|\snever)? | (?P<contracted>won't|can't|shan't) )
+    (?:\sbeen|\sbe)? (?:\sso|\sindeed|\stoo|\sany|\sone|\syet)?
     \s{{0,9}}[.!]{{0,3}}\s{{0,9}}$
     """,
     re.VERBOSE,
@@ -43,6 +44,8 @@ _SHORT_REPLY = re.compile(
 _SHORT_IS_NOT = re.compile(r"\W{0,9}(?:(?:it|he|she|that|there)'s|(?:they|we|you)'re|i'm)\snot\s{0,9}[.!]{0,3}\s{0,9}$")
 _WORD = re.compile(r"[a-z]+")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "i", "we", "you", "that", "this", "there", "those", "these"})
+_ABOUT_PRONOUN = re.compile(rf"{_AUXILIARY}(?:n't)?\s(?:{'|'.join(sorted(_PRONOUNS))})\b")
+"""A question about somebody whom it does not name."""
 _FIRST_SENTENCE = re.compile(r"[^.!?\n;,]{1,200}")
 
 
@@ -77,7 +80,7 @@ def read_polarity(text: str, question: str = "") -> bool | None:
 
 
 def _read_short_reply(text: str, question: str) -> bool | None:
-    """What "she did" says; a reply about somebody whom the question does not name says neither."""
+    """What "she did" says; a reply about somebody whom the question does not name says no."""
     first = _FIRST_SENTENCE.match(text.lstrip())
     if first is None:
         return None
@@ -88,7 +91,7 @@ def _read_short_reply(text: str, question: str) -> bool | None:
         return None
     subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
     asked = set(_WORD.findall(question))
-    if not subject & (_PRONOUNS | asked) and not asked & _PRONOUNS:
-        return None
+    if not subject & (_PRONOUNS | asked) and not _ABOUT_PRONOUN.match(question):
+        return False  # "Bo did" to "did Ann win?"
     is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
-    return not (match["negation"] or is_never)
+    return not (match["negation"] or match["contracted"] or is_never)

@@ -171,15 +171,15 @@ _DIRECTION_BEFORE = re.compile(
 _DIRECTION_AFTER = re.compile(
     rf"""
     \s(?:(?:in\s)?(?:net|operating|annual|yearly|total|quarterly|points?)\s)?
-    (?: (?P<down>loss(?:es)?|deficit|decline|decrease|drop|fall|dip|slump|reduction|lower|less|down|below\szero)
-      | (?P<up>gain|profits?|rise|increase|growth|jump|surplus|higher|up) )\b
+    (?: (?P<down>loss(?:es)?|deficit|decline|decrease|drop|fall|dip|slump|reduction|lower|(?:less|fewer)(?!\sthan)|down)
+      | (?P<up>gain|profits?|rise|increase|growth|jump|surplus|higher|more(?!\sthan)|up) )\b
     """,
     re.VERBOSE,
 )
 _DIRECTION_WORD = re.compile(rf"\b(?:(?P<down>{_FALLS})|(?P<up>{_RISES}))\b")
 _COUNTS_SOMETHING = re.compile(
     r"\s(?!(?:per|an?|in|on|at|to|from|for|over|during|last|this|that|since|by|and|compared|year|loss|profit|points?|gain"
-    r"|drop|net|or|but|with|as|below|degrees?|decline|decrease|fall|rise|increase|after|before)\b)[a-z]"
+    r"|drop|net|or|but|with|as|below|fewer|less|more|lower|higher|up|down|degrees?|decline|decrease|fall|rise|increase|after|before)\b)[a-z]"
 )
 _LEVEL = re.compile(r"\b(?:to|at)\s?$")
 """What stands before a level, not a change: "it fell to 30"."""

@@ -9,7 +9,7 @@ _SERIES = re.compile(
     (?<![\w.,/:])(?<!\d-)
     (?P<first>[$€£¥₹]?(?:{_NUMBER}))(?:\s?%)?
     (?P<rest>
-        (?: (?:\s?[-:/]\s?|\sto\s|\sout\sof\s|\sin\s(?=\d{1,2}\b|100\b)|\suntil\s|\sby\s) [$€£¥₹]?(?:{_NUMBER})(?:\s?%)? ){{1,4}}
+        (?: (?:\s?[-:/x×]\s?|\sto\s|\sout\sof\s|\sin\s(?=\d{{1,2}}\b|100\b)|\suntil\s|\sby\s) [$€£¥₹]?(?:{_NUMBER})(?:\s?%)? ){{1,4}}
     )
     (?! [\w/] | [-:]\d )                         # the whole series: not "10-6" of "10-6-1"
     """,
@@ -17,7 +17,7 @@ _SERIES = re.compile(
 )
 _BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
 _DIGITS = re.compile(_NUMBER)
-_SEPARATOR = re.compile(r"\s?([-:/])\s?|\s(to|out of|in|by|until)\s")
+_SEPARATOR = re.compile(r"\s?([-:/x×])\s?|\s(to|out of|in|by|until)\s")
 
 _CLOCK = re.compile(
     r"""
@@ -27,7 +27,7 @@ _CLOCK = re.compile(
       | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
     )
     (?P<oclock>\s?o'?clock)?
-    \s?(?P<half_day>[ap]\.?m\b)?
+    (?: \s?(?P<half_day>[ap]\.?m\b) | \s(?:(?P<early>in\sthe\smorning)|(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)) )?
     """,
     re.VERBOSE,
 )
@@ -124,10 +124,11 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
         return Clock(_HALF_DAY if match["noon"] else 0, True, match.start(), match.end())
 
     is_told = match["told_hour"] is not None
-    if not (is_told or match["minute"] or match["oclock"] or match["half_day"]):
+    half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")
+    if not (is_told or match["minute"] or match["oclock"] or half_day):
         return None  # only a number
 
-    if match["sign"] == "." and not match["half_day"]:
+    if match["sign"] == "." and not half_day:
         return None  # a decimal number
 
     hour = int(match["told_hour"] or match["hour"])
@@ -136,14 +137,14 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
         minute = 30
     elif match["quarter"] or match["quarter_to"]:
         minute = 15 if match["quarter"] else -15
-    if hour > 24 or (match["half_day"] and not 1 <= hour <= 12):
+    if hour > 24 or (half_day and not 1 <= hour <= 12):
         return None
 
     minutes = 60 * hour + minute
-    if match["half_day"]:
-        is_afternoon = match["half_day"].startswith("p")
+    if half_day:
+        is_afternoon = half_day.startswith("p")
         minutes = 60 * (hour % 12) + minute + (_HALF_DAY if is_afternoon else 0)
-    is_sure = bool(match["half_day"]) or hour > 12 or hour == 0
+    is_sure = bool(half_day) or hour > 12 or hour == 0
     return Clock(minutes % (2 * _HALF_DAY), is_sure, match.start(), match.end())
 
 

@@ -69,7 +69,7 @@ _PART_OF = re.compile(
       | (?:an?|1) [\s-] (?P<part>[34568]th|10th|quarter|half)\b (?=\s(?:of|mile|million|billion)\b|\s{0,9}[.]?\s{0,9}$)
     )
     (?:\s?of\s(?=(?:an?|1)\s))?                                # "a quarter of a million"
-    (?: (?:an?|1)\s(?=(?:million|billion|trillion|thousand|hundred|mile|kilomet|met|hour|inch|year|day|ton|pound|acre)) )?
+    (?: (?:an?|1)\s(?=(?:million|billion|trillion|thousand|hundred|mile|kilomet|met|kilo|gram|lit|hour|inch|foot|year|day|ton|pound|acre|decade|cent|crore|lakh)) )?
     """,
     re.VERBOSE,
 )
@@ -89,6 +89,11 @@ _POWER = re.compile(
     re.VERBOSE,
 )
 _ORDINAL_POWER = re.compile(r"(?<=\b10 to the )(?P<exponent>\d{1,2})(?:st|nd|rd|th)\b(?: power\b)?")
+_TIMES_TEN = re.compile(r"(?<=\d)\s?\*\s?(?=10\b)")
+"""The sign of 5*10^3, which `normalise_text` would take for Markdown."""
+_SMALL_POWER = re.compile(r"(?<![\w.])(?P<base>[2-9]|\d{2,3})\^(?P<exponent>\d{1,2})(?![\w.])")
+_UNIT_AND_NUMBER = re.compile(r"(?<=\d)(?P<unit>hrs?|h|mins?|m|ft|lbs?|st)(?=\d{1,2}(?!\d))")
+"""A unit between two numbers: "2h5m"."""
 _SPELLED_DECIMALS = re.compile(r"\b(?P<whole>\d+) point (?P<decimals>\d(?: \d){0,9})\b(?! points?\b)")
 _MINUS = re.compile(r"(?<![\d)] )\b(?:minus|negative) (?=[\d.$€£¥₹])")
 """A sign in words; not the minus of "5 minus 3"."""
@@ -99,7 +104,7 @@ _STARRED = re.compile(r"(?<=(?<![\w*])[A-Z])\*(?![\w*])")
 _ONE_UNIT = re.compile(
     r"""
     (?P<lead> ^ | \b(?:about|around|for|in|of|is|was|lasts?|lasted|takes?|took|than|over|under|nearly|almost|and|only)\s )
-    an?\s (?=(?:decade|century|hour|minute|day|week|month|year|mile|kilomet(?:er|re)|ton|tonne|litre|acre)\b)
+    an?\s (?=(?:decade|century|fortnight|hour|minute|day|week|month|year|mile|kilomet(?:er|re)|ton|tonne|litre|acre)\b)
     """,
     re.VERBOSE,
 )
@@ -114,6 +119,7 @@ def plain_text(text: str) -> str:
     >>> plain_text("One hundred and twenty islands, 2½ miles, 3.2 × 10⁵")
     '120 islands, 2.5 miles, 3.2e5'
     """
+    text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
@@ -121,6 +127,8 @@ def plain_text(text: str) -> str:
 
     text = _ORDINAL_POWER.sub(r"\g<exponent>", text)
     text = _POWER.sub(_power_in_digits, text)
+    text = _SMALL_POWER.sub(_small_power_in_digits, text)
+    text = _UNIT_AND_NUMBER.sub(r"\g<unit> ", text)
     text = _DOZENS.sub(lambda match: str(12 * int(match["count"])), text)
     text = _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
     text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
@@ -142,7 +150,7 @@ def _write_signs_in_digits(text: str) -> str:
 
     text = _RAISED_DIGITS.sub(lambda match: "^" + match[0].translate(_RAISED), text)
     text = _VULGAR.sub(_vulgar_in_digits, text)
-    text = text.replace("\u2044", "/")
+    text = text.replace("\u2044", "/").replace("″", '"').replace("′", "'")
     return _MIXED.sub(_mixed_in_digits, text)
 
 
@@ -223,6 +231,11 @@ def _below_1000(phrase: str) -> int:
 
 def _power_in_digits(match: re.Match[str]) -> str:
     return f"{match['factor'] or 1}e{int(match['exponent'])}"
+
+
+def _small_power_in_digits(match: re.Match[str]) -> str:
+    value = int(match["base"]) ** int(match["exponent"])
+    return str(value) if value < 10**15 else match[0]
 
 
 def _decimals_in_digits(match: re.Match[str]) -> str:

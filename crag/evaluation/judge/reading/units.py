@@ -97,7 +97,8 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     (r"nautical\smiles?\b|nmi\b", Unit("nautical miles", "length", Fraction(1_852))),
     (r"light[ -]years?\b|ly\b", Unit("light years", "length", Fraction(9_460_730_472_580_800))),
     (r"nanomet(?:er|re)s?\b|nm\b", Unit("nm", "length", Fraction(1, 1_000_000_000))),
-    (r"stone\b", Unit("stone", "weight", Fraction(635_029_318, 100_000_000))),
+    (r"fortnights?\b", Unit("fortnights", "time", Fraction(14 * 86_400))),
+    (r"stone\b|st\b", Unit("stone", "weight", Fraction(635_029_318, 100_000_000))),
     (r"tons?\b", Unit("tons", "weight", Fraction(1_000))),
     # Shares
     (r"basis\spoints?\b|bps\b", Unit("basis points", "percent", Fraction(1, 100))),
