@@ -17,7 +17,7 @@ _HEDGE = re.compile(
     | \b(?:not|n't)\ (?:\w+\ )?(?:sure|certain)\b | \b(?:unsure|uncertain)\b
     | \bno\ (?:idea|clue)\b
     # "it is unclear", "that cannot be determined", "hard to say"
-    | \b(?:unclear|not\ clear|not\ (?:publicly\ )?known)\b
+    | \b(?:unclear|not\ clear)\b
     | \b(?:cannot|can't|could\ not|couldn't)\ be\ (?:determined|answered|verified|confirmed|found|said|known)\b
     | \b(?:hard|difficult|impossible)\ to\ (?:say|tell|know|determine)\b
     | \b(?:not\ enough|insufficient)\ (?:information|context|data|evidence)\b

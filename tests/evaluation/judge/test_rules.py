@@ -1,4 +1,4 @@
-"""The rules judge, by a text file of pairs and by verdicts of strong language models."""
+"""The rules judge, by two files of pairs and by verdicts of strong language models."""
 
 import hashlib
 import itertools
@@ -12,10 +12,13 @@ from crag.evaluation.judge.rules import RULES_FOR_ALL, RULES_FOR_SAID
 from crag.evaluation.metrics import agreement, cohens_kappa
 from crag.text.matching import position_of, tokens
 
-PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
+PAIR_FILES = ("judge_pairs.tsv", "judge_kinds.tsv")
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
 PAIRS_TO_JUDGE = [
-    line.split("\t") for line in PAIRS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")
+    line.split("\t")
+    for name in PAIR_FILES
+    for line in (Path(__file__).parents[1] / name).read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
 ]
 
 
@@ -32,7 +35,7 @@ def test_pairs_which_show_every_rule() -> None:
         if pair[3] != verdict
     ]
     assert wrong == []
-    assert {reason.split(":")[0] for _, reason in judgements} >= {*RULES_FOR_ALL, *RULES_FOR_SAID, "official"}
+    assert {reason.split(":")[0] for _, reason in judgements} >= {*RULES_FOR_ALL, *RULES_FOR_SAID, "official", "denied", "head"}
 
 
 MEMBERS = "who are the members of the band?"

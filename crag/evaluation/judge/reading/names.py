@@ -11,7 +11,7 @@ _SIGNED = re.compile(
     r"""
     (?<![\w+#*])
     (?P<name>
-        [a-z0-9]*[a-z][a-z0-9]*(?=[+#♯♭*∗])              # "c++", "disney+", "a*"
+        (?!\d{1,30}[+#])[a-z0-9]{1,30}(?=[+#♯♭*∗])         # "c++", "disney+", "a*"; not "300+"
       | [a-z]{1,3}(?=-(?:[\s.,;:!?)"']|$))               # "b-", "aa-"; not "aa-rated", nor a longer word before a dash
     )
     (?P<sign>\+{1,3}|[#♯♭]|-|[*∗](?![*\w]))
@@ -130,7 +130,10 @@ _RELATED_AFTER = re.compile(
 )
 """What a possessor is followed by: "'s former assistant"."""
 _LOOK_BACK = 60
+_COMMON_WORDS = frozenset({"was", "were", "is", "been", "got", "to", "of", "by", "from", "for", "on", "with", "the", "a", "s"})
 _PLACE = re.compile(_PLACES)
+_ASKS_KIN = re.compile(rf"\b(?:{_KIN}|marr(?:y|ied))")
+"""Of two relatives either can be said to be the other's: "who is his mother?", "he is the son of Ann Lee"."""
 _ASKS_WHO = re.compile(r"who(?:m)?\b")
 _SOMETHING_OF = re.compile(
     r"""
@@ -156,7 +159,7 @@ def is_only_related(gold: str, prediction: str, question: str) -> str | None:
     'husband'
     """
     gold = gold.strip(" .!\"'")
-    if len(gold) < 2 or gold not in prediction:
+    if len(gold) < 2 or gold not in prediction or _ASKS_KIN.search(question):
         return None
 
     relation = None
@@ -181,7 +184,7 @@ def _find_relation(text: str, start: int, end: int, question: str) -> str | None
     if match is None:
         return None
     relation = match["noun"] or match[0].strip()
-    if relation.split()[0] in _WORD.findall(question):
+    if set(_WORD.findall(relation)) & set(_WORD.findall(question)) - _COMMON_WORDS:
         return None
     is_in_place = bool(_PLACE.fullmatch(relation)) and bool(_ASKS_WHERE.search(question))
     return None if is_in_place else relation
@@ -197,7 +200,7 @@ _SERIES_OF_NAMES = re.compile(
     rf",?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS})"
 )
 """Names at the beginning, or after a verb, "by" or "in": "A, B and C"."""
-_BETWEEN_NAMES = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+_BETWEEN_NAMES = re.compile(r",\s{0,9}(?:and\s{1,9})?|\s{1,9}and\s{1,9}")
 _LONGEST_NAME = 6
 """Tokens; the last name of a series may run on into the sentence."""
 

@@ -34,7 +34,7 @@ _CARDINAL = re.compile(
     re.VERBOSE,
 )
 _LARGE = re.compile(rf"hundred|{_SCALE}")
-_PART = re.compile(rf"(?P<group>.*?)[ -]?(?P<scale>{_SCALE})\b,?(?:\ and\b)?\ ?")
+_PART = re.compile(rf"(?P<group>.{{0,80}}?)[ -]?(?P<scale>{_SCALE})\b,?(?:\ and\b)?\ ?")
 
 _SPELLED_YEAR = re.compile(
     rf"""
@@ -51,7 +51,7 @@ _PARTS = {
     "sixths": 6, "eighths": 8, "tenths": 10, "hundredths": 100,
     "3th": 3, "4th": 4, "5th": 5, "6th": 6, "8th": 8, "10th": 10,
 }  # fmt: skip
-_VULGAR = re.compile(r"(?P<whole>\d[\d,]*)?\s?(?P<sign>[¼½¾⅐-⅞↉])")
+_VULGAR = re.compile(r"(?:(?<!\d)(?P<whole>\d{1,15}))?\s?(?P<sign>[¼½¾⅐-⅞↉])")
 _MIXED = re.compile(r"(?<![\w./,])(?P<whole>\d{1,4})(?:\s|-|\sand\s)(?P<top>\d)/(?P<bottom>\d{1,2})(?![\w/])")
 _AND_A_PART = re.compile(
     r"""
@@ -155,7 +155,7 @@ def _write_signs_in_digits(text: str) -> str:
 
 
 def _vulgar_in_digits(match: re.Match[str]) -> str:
-    whole = int(match["whole"].replace(",", "")) if match["whole"] else 0
+    whole = int(match["whole"]) if match["whole"] else 0
     return decimal(whole + unicodedata.numeric(match["sign"]))
 
 
