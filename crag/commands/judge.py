@@ -10,7 +10,16 @@ from crag.answering import trim_to_tokens
 from crag.commands.command_line import command, parser_of
 from crag.core.files import DatasetError, Record, check_target, write_rows
 from crag.evaluation.datasets import alternative_answers, read_records
-from crag.evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
+from crag.evaluation.judge import (
+    Claim,
+    Verdict,
+    add_judge_arguments,
+    cost_line,
+    hedged_line,
+    is_hedged,
+    judge_claims,
+    judge_from,
+)
 from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
 
 DEFAULT_REFERENCE = "judgement"
@@ -50,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     verdicts = [Verdict(row["verdict"]) for row in rows]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
     print(f"{len(rows)} judged: {counts}")
+    hedged = hedged_line(sum(is_hedged(row["reason"]) for row in rows))
+    if hedged:
+        print(hedged)
     print(f"judge: {judge.name}@{judge.version}")
     if corrections:
         print(_effect_of_corrections(corrections, uncorrected, verdicts))

@@ -31,12 +31,43 @@ class Claim:
     prediction: str
 
 
+HEDGED = "hedged abstention"
+"""The name of the rule for answers such as "I'm not sure", with which their reason begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A verdict and one sentence with the reason, which starts with the rule's name."""
 
     verdict: Verdict
     reason: str
+
+    @property
+    def is_hedged(self) -> bool:
+        """Whether the answer was an abstention in other words than "i don't know", which is incorrect."""
+        return is_hedged(self.reason)
+
+
+def is_hedged(reason: str) -> bool:
+    """Whether a judgement's reason is that the answer was a hedged abstention; for stored rows.
+
+    >>> is_hedged("hedged abstention: the prediction says that it cannot tell")
+    True
+    """
+    return reason.startswith(f"{HEDGED}:")
+
+
+def hedged_line(count: int) -> str:
+    """What hedged abstentions cost, as a line of a summary; empty if there are none.
+
+    >>> hedged_line(1)
+    '1 answer hedges ("I\'m not sure") and counts as incorrect; only "i don\'t know" counts as missing'
+    """
+    if not count:
+        return ""
+    subject = "1 answer hedges" if count == 1 else f"{count} answers hedge"
+    verb = "counts" if count == 1 else "count"
+    return f'{subject} ("I\'m not sure") and {verb} as incorrect; only "{I_DONT_KNOW}" counts as missing'
 
 
 class Judge(Protocol):

@@ -95,6 +95,8 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer such as "nan": the prediction must also say that there is no value."""
     if claim.gold_reading.plain.strip(" .") not in _NO_VALUES:
         return None
+    if _CLUELESS.search(claim.prediction_reading.plain):
+        return None  # an abstention, not the answer that there is no value
     if _says_none(claim):
         return True, "the gold answer is that there is none, the prediction agrees"
     return False, "the gold answer is that there is none, the prediction names one"

@@ -5,7 +5,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads,
 
 from collections.abc import Callable, Sequence
 
-from crag.evaluation.judge.base import Claim, Judgement, ReadClaim, RuleDecision, Verdict
+from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
 from crag.evaluation.judge.choices import this_or_that, yes_or_no
 from crag.evaluation.judge.phrases import (
     gold_phrase,
@@ -25,7 +25,7 @@ RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signs of names": signs_of_names,
     "same words": same_words,
     "no value": no_value,
-    "hedged abstention": hedged_abstention,
+    HEDGED: hedged_abstention,
     "yes or no": yes_or_no,
     "this or that": this_or_that,
 }
