@@ -112,7 +112,7 @@ def test_hedged_abstentions_are_reported_at_the_head_and_can_be_listed(tmp_path:
     head = page.text.partition("Overview")[0]
     assert "1 answer hedges (\"I'm not sure\") and counts as incorrect" in head
     links = [tag["href"] for name, tag in page.tags if name == "a" and "judged_by=" in (tag["href"] or "")]
-    assert "#judged_by=hedged%20abstention" in links
+    assert "#judged_by=hedged+abstention" in links
     assert "hedges" not in page_of(tmp_path / "none", records=[record(0, "correct")]).text
 
 
