@@ -40,7 +40,9 @@ _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\b
 
 _MODAL = frozenset(words("can could will would should must may"))
 _PRONOUN_SUBJECT = re.compile(r"\W{0,9}(?:he|she|it|they|this|that|there|those)\b")
-_NEGATED_TOKENS = frozenset(words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt"))
+_NEGATED_TOKENS = frozenset(
+    words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt")
+)
 _YES_OR_NO = {True: "yes", False: "no"}
 _PRESENT = dict(
     pair.split(":")

@@ -35,7 +35,12 @@ _HEDGE = re.compile(
 """A sentence that says that it cannot tell."""
 _HOWEVER = re.compile(r"\W{0,9}(?:however|but|unfortunately)\b")
 _BUT_ANSWER = re.compile(
-    r",?\s(?:but|however),?\s(?=(?:i|it|he|she|they|my|perhaps|maybe|probably|likely|most\slikely|the\sanswer)\b)", re.IGNORECASE
+    r"""
+    ,?\s(?:but|however),?\s
+    # Not "but Ann is mentioned"
+    (?=(?:i|it|he|she|they|my|perhaps|maybe|probably|likely|most\slikely|the\sanswer)\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 """Parts a doubt from the answer that follows: "I am not sure, but I think it was Ann Lee"."""
 _FIRST_PERSON = re.compile(r"\bi\b")

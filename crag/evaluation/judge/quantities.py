@@ -37,7 +37,9 @@ _UNIT_WORDS = frozenset(
 )
 """Words beside a number that are no names."""
 _SERIES_WORDS = _UNIT_WORDS | frozenset(
-    words("season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw half past")
+    words(
+        "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw half past"
+    )
 )
 """The same beside a series or a time of day."""
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
@@ -173,7 +175,10 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
         is_same = any(
             same_series(gold, answer) and _have_same_unit(claim, gold, answer) for answer in (answers[0], answers[-1])
         )
-        return is_same, f"the gold answer is {numbers}, the prediction says {'too' if is_same else _in_words(answers[0])}"
+        return (
+            is_same,
+            f"the gold answer is {numbers}, the prediction says {'too' if is_same else _in_words(answers[0])}",
+        )
 
     if _says_otherwise(gold, claim.prediction_numbers):
         return True, f"the prediction says {numbers} as one number"
@@ -192,9 +197,7 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
         return series  # "Orle won 3-1" answers a question for the score by 3-1
     if claim.is_sentence:
         return None
-    has_more_numbers = any(
-        number.start < series.start or number.start >= series.end for number in reading.quantities
-    )
+    has_more_numbers = any(number.start < series.start or number.start >= series.end for number in reading.quantities)
     if has_more_numbers or reading.dates or _other_words(reading, [series]) - _SERIES_WORDS:
         return None
     return series
@@ -330,7 +333,10 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
         agreement = _describe_agreement(claim, _in_asked_unit(claim, alternative), answers)
         if agreement:
             return True, agreement
-    return False, f"the gold answer is {gold.value:g}, the prediction says {answers[0].value:g}{_difference(gold, answers[0])}"
+    return (
+        False,
+        f"the gold answer is {gold.value:g}, the prediction says {answers[0].value:g}{_difference(gold, answers[0])}",
+    )
 
 
 def _difference(gold: Quantity, answer: Quantity) -> str:

@@ -40,9 +40,7 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
 
-    listed = max(
-        count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items)
-    )
+    listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items))
     if listed > len(items):
         return False, f"the prediction has all {len(items)} items, but lists {listed}"
     return True, f"the prediction has all {len(items)} items"

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from crag.text.matching import tokens
+from crag.evaluation.judge.reading.patterns import any_of
+from crag.text.matching import tokens, words
 
 # --- signs ------------------------------------------------------------------------------------------------------------
 
@@ -11,19 +12,41 @@ _SIGNED = re.compile(
     r"""
     (?<![\w+#*])
     (?P<name>
-        (?!\d{1,30}[+#])[a-z0-9]{1,30}(?=[+#♯♭*∗])         # "c++", "disney+", "a*"; not "300+"
-      | [a-z]{1,3}(?=-(?:[\s.,;:!?)"']|$))               # "b-", "aa-"; not "aa-rated", nor a longer word before a dash
+        (?!\d{1,30}[+#])                     # not "300+", which is a bound
+        [a-z0-9]{1,30}(?=[+#♯♭*∗])           # "c++", "disney+", "a*"
+      | [a-z]{1,3}(?=-(?:[\s.,;:!?)"']|$))   # "b-"; not "aa-rated", nor a longer word before a dash
     )
-    (?P<sign>\+{1,3}|[#♯♭]|-|[*∗](?![*\w]))
+    (?P<sign>
+        \+{1,3}
+      | [#♯♭]
+      | -
+      | [*∗](?![*\w])                       # not the mark of bold letters
+    )
     (?![\w+#])
     """,
     re.VERBOSE,
 )
-_SPOKEN = re.compile(r"(?<![\w-])(?P<name>[a-z]{1,3})[ -](?P<sign>plus[ -]plus|plus|minus|sharp|flat|star|positive|negative)\b(?! \d)")
-_SPOKEN_SIGNS = {"plus plus": "++", "plus": "+", "minus": "-", "sharp": "#", "flat": "♭", "star": "*",
-    "positive": "+", "negative": "-",
-}  # fmt: skip
-_NOT_NAMES = frozenset({"the", "a", "of", "and", "is", "one", "two", "six", "ten", "all", "for", "in", "on", "to", "or"})
+_SPOKEN = re.compile(
+    r"""
+    (?<![\w-])
+    (?P<name>[a-z]{1,3}) [ -]
+    (?P<sign> plus[ -]plus | plus | minus | sharp | flat | star | positive | negative )\b
+    (?!\ \d)                                # not "is plus 3"
+    """,
+    re.VERBOSE,
+)
+_SPOKEN_SIGNS = {
+    "plus plus": "++",
+    "plus": "+",
+    "minus": "-",
+    "sharp": "#",
+    "flat": "♭",
+    "star": "*",
+    # Blood groups
+    "positive": "+",
+    "negative": "-",
+}
+_NOT_NAMES = frozenset(words("the a of and is one two six ten all for in on to or"))
 _SAME_SIGNS = {"♯": "#", "∗": "*"}
 _WORD = re.compile(r"[a-z0-9]+")
 _LONGEST_BARE = 3
@@ -41,7 +64,9 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
-        is_article = match["name"] in _NOT_NAMES and not (match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"})
+        is_article = match["name"] in _NOT_NAMES and not (
+            match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
+        )
         if not is_article:
             sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
             names.setdefault(match["name"], set()).add(sign)
@@ -65,6 +90,7 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     if not gold_names and not predicted_names:
         return None
 
+    # A gold C++ is not met by a C or C#.
     for name, signs in gold_names.items():
         predicted_signs = predicted_names.get(name)
         is_named = predicted_signs is not None or name in _WORD.findall(prediction)
@@ -72,13 +98,15 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
         if is_named and not is_spoken and not signs & (predicted_signs or set()):
             return f"the gold answer is {name}{min(signs)}"
 
+    # A gold C is not met by a C++.
     asked_names = signed_names(question)
     gold_words = _WORD.findall(gold)
     for name, signs in predicted_names.items():
         if name in _NOT_NAMES and gold_words != [name]:
             continue
         is_bare_in_gold = name in gold_words and name not in gold_names and name not in asked_names
-        if is_bare_in_gold and (len(gold_words) == 1 or len(name) <= _LONGEST_BARE) and not _names_bare(prediction, name):
+        is_whole_or_short = len(gold_words) == 1 or len(name) <= _LONGEST_BARE
+        if is_bare_in_gold and is_whole_or_short and not _names_bare(prediction, name):
             return f"the prediction says {name}{min(signs)}"
     return None
 
@@ -93,58 +121,80 @@ def _names_bare(text: str, name: str) -> bool:
 # --- somebody of the name ---------------------------------------------------------------------------------------------
 
 _KIN = (
-    r"(?:(?:grand|step|half-|god|great-)?(?:son|daughter|father|mother|brother|sister|child|children|parents?|sibling)"
-    r"|husband|wife|widow(?:er)?|spouse|partner|fianc(?:e|ee)|girlfriend|boyfriend|lover|nephew|niece|uncle|aunt|cousin"
-    r"|twin|heir|descendant|ancestor|relative|granddaughter|grandson|grandfather|grandmother|kin)(?:s\b|-in-law\b|\b)"
+    r"(?:(?:grand|step|half-|god|great-)?"
+    + any_of("son daughter father mother brother sister child children parents? sibling")
+    + "|"
+    + any_of(
+        "husband wife widow(?:er)? spouse partner fianc(?:e|ee) girlfriend boyfriend lover nephew niece uncle aunt cousin "
+        "twin heir descendant ancestor relative kin"
+    )
+    + r")(?:s\b|-in-law\b|\b)"
 )
 _ROLES = (
-    r"(?:friend|assistant|student|pupil|teacher|tutor|mentor|successor|predecessor|rival|opponent|colleague|employee"
-    r"|employer|boss|secretary|manager|agent|biographer|fan|follower|disciple|apprentice|namesake|neighbou?r|lawyer|deputy"
-    r"|bodyguard|enemy|protege|collaborator|contemporary|understudy|servant|critic|co-founder|fellow|aide|adviser"
-    r"|advisor|doctor|nurse|trainer|subsidiary|competitor|airport|mayor|critic|portrait|statue)s?\b"
+    any_of(
+        "friend assistant student pupil teacher tutor mentor successor predecessor rival opponent colleague employee "
+        "employer boss secretary manager agent biographer fan follower disciple apprentice namesake neighbou?r lawyer "
+        "deputy bodyguard enemy protege collaborator contemporary understudy servant critic co-founder fellow aide "
+        "advis[eo]r doctor nurse trainer subsidiary competitor airport mayor portrait statue"
+    )
+    + r"s?\b"
 )
-_WORKS = r"(?:sequel|prequel|remake|spin-?off|adaptation|parody|cover|follow-?up|imitation|copy|trailer|soundtrack)s?\b"
-_GROUPS = (
-    r"(?:company|firm|team|band|foundation|estate|family|crew|agency|club|group|party|studio|label)s?\b"
-)
-_PLACES = r"(?:suburb|capital|outskirts|neighbou?rhood|district|vicinity)s?\b"
+_WORKS = any_of(
+    "sequel prequel remake spin-?off adaptation parody cover follow-?up imitation copy trailer soundtrack"
+) + (r"s?\b")
+_GROUPS = any_of("company firm team band foundation estate family crew agency club group party studio label") + r"s?\b"
+_PLACES = any_of("suburb capital outskirts neighbou?rhood district vicinity") + r"s?\b"
 
+_NEAR = any_of(
+    r"near(?:by)?(?:\sto)? close\sto outside(?:\sof)? next\sto adjacent\sto north(?:east|west)?\sof "
+    r"south(?:east|west)?\sof east\sof west\sof far\sfrom away\sfrom"
+)
+_DISTANCE = any_of("km kilomet(?:er|re)s? miles? mi hours? minutes? m met(?:er|re)s?")
+_BONDS = any_of(
+    r"(?:married|related|engaged|born|similar|compared|loyal)\sto (?:named|modell?ed)\s(?:after|for|on) "
+    r"(?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby (?:worked|works|working)\s(?:for|with|under) "
+    r"(?:studied|studies|trained|served|fought)\s(?:with|under)"
+)
 _RELATED_BEFORE = re.compile(
     rf"""
     \b(?:
-        (?P<noun>{_KIN}|{_ROLES}|{_WORKS}|{_PLACES})\s(?:of|to|for|from|with)
-      | (?P<near> near(?:by)?(?:\sto)? | close\sto | outside(?:\sof)? | next\sto | adjacent\sto | north(?:east|west)?\sof
-                | south(?:east|west)?\sof | east\sof | west\sof | far\sfrom | away\sfrom
-                | (?:km|kilomet(?:er|re)s?|miles?|mi|hours?|minutes?|m|met(?:er|re)s?)\s(?:from|off|outside) )
-      | (?P<bond> (?:was|were|is|been|got)?\s?(?:married|related|engaged|born|similar|compared|loyal)\sto
-                | (?:named|modelled|modeled)\s(?:after|for|on) | (?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby
-                | (?:worked|works|working)\s(?:for|with|under) | (?:studied|studies|trained|served|fought)\s(?:with|under) )
+        (?P<noun> {_KIN} | {_ROLES} | {_WORKS} | {_PLACES} ) \s (?:of|to|for|from|with)
+      | (?P<near> {_NEAR} | {_DISTANCE} \s (?:from|off|outside) )
+      | (?P<bond> {_BONDS} )
     )
-    \s?(?:(?:the|a|an|mr|mrs|dr|sir|late|famous)\s){{0,2}}$
+    \s? (?: (?:the|a|an|mr|mrs|dr|sir|late|famous)\s ){{0,2}} $
     """,
     re.VERBOSE,
 )
 """What makes the name after it a complement: "the daughter of", "30 km from", "married to"."""
 _RELATED_AFTER = re.compile(
-    rf"(?:'s?|s')\s(?:[a-z-]+\s){{0,2}}?(?P<noun>{_KIN}|{_ROLES}|{_WORKS}|{_GROUPS}|{_PLACES})"
+    rf"""
+    (?:'s?|s') \s
+    (?:[a-z-]+\s){{0,2}}?                     # "'s former assistant"
+    (?P<noun> {_KIN} | {_ROLES} | {_WORKS} | {_GROUPS} | {_PLACES} )
+    """,
+    re.VERBOSE,
 )
-"""What a possessor is followed by: "'s former assistant"."""
+"""What a possessor is followed by."""
 _LOOK_BACK = 60
-_COMMON_WORDS = frozenset({"was", "were", "is", "been", "got", "to", "of", "by", "from", "for", "on", "with", "the", "a", "s"})
+_COMMON_WORDS = frozenset(words("was were is been got to of by from for on with the a s"))
 _PLACE = re.compile(_PLACES)
 _ASKS_KIN = re.compile(rf"\b(?:{_KIN}|marr(?:y|ied))")
 """Of two relatives either can be said to be the other's: "who is his mother?", "he is the son of Ann Lee"."""
 _ASKS_WHO = re.compile(r"who(?:m)?\b")
+_STANDS_FOR_PERSON = any_of(
+    "name work hands? leadership direction guidance command reign likes role part person figure efforts? creation idea "
+    "invention brainchild late presidency rule help influence"
+)
 _SOMETHING_OF = re.compile(
-    r"""
-    \b(?:a|an|the)\s(?:[a-z-]+\s)?
-    (?!(?:name|work|hands?|leadership|direction|guidance|command|reign|likes|role|part|person|figure|efforts?|creation|idea
-       |invention|brainchild|late|presidency|rule|help|influence)\b)
-    (?P<noun>[a-z-]{3,20})\sof\s(?:the\s)?$
+    rf"""
+    \b(?:a|an|the)\s (?:[a-z-]+\s)?
+    (?!{_STANDS_FOR_PERSON}\b)               # not "the work of"
+    (?P<noun>[a-z-]{{3,20}}) \s of\s (?:the\s)? $
     """,
     re.VERBOSE,
 )
-"""What belongs to a person, "the company of"; not what stands for the person, "the work of"."""
+"""What belongs to a person: "the company of"."""
 _ASKS_WHERE = re.compile(r"\bwhere\b|\b(?:in|at) (?:what|which)\b")
 """A suburb of Oslo is in Oslo."""
 

@@ -1,17 +1,25 @@
-"""Yes and no, also without the word: "He did.", "Certainly not.", "That is correct." """
+"""Yes and no, also without the word: "He did.", "Certainly not.", "That is correct"."""
 
 import re
 
+from crag.evaluation.judge.reading.patterns import any_of
+
+_CERTAINLY = any_of(r"(?:most\s|quite\s)?(?:certainly|definitely|absolutely) of\scourse surely")
+_NO = any_of(
+    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) not\s(?:at\sall|yet|really|true|correct|so|quite) "
+    r"(?:probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot i\s(?:do\snot|don't)\s(?:think|believe)\sso "
+    r"i\s(?:think|believe|fear)\snot i\sdoubt\sit by\sno\smeans in\sno\sway far\sfrom\sit on\sthe\scontrary hardly"
+)
+_YES = any_of(
+    r"yes yeah yep yup aye correct true right indeed affirmative i\s(?:think|believe)\sso without\s(?:a\s)?doubt "
+    r"no\sdoubt exactly sure undoubtedly"
+)
 _LEADING = re.compile(
-    r"""
-    \W{0,9} (?:answer\s{0,9}:\s{0,9})?
+    rf"""
+    \W{{0,9}} (?:answer\s{{0,9}}:\s{{0,9}})?
     (?:
-        (?P<no> no|nope|nah|incorrect|false|wrong|negative|never|none(?=\W{0,3}$)|not\s(?:at\sall|yet|really|true|correct|so|quite)
-              | (?:of\scourse|certainly|definitely|absolutely|surely|probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot
-              | i\s(?:do\snot|don't)\s(?:think|believe)\sso | i\s(?:think|believe|fear)\snot | i\sdoubt\sit
-              | by\sno\smeans | in\sno\sway | far\sfrom\sit | on\sthe\scontrary | hardly )
-      | (?P<yes> yes|yeah|yep|yup|aye|correct|true|right|(?:most\s|quite\s)?(?:certainly|definitely|absolutely)|indeed|affirmative|surely
-               | i\s(?:think|believe)\sso | of\scourse | without\s(?:a\s)?doubt | no\sdoubt | exactly | sure | undoubtedly )
+        (?P<no> {_CERTAINLY}\snot | (?!no\sdoubt\b){_NO} )
+      | (?P<yes> {_CERTAINLY} | {_YES} )
     )\b
     """,
     re.VERBOSE,

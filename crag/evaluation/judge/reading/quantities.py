@@ -4,6 +4,7 @@ import enum
 import re
 from dataclasses import dataclass, replace
 
+from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, in_base_unit, is_money, units_at
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
@@ -111,14 +112,16 @@ class Quantity:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
+_NO_MORE_THAN = r"(?:no|not)\s" + any_of("more greater higher longer later larger") + r"\sthan"
+_NO_LESS_THAN = r"(?:no|not)\s" + any_of("less fewer lower earlier smaller shorter under") + r"\sthan"
+_AT_MOST = any_of(r"at(?:\sthe)?(?:\svery)?\smost up\sto not\s(?:over|above|exceeding) capped\sat limited\sto <= ≤")
+_AT_LEAST = any_of(r"at(?:\sthe)?(?:\svery)?\sleast not\s(?:under|below) >= ≥")
 _BOUND_BEFORE = re.compile(
-    r"""
+    rf"""
     (?:
-        (?P<at_most> (?:no|not)\s(?:more|greater|higher|longer|later|larger)\sthan | at(?:\sthe)?(?:\svery)?\smost
-                   | up\sto | not\s(?:over|above|exceeding) | (?:a\s)?maximum(?:\sof)? | capped\sat | limited\sto
-                   | <= | ≤ )
-      | (?P<at_least> (?:no|not)\s(?:less|fewer|lower|earlier|smaller|shorter|under)\sthan | at(?:\sthe)?(?:\svery)?\sleast
-                    | not\s(?:under|below) | (?:a\s)?minimum(?:\sof)? | >= | ≥ )
+        # "no more than" before "more than"
+        (?P<at_most> {_NO_MORE_THAN} | {_AT_MOST} | (?:a\s)?maximum(?:\sof)? )
+      | (?P<at_least> {_NO_LESS_THAN} | {_AT_LEAST} | (?:a\s)?minimum(?:\sof)? )
       | (?P<over> over | (?:more|greater|higher|larger|longer|bigger)\sthan | above | upwards?\sof | in\sexcess\sof
                 | exceed(?:s|ed|ing)? | beyond | > )
       | (?P<under> under | (?:less|fewer|lower|smaller|shorter)\sthan | below | < )
@@ -130,61 +133,84 @@ _BOUND_BEFORE = re.compile(
     """,
     re.VERBOSE,
 )
+"""What says a bound before a number."""
+_OR_MORE = r"\s(?:or|and)\s" + any_of("more over above older up better higher longer") + r"\b"
+_OR_LESS = r"\s(?:or|and)\s" + any_of("less fewer under below younger lower shorter") + r"\b"
 _BOUND_AFTER = re.compile(
-    r"""
-    (?:\s[a-z]{1,14}){0,2}?                        # "300 seats or more"
+    rf"""
+    (?:\s[a-z]{{1,14}}){{0,2}}?                   # "300 seats or more"
     (?:
-        (?P<at_least> \s?\+(?!\d) | \splus\b(?!\s\d) | \s(?:or|and)\s(?:more|over|above|older|up|better|higher|longer)\b
-                    | \sat\sleast\b | \sminimum\b )
-      | (?P<at_most> \s(?:or|and)\s(?:less|fewer|under|below|younger|lower|shorter)\b | \sat\s(?:the\s)?most\b
-                   | \smaximum\b | \stops\b )
+        # not the sum "300 plus 2"
+        (?P<at_least> \s?\+(?!\d) | \splus\b(?!\s\d) | {_OR_MORE} | \sat\sleast\b | \sminimum\b )
+      | (?P<at_most> {_OR_LESS} | \sat\s(?:the\s)?most\b | \smaximum\b | \stops\b )
     )
     """,
     re.VERBOSE,
 )
+"""What says a bound after a number."""
 _BOUNDS = {
-    "at_most": Bound.AT_MOST, "at_least": Bound.AT_LEAST, "over": Bound.OVER, "under": Bound.UNDER,
-    "after": Bound.OVER, "before": Bound.UNDER,
-}  # fmt: skip
+    "at_most": Bound.AT_MOST,
+    "at_least": Bound.AT_LEAST,
+    "over": Bound.OVER,
+    "under": Bound.UNDER,
+    # Of years only
+    "after": Bound.OVER,
+    "before": Bound.UNDER,
+}
 
-_FALLS = (
-    r"loss(?:es)?|lost|lose[sd]?|deficits?|shortfalls?|declin(?:e[sd]?|ing)|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|fell"
-    r"|falls?|fallen|falling|down|dip(?:s|ped)?|slid|slumped|slump|tumbled|plunged|shrank|sank|shed|cut|reduced|reduction"
-    r"|contracted|lower|minus|negative"
+_FALLS = any_of(
+    "loss(?:es)? lost lose[sd]? deficits? shortfalls? declin(?:e[sd]?|ing) decreas(?:e[sd]?|ing) drop(?:s|ped|ping)? fell "
+    "falls? fallen falling down dip(?:s|ped)? slid slump(?:ed)? tumbled plunged shrank sank shed cut reduced reduction "
+    "contracted lower minus negative"
 )
-_RISES = (
-    r"gain(?:s|ed|ing)?|profits?|rose|risen|rises?|rising|up|increas(?:e[sd]?|ing)|grew|grown|growth|climbed|jumped|surged"
-    r"|surplus|higher|advanced|positive|added"
+_RISES = any_of(
+    "gain(?:s|ed|ing)? profits? rose risen rises? rising up increas(?:e[sd]?|ing) grew grown growth climbed jumped surged "
+    "surplus higher advanced positive added"
 )
-_FILLER = r"(?:of|by|was|were|is|about|around|an?|the|approximately|nearly|almost|over|some|net|another|more|than)"
+_FILLER = any_of("of by was were is about around an? the approximately nearly almost over some net another more than")
 _DIRECTION_BEFORE = re.compile(
     rf"""
     \b(?:
-        (?P<down>{_FALLS}) | (?P<up>{_RISES})
+        (?P<down>{_FALLS})
+      | (?P<up>{_RISES})
       | (?P<deficit>(?:net\s|operating\s)?(?:loss|losses|deficit)\s(?:[a-z]+\s){{1,3}}to)  # "a loss widened to"
     )
-    (?:\s{_FILLER}){{0,3}}
+    (?:\s{_FILLER}){{0,3}}                    # not "to": "it fell to 30" gives a level
     \s?$
     """,
     re.VERBOSE,
 )
 _DIRECTION_AFTER = re.compile(
-    rf"""
+    r"""
     \s(?:(?:in\s)?(?:net|operating|annual|yearly|total|quarterly|points?)\s)?
-    (?: (?P<down>loss(?:es)?|deficit|decline|decrease|drop|fall|dip|slump|reduction|lower|(?:less|fewer)(?!\sthan)|down)
-      | (?P<up>gain|profits?|rise|increase|growth|jump|surplus|higher|more(?!\sthan)|up) )\b
+    (?:
+        (?P<down> loss(?:es)? | deficit | decline | decrease | drop | fall | dip | slump | reduction | lower | down
+                | (?:less|fewer)(?!\sthan) )
+      | (?P<up> gain | profits? | rise | increase | growth | jump | surplus | higher | up | more(?!\sthan) )
+    )\b
     """,
     re.VERBOSE,
 )
 _DIRECTION_WORD = re.compile(rf"\b(?:(?P<down>{_FALLS})|(?P<up>{_RISES}))\b")
-_COUNTS_SOMETHING = re.compile(
-    r"\s(?!(?:per|an?|in|on|at|to|from|for|over|during|last|this|that|since|by|and|compared|year|loss|profit|points?|gain"
-    r"|drop|net|or|but|with|as|below|fewer|less|more|lower|higher|up|down|degrees?|decline|decrease|fall|rise|increase|after|before)\b)[a-z]"
+_NOT_COUNTED = any_of(
+    "per an? in on at to from for over during last this that since by and compared year loss profit points? gain drop net "
+    "or but with as below fewer less more lower higher up down degrees? decline decrease fall rise increase after before"
 )
+_COUNTS_SOMETHING = re.compile(rf"\s(?!{_NOT_COUNTED}\b)[a-z]")
+"""What follows a number that counts things: "lost 5 games" is no fall of 5."""
 _LEVEL = re.compile(r"\b(?:to|at)\s?$")
 """What stands before a level, not a change: "it fell to 30"."""
 
-_ERA_AFTER = re.compile(r"\s?(?:century\s)?(?:(?P<bc>b\.?c\.?e?\b|before christ\b)|(?P<ad>a\.?d\b|c\.?e\b|anno domini\b))")
+_ERA_AFTER = re.compile(
+    r"""
+    \s?(?:century\s)?
+    (?:
+        (?P<bc> b\.?c\.?e?\b | before\schrist\b )
+      | (?P<ad> a\.?d\b | c\.?e\b | anno\sdomini\b )
+    )
+    """,
+    re.VERBOSE,
+)
 _ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))\s?$")
 
 _LOOK_BACK = 34

@@ -9,7 +9,10 @@ _SERIES = re.compile(
     (?<![\w.,/:])(?<!\d-)
     (?P<first>[$€£¥₹]?(?:{_NUMBER}))(?:\s?%)?
     (?P<rest>
-        (?: (?:\s?[-:/x×]\s?|\sto\s|\sout\sof\s|\sin\s(?=\d{{1,2}}\b|100\b)|\suntil\s|\sby\s) [$€£¥₹]?(?:{_NUMBER})(?:\s?%)? ){{1,4}}
+        (?:
+            (?: \s?[-:/x×]\s? | \s(?:to|out\sof|until|by)\s | \sin\s(?=\d{{1,2}}\b|100\b) )   # "3 in 5"; not "3 in 1990"
+            [$€£¥₹]?(?:{_NUMBER})(?:\s?%)?
+        ){{1,4}}
     )
     (?! [\w/] | [-:]\d )                         # the whole series: not "10-6" of "10-6-1"
     """,
@@ -27,7 +30,11 @@ _CLOCK = re.compile(
       | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
     )
     (?P<oclock>\s?o'?clock)?
-    (?: \s?(?P<half_day>[ap]\.?m\b) | \s(?:(?P<early>in\sthe\smorning)|(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)) )?
+    (?:
+        \s?(?P<half_day>[ap]\.?m\b)
+      | \s(?P<early>in\sthe\smorning)
+      | \s(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)
+    )?
     """,
     re.VERBOSE,
 )

@@ -97,7 +97,9 @@ _UNIT_AND_NUMBER = re.compile(r"(?<=\d)(?P<unit>hrs?|h|mins?|m|ft|lbs?|st)(?=\d{
 _SPELLED_DECIMALS = re.compile(r"\b(?P<whole>\d+) point (?P<decimals>\d(?: \d){0,9})\b(?! points?\b)")
 _MINUS = re.compile(r"(?<![\d)] )\b(?:minus|negative) (?=[\d.$€£¥₹])")
 """A sign in words; not the minus of "5 minus 3"."""
-_BELOW_ZERO = re.compile(r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)(?P<unit>(?:\s[a-z]+){0,2})\sbelow\s(?:0|freezing|sea\slevel)\b")
+_BELOW_ZERO = re.compile(
+    r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)(?P<unit>(?:\s[a-z]+){0,2})\sbelow\s(?:0|freezing|sea\slevel)\b"
+)
 _SHARP = re.compile(r"(?<=[A-Za-z])#(?![A-Za-z0-9#])")
 _STARRED = re.compile(r"(?<=(?<![\w*])[A-Z])\*(?![\w*])")
 """The signs of C# and A*, which `normalise_text` would take for Markdown."""
