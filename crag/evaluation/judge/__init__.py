@@ -17,5 +17,6 @@ from crag.evaluation.judge.sets import gold_items
 
 __all__ = [
     "JUDGE_NAMES", "Claim", "Judge", "Judgement", "LanguageModelJudge", "ReadClaim", "RulesJudge", "Verdict",
-    "add_judge_arguments", "cost_line", "gold_items", "hedged_line", "is_hedged", "judge_claims", "judge_from", "make_judge",
+    "add_judge_arguments", "cost_line", "gold_items", "hedged_line", "is_hedged", "judge_claims", "judge_from",
+    "make_judge",
 ]  # fmt: skip

@@ -58,7 +58,7 @@ def is_hedged(reason: str) -> bool:
 
 
 def hedged_line(count: int) -> str:
-    """What hedged abstentions cost, as a line of a summary; empty if there are none.
+    r"""What hedged abstentions cost, as a line of a summary; empty if there are none.
 
     >>> hedged_line(1)
     '1 answer hedges ("I\'m not sure") and counts as incorrect; only "i don\'t know" counts as missing'

@@ -47,11 +47,12 @@ _YES_OR_NO = {True: "yes", False: "no"}
 _PRESENT = dict(
     pair.split(":")
     for pair in words(
-        "won:win lost:lose wrote:write written:write made:make sang:sing sung:sing led:lead held:hold took:take taken:take "
-        "gave:give given:give became:become began:begin begun:begin built:build bought:buy sold:sell went:go gone:go "
-        "came:come ran:run beat:beat beaten:beat broke:break broken:break fell:fall fallen:fall grew:grow grown:grow "
-        "left:leave met:meet paid:pay rose:rise risen:rise said:say saw:see seen:see spent:spend taught:teach "
-        "wore:wear worn:wear got:get gotten:get kept:keep knew:know known:know died:die played:play"
+        "won:win lost:lose wrote:write written:write made:make sang:sing sung:sing led:lead held:hold took:take "
+        "taken:take gave:give given:give became:become began:begin begun:begin built:build bought:buy sold:sell "
+        "went:go gone:go came:come ran:run beat:beat beaten:beat broke:break broken:break fell:fall fallen:fall "
+        "grew:grow grown:grow left:leave met:meet paid:pay rose:rise risen:rise said:say saw:see seen:see "
+        "spent:spend taught:teach wore:wear worn:wear got:get gotten:get kept:keep knew:know known:know died:die "
+        "played:play"
     )
 )
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""

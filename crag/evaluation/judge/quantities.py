@@ -7,13 +7,11 @@ from difflib import SequenceMatcher
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import (
-    Bound,
     Clock,
     Quantity,
     Reading,
     Series,
     numbers_in_order,
-    read_answer,
     read_quantities,
     same_bound,
     same_clock,
@@ -38,7 +36,8 @@ _UNIT_WORDS = frozenset(
 """Words beside a number that are no names."""
 _SERIES_WORDS = _UNIT_WORDS | frozenset(
     words(
-        "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw half past"
+        "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw "
+        "half past"
     )
 )
 """The same beside a series or a time of day."""
@@ -54,8 +53,12 @@ _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bb
 _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_LIMIT = re.compile(
-    r"\b(?:minimum|maximum|max|min|limit|legal|required?|requires|need(?:s|ed)?|must|allowed|capacity|can|hold|at least|at most"
-    r"|(?:voting|drinking|driving|working|retirement) age)\b"
+    r"""
+    \b(?: minimum | maximum | max | min | limit | legal | required? | requires | need(?:s|ed)? | must | allowed
+        | capacity | can | hold | at\ least | at\ most
+        | (?:voting|drinking|driving|working|retirement)\ age )\b
+    """,
+    re.VERBOSE,
 )
 """A question whose answer is a limit: "at least 18" answers it by 18."""
 _ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
@@ -76,6 +79,7 @@ _NUMBER_AND_NEXT = re.compile(
     """,
     re.VERBOSE,
 )
+_SHARE_ERROR = 1e-4
 _RATING_SCALES = frozenset({5, 10, 100})
 _COUNT_OF = re.compile(r"(?<![\w.,])(?P<number>\d{1,9})\s(?P<thing>[a-z]{3,30})\b")
 """3 gold"""
@@ -232,7 +236,8 @@ def _is_share(series: Series, number: Quantity) -> bool:
         return False
     value = number.value / 100 if number.percent else number.value
     step = number.step / 100 if number.percent else number.step
-    return number.step < 1 and abs(value - series.share) <= 0.5 * step or abs(value - series.share) < 1e-4
+    difference = abs(value - series.share)
+    return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
 
 
 def _is_duration(series: Series, number: Quantity) -> bool:

@@ -7,18 +7,21 @@ from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.reading.names import name_series
 from crag.text.matching import content, count_listed, position_of, recall, split_list
 
+_PLURAL_VERBS = (
+    "won|win|play(?:ed)?|make|made|host(?:ed)?|shared?|border|used?|speak|spoke|form(?:ed)?|produced?|star(?:red)?"
+    "|appear(?:ed)?|competed?|own(?:ed)?|belong|included?|contain|wrote|write|direct(?:ed)?|lead|led|sign(?:ed)?"
+    "|join(?:ed)?|founded|found|built|hold|held|composed?|merged?|meet|met|live|lie|participated?|received?"
+    "|record(?:ed)?|released?|sang|sing|took|take|qualif(?:y|ied)"
+)
 _ASKS_SET = re.compile(
-    r"""
+    rf"""
     \b(?:which|what)\ (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b
     | \b(?:what|who|which|who\ all)\ (?:are|were|have|has)\b
     | \b(?:list|names?|all|members|every|each|top\ \d+)\b
     | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
     # A plural before the verb, "which french films won"; not "which boss has", "what was his".
-    | \b(?:what|which)\ (?:\w+\ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s
-      \ (?:are|were|have|had|did|do|won|win|play(?:ed)?|make|made|host(?:ed)?|share[d]?|border|use[d]?|speak|spoke
-        |form(?:ed)?|produce[d]?|star(?:red)?|appear(?:ed)?|compete[d]?|own(?:ed)?|belong|include[d]?|contain|wrote|write
-        |direct(?:ed)?|lead|led|sign(?:ed)?|join(?:ed)?|founded|found|built|hold|held|compose[d]?|merge[d]?|meet|met|live|lie
-        |participate[d]?|received?|record(?:ed)?|release[d]?|sang|sing|took|take|qualif(?:y|ied)|can|will|would|should)\b
+    | \b(?:what|which)\ (?:\w+\ ){{0,3}}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s
+      \ (?:are|were|have|had|did|do|can|will|would|should|{_PLURAL_VERBS})\b
     """,
     re.VERBOSE,
 )
@@ -97,7 +100,7 @@ def _count_bare_items(prediction: str) -> int:
 
 
 def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
-    """The number of names in the series of names that has an item of the gold set; names of the question do not count."""
+    """The number of names in the series that has an item of the gold set, without names of the question."""
     longest = 0
     for names in name_series(claim.prediction):
         new = [name for name in names if claim.not_asked(name)]

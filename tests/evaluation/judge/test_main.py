@@ -63,7 +63,7 @@ def test_the_summary_says_what_hedged_abstentions_cost(tmp_path: Path, capsys: p
     write_rows(tmp_path / "in.jsonl", [{**ROWS[4], "prediction": "I'm not sure."}, ROWS[0]])
     assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl")]) == 0
     out = capsys.readouterr().out
-    assert "1 answer hedges (\"I'm not sure\") and counts as incorrect" in out
+    assert '1 answer hedges ("I\'m not sure") and counts as incorrect' in out
     rows = [record.data for record in read_records(tmp_path / "out.jsonl")]
     assert [row["reason"].split(":")[0] for row in rows] == ["hedged abstention", "gold phrase"]
 

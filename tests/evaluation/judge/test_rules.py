@@ -35,7 +35,13 @@ def test_pairs_which_show_every_rule() -> None:
         if pair[3] != verdict
     ]
     assert wrong == []
-    assert {reason.split(":")[0] for _, reason in judgements} >= {*RULES_FOR_ALL, *RULES_FOR_SAID, "official", "denied", "head"}
+    assert {reason.split(":")[0] for _, reason in judgements} >= {
+        *RULES_FOR_ALL,
+        *RULES_FOR_SAID,
+        "official",
+        "denied",
+        "head",
+    }
 
 
 MEMBERS = "who are the members of the band?"

@@ -110,7 +110,7 @@ def test_hedged_abstentions_are_reported_at_the_head_and_can_be_listed(tmp_path:
     reason = "hedged abstention: the prediction says that it cannot tell"
     page = page_of(tmp_path, records=[record(0, "incorrect", reason=reason), record(1, "correct")])
     head = page.text.partition("Overview")[0]
-    assert "1 answer hedges (\"I'm not sure\") and counts as incorrect" in head
+    assert '1 answer hedges ("I\'m not sure") and counts as incorrect' in head
     links = [tag["href"] for name, tag in page.tags if name == "a" and "judged_by=" in (tag["href"] or "")]
     assert "#judged_by=hedged+abstention" in links
     assert "hedges" not in page_of(tmp_path / "none", records=[record(0, "correct")]).text

@@ -6,7 +6,7 @@
 | what is denied | "not X but Y", "X did not found it", "neither X nor Y" | `denial` | left out of the prediction |
 | signs of names | C++, B-, "C sharp" | `names` | a name with another sign is another name |
 | head of a phrase | "the daughter of X", "X's team", "30 km from X" | `names` | X is not named by a complement |
-| quantity | `-$1.25`, "a loss of 3 %", 5 ft 11 in, 450 BC, ₹5 crore, 3.2 × 10^5 | `quantities`, `units` | value, sign, unit, era |
+| quantity | `-$1.25`, "a loss of 3 %", 5 ft 11 in, 450 BC, ₹5 crore | `quantities`, `units` | value, sign, unit, era |
 | bound | "over 4,000", "7 or more", "before 1990" | `quantities` | the same direction |
 | spelled number | "one hundred and twenty", 2½, "half a million" | `spelled` | as the quantity in digits |
 | several numbers | 3-1, 5:3, 7/2, 10 to 12, 2021-22 | `series` | all numbers in order |
@@ -17,7 +17,7 @@
 What cannot be read as one of the first kinds is compared as words.
 """
 
-import datetime
+import datetime as dt
 import functools
 
 from crag.evaluation.judge.reading.quantities import Bound as Bound
@@ -65,7 +65,7 @@ class Reading:
         return read_clocks(self.undated)
 
     @functools.cached_property
-    def dates(self) -> set[datetime.date]:
+    def dates(self) -> set[dt.date]:
         """The whole dates."""
         return read_dates(self.text)
 

@@ -2,22 +2,31 @@
 
 import re
 
+from crag.evaluation.judge.reading.patterns import any_of
+
+_AUXILIARY = any_of("did do does is are was were has have had can could will would should must might may")
 _NEGATED_VERB = (
-    r"(?:(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|must|might|may)(?:n't|\snot|\snever)|cannot|can't"
-    r"|won't|isn't|wasn't|never|hardly|fail(?:s|ed)?\sto|den(?:y|ies|ied))\b"
+    rf"(?:{_AUXILIARY}(?:n't|\snot|\snever)|cannot|can't|won't|never|hardly|fail(?:s|ed)?\sto|den(?:y|ies|ied))\b"
 )
 _AFFIRMS = re.compile(
-    r"\bnot\s(?:only|just|merely)\b|\b(?:none|nobody|no\sone|nothing)\s(?:other\sthan|but|except)\b", re.IGNORECASE
-)
-"""Affirms what follows: "not only Oslo but also Bergen", "none other than Ann Lee"."""
-_DENIES_NOTHING = re.compile(
     r"""
-    \bnot\s(?:until|before)\b                                                # "not until 1990" is 1990
-    | \b(?:did|was|were|is|are|do|does|has|have|had)(?:n't|\snot)\b (?=(?:\s[\w']+){0,4}\suntil\b)
-    | \bn(?:o|ot)\s(?:more|fewer|less|later|earlier|lower|higher|greater|longer)\sthan\b    # a bound
-    | \bnot\s(?:over|above|exceeding|under|below|counting|including|to\smention|to\sbe\sconfused\swith)\b
+    \bnot\s(?:only|just|merely)\b                           # "not only Oslo but also Bergen"
+    | \b(?:none|nobody|no\sone|nothing)\s(?:other\sthan|but|except)\b       # "none other than Ann Lee"
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_DENIES_NOTHING = re.compile(
+    rf"""
+    # "not until 1990" is 1990
+    \bnot\s(?:until|before)\b
+    | \b{_AUXILIARY}(?:n't|\snot)\b (?=(?:\s[\w']+){{0,4}}\suntil\b)
+    # A bound
+    | \bn(?:o|ot)\s(?:more|fewer|less|later|earlier|lower|higher|greater|longer)\sthan\b
+    | \bnot\s(?:over|above|exceeding|under|below)\b
+    # Idioms
+    | \bnot\s(?:counting|including|to\smention|to\sbe\sconfused\swith|sure|certain)\b
     | \bno\sdoubt\b | \bwithout\s(?:a\s)?doubt\b | \b(?:can|could)(?:not|n't|\snot)\sbe\sdenied\b
-    | \bnot\s(?:sure|certain)\b | \bwhy\snot\b | \bif\snot\b | \bwhether\sor\snot\b
+    | \bwhy\snot\b | \bif\snot\b | \bwhether\sor\snot\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -50,9 +59,11 @@ _DENIES_CLAUSE = re.compile(
 )
 """The whole clause is denied, its subject too."""
 _DENIES_REST = re.compile(
-    r"\b(?:not|rather\sthan|instead\sof|unlike|except(?:\sfor)?|excluding|apart\sfrom|other\sthan|as\sopposed\sto|contrary\sto"
-    r"|nor)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?: not | nor | unlike | except(?:\sfor)? | excluding
+        | rather\sthan | instead\sof | apart\sfrom | other\sthan | as\sopposed\sto | contrary\sto )\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 """What follows in the clause is denied."""
 NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|none|cannot|nobody|without|except)\b|n't\b", re.IGNORECASE)
@@ -68,14 +79,14 @@ def without_denied(text: str) -> str:
     >>> without_denied("Mabel Okafor did not found it.")
     ''
     """
-    text = _ANYONE_BUT.sub("except", text.replace("’", "'"))
-    if not _DENIES_REST.search(text) and not _DENIES_CLAUSE.search(text):
+    plain = _ANYONE_BUT.sub("except", text.replace("’", "'"))
+    if not _DENIES_REST.search(plain) and not _DENIES_CLAUSE.search(plain):
         return text
 
-    text = _AFFIRMS.sub(" ", text)
-    text = _DENIES_NOTHING.sub(_mask, text)
+    plain = _AFFIRMS.sub(" ", plain)
+    plain = _DENIES_NOTHING.sub(_mask, plain)
     kept: list[str] = []
-    for clause in _split_clauses(text):
+    for clause in _split_clauses(plain):
         said = _without_denied_part(clause)
         if re.search(r"\w", said):
             kept.append(said.strip(" ,"))

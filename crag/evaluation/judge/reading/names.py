@@ -125,8 +125,8 @@ _KIN = (
     + any_of("son daughter father mother brother sister child children parents? sibling")
     + "|"
     + any_of(
-        "husband wife widow(?:er)? spouse partner fianc(?:e|ee) girlfriend boyfriend lover nephew niece uncle aunt cousin "
-        "twin heir descendant ancestor relative kin"
+        "husband wife widow(?:er)? spouse partner fianc(?:e|ee) girlfriend boyfriend lover nephew niece uncle aunt "
+        "cousin twin heir descendant ancestor relative kin"
     )
     + r")(?:s\b|-in-law\b|\b)"
 )
@@ -139,9 +139,10 @@ _ROLES = (
     )
     + r"s?\b"
 )
-_WORKS = any_of(
-    "sequel prequel remake spin-?off adaptation parody cover follow-?up imitation copy trailer soundtrack"
-) + (r"s?\b")
+_WORKS = (
+    any_of("sequel prequel remake spin-?off adaptation parody cover follow-?up imitation copy trailer soundtrack")
+    + r"s?\b"
+)
 _GROUPS = any_of("company firm team band foundation estate family crew agency club group party studio label") + r"s?\b"
 _PLACES = any_of("suburb capital outskirts neighbou?rhood district vicinity") + r"s?\b"
 
@@ -152,7 +153,8 @@ _NEAR = any_of(
 _DISTANCE = any_of("km kilomet(?:er|re)s? miles? mi hours? minutes? m met(?:er|re)s?")
 _BONDS = any_of(
     r"(?:married|related|engaged|born|similar|compared|loyal)\sto (?:named|modell?ed)\s(?:after|for|on) "
-    r"(?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby (?:worked|works|working)\s(?:for|with|under) "
+    r"(?:inspired|influenced|taught|trained|succeeded|preceded|replaced)\sby "
+    r"(?:worked|works|working)\s(?:for|with|under) "
     r"(?:studied|studies|trained|served|fought)\s(?:with|under)"
 )
 _RELATED_BEFORE = re.compile(

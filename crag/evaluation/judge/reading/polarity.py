@@ -6,7 +6,8 @@ from crag.evaluation.judge.reading.patterns import any_of
 
 _CERTAINLY = any_of(r"(?:most\s|quite\s)?(?:certainly|definitely|absolutely) of\scourse surely")
 _NO = any_of(
-    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) not\s(?:at\sall|yet|really|true|correct|so|quite) "
+    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) "
+    r"not\s(?:at\sall|yet|really|true|correct|so|quite) "
     r"(?:probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot i\s(?:do\snot|don't)\s(?:think|believe)\sso "
     r"i\s(?:think|believe|fear)\snot i\sdoubt\sit by\sno\smeans in\sno\sway far\sfrom\sit on\sthe\scontrary hardly"
 )

@@ -159,13 +159,13 @@ _BOUNDS = {
 }
 
 _FALLS = any_of(
-    "loss(?:es)? lost lose[sd]? deficits? shortfalls? declin(?:e[sd]?|ing) decreas(?:e[sd]?|ing) drop(?:s|ped|ping)? fell "
-    "falls? fallen falling down dip(?:s|ped)? slid slump(?:ed)? tumbled plunged shrank sank shed cut reduced reduction "
-    "contracted lower minus negative"
+    "loss(?:es)? lost lose[sd]? deficits? shortfalls? declin(?:e[sd]?|ing) decreas(?:e[sd]?|ing) "
+    "drop(?:s|ped|ping)? fell falls? fallen falling down dip(?:s|ped)? slid slump(?:ed)? tumbled plunged shrank "
+    "sank shed cut reduced reduction contracted lower minus negative"
 )
 _RISES = any_of(
-    "gain(?:s|ed|ing)? profits? rose risen rises? rising up increas(?:e[sd]?|ing) grew grown growth climbed jumped surged "
-    "surplus higher advanced positive added"
+    "gain(?:s|ed|ing)? profits? rose risen rises? rising up increas(?:e[sd]?|ing) grew grown growth climbed "
+    "jumped surged surplus higher advanced positive added"
 )
 _FILLER = any_of("of by was were is about around an? the approximately nearly almost over some net another more than")
 _DIRECTION_BEFORE = re.compile(
@@ -193,8 +193,9 @@ _DIRECTION_AFTER = re.compile(
 )
 _DIRECTION_WORD = re.compile(rf"\b(?:(?P<down>{_FALLS})|(?P<up>{_RISES}))\b")
 _NOT_COUNTED = any_of(
-    "per an? in on at to from for over during last this that since by and compared year loss profit points? gain drop net "
-    "or but with as below fewer less more lower higher up down degrees? decline decrease fall rise increase after before"
+    "per an? in on at to from for over during last this that since by and compared year loss profit points? gain drop "
+    "net or but with as below fewer less more lower higher up down degrees? decline decrease fall rise increase after "
+    "before"
 )
 _COUNTS_SOMETHING = re.compile(rf"\s(?!{_NOT_COUNTED}\b)[a-z]")
 """What follows a number that counts things: "lost 5 games" is no fall of 5."""

@@ -10,7 +10,11 @@ _SERIES = re.compile(
     (?P<first>[$€£¥₹]?(?:{_NUMBER}))(?:\s?%)?
     (?P<rest>
         (?:
-            (?: \s?[-:/x×]\s? | \s(?:to|out\sof|until|by)\s | \sin\s(?=\d{{1,2}}\b|100\b) )   # "3 in 5"; not "3 in 1990"
+            (?:
+                \s?[-:/x×]\s?
+              | \s(?:to|out\sof|until|by)\s
+              | \sin\s(?=\d{{1,2}}\b|100\b)       # "3 in 5"; not "3 in 1990"
+            )
             [$€£¥₹]?(?:{_NUMBER})(?:\s?%)?
         ){{1,4}}
     )

@@ -9,6 +9,7 @@ import functools
 import re
 import unicodedata
 
+from crag.evaluation.judge.reading.patterns import any_of
 from crag.text.matching import normalise_text
 from crag.text.matching.words import NUMBER_WORDS
 
@@ -29,7 +30,7 @@ _CARDINAL = re.compile(
     (?: ,?[ ](?:and[ ])? {_BELOW_1000}[ -]{_SCALE}\b ){{0,4}}    # "one million two hundred thousand"
     (?: {_AFTER_SCALE}(?:,?[ ]and[ ]|,?[ ]) {_BELOW_1000} )?     # the rest below a thousand
     \b
-    (?! [ -]hundred\b )                                          # not "hundred and two" of "one hundred and two hundred"
+    (?! [ -]hundred\b )                                          # "one hundred and two hundred" are two numbers
     """,
     re.VERBOSE,
 )
@@ -61,15 +62,21 @@ _AND_A_PART = re.compile(
     """,
     re.VERBOSE,
 )
+_PART_CAN_BE_OF = any_of(
+    "million billion trillion thousand hundred crore lakh mile kilo met gram lit hour inch foot year day ton pound "
+    "acre decade cent"
+)
+"""The beginnings of scales and units."""
 _PART_OF = re.compile(
-    r"""
+    rf"""
     \b(?: (?P<half>half) \s (?=(?:an?|1|of)\s)              # "half a million", "half of them"; not "half blood"
       # "two thirds"; `normalise_text` has made "third" 3th. Not "a third place", "the 1 quarter of 2020".
-      | (?P<top>\d{1,2}) [\s-] (?P<parts>thirds|quarters|fourths|fifths|sixths|eighths|tenths|hundredths|halves)\b
-      | (?:an?|1) [\s-] (?P<part>[34568]th|10th|quarter|half)\b (?=\s(?:of|mile|million|billion)\b|\s{0,9}[.]?\s{0,9}$)
+      | (?P<top>\d{{1,2}}) [\s-] (?P<parts>thirds|quarters|fourths|fifths|sixths|eighths|tenths|hundredths|halves)\b
+      | (?:an?|1) [\s-] (?P<part>[34568]th|10th|quarter|half)\b
+        (?= \s(?:of|mile|million|billion)\b | \s{{0,9}}[.]?\s{{0,9}}$ )
     )
     (?:\s?of\s(?=(?:an?|1)\s))?                                # "a quarter of a million"
-    (?: (?:an?|1)\s(?=(?:million|billion|trillion|thousand|hundred|mile|kilomet|met|kilo|gram|lit|hour|inch|foot|year|day|ton|pound|acre|decade|cent|crore|lakh)) )?
+    (?: (?:an?|1)\s(?={_PART_CAN_BE_OF}) )?
     """,
     re.VERBOSE,
 )
@@ -105,7 +112,10 @@ _STARRED = re.compile(r"(?<=(?<![\w*])[A-Z])\*(?![\w*])")
 """The signs of C# and A*, which `normalise_text` would take for Markdown."""
 _ONE_UNIT = re.compile(
     r"""
-    (?P<lead> ^ | \b(?:about|around|for|in|of|is|was|lasts?|lasted|takes?|took|than|over|under|nearly|almost|and|only)\s )
+    (?P<lead>
+        ^
+      | \b(?:about|around|for|in|of|is|was|lasts?|lasted|takes?|took|than|over|under|nearly|almost|and|only)\s
+    )
     an?\s (?=(?:decade|century|fortnight|hour|minute|day|week|month|year|mile|kilomet(?:er|re)|ton|tonne|litre|acre)\b)
     """,
     re.VERBOSE,
