@@ -110,14 +110,20 @@ def _read_reply(claim: ReadClaim) -> bool | None:
 
 def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
-    asked = [_PRESENT.get(token, token) for token in content(claim.query_tokens) if token not in _MODAL]
-    said = [_PRESENT.get(token, token) for token in claim.prediction_tokens]
+    asked = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
+    said = [_in_present(token) for token in claim.prediction_tokens]
     if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
         # "She wrote it" and "it was not Ann": all that it says is in the question.
         new = [token for token in content(said) if not found_in(token, asked) and token not in _NEGATED_TOKENS]
         if not new and any(found_in(token, asked) for token in said):
             return True
     return recall(asked, said) >= RESTATED
+
+
+def _in_present(token: str) -> str:
+    """A verb without its past ending: "won" as "win", "rained" as "rain"; both sides are treated alike."""
+    ending = "ed" if len(token) > 4 else ""
+    return _PRESENT.get(token, token.removesuffix(ending))
 
 
 # --- this or that -----------------------------------------------------------------------------------------------------

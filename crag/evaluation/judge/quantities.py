@@ -25,7 +25,7 @@ from crag.text.matching import content, count_listed, stem, tokens, words
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
     words(
-        "year month week day hour minute second mile kilometer km meter metre foot feet inch pound dollar usd "
+        "year month week day hour minute second mile kilometer km meter metre foot feet inch inche pound dollar usd "
         "us euro people percent million billion trillion thousand hundred time old award movie film album "
         "song game title share win championship goal member kg lb per cent thousand point bce bc ad c ca circa "
         "least most fewer less under above below minimum maximum loss profit net gain drop fall fell rose rise decline "
@@ -173,7 +173,7 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
         return None
 
     numbers = _in_words(gold)
-    answers = [series for series in claim.prediction_reading.series if series.is_season is gold.is_season]
+    answers = [series for series in claim.prediction_reading.series if _is_of_kind(series, gold)]
     if answers:
         # Of several scores the first and the last count: "1-1 at half-time, 3-1 in the end".
         is_same = any(
@@ -205,6 +205,11 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
     if has_more_numbers or reading.dates or _other_words(reading, [series]) - _SERIES_WORDS:
         return None
     return series
+
+
+def _is_of_kind(series: Series, gold: Series) -> bool:
+    """Whether both are seasons or neither is."""
+    return series.is_season is gold.is_season or (gold.is_season and series.is_short_season)
 
 
 def _in_words(series: Series) -> str:

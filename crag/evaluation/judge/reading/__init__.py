@@ -40,14 +40,18 @@ from crag.text.matching import read_dates, tokens, without_dates
 class Reading:
     """The typed parts of a text, read when they are needed. `read_answer` makes and caches it.
 
-    `plain` is the text in lower case with all numbers in digits, `undated` the same without whole dates.
+    `plain` is the text in lower case with all numbers in digits.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain = plain_text(text)
-        self.undated = without_dates(self.plain)
         self.tokens = tokens(self.plain)
+
+    @functools.cached_property
+    def undated(self) -> str:
+        """The plain text without whole dates."""
+        return without_dates(self.plain)
 
     @functools.cached_property
     def quantities(self) -> list[Quantity]:

@@ -61,7 +61,8 @@ _DENIES_CLAUSE = re.compile(
 _DENIES_REST = re.compile(
     r"""
     \b(?: not | nor | unlike | except(?:\sfor)? | excluding
-        | rather\sthan | instead\sof | apart\sfrom | other\sthan | as\sopposed\sto | contrary\sto )\b
+        | rather\sthan | instead\sof | apart\sfrom | other\sthan | as\sopposed\sto | contrary\sto
+        | least\sof\sall )\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

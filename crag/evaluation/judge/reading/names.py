@@ -49,6 +49,8 @@ _SPOKEN_SIGNS = {
 _NOT_NAMES = frozenset(words("the a of and is one two six ten all for in on to or"))
 _SAME_SIGNS = {"♯": "#", "∗": "*"}
 _WORD = re.compile(r"[a-z0-9]+")
+_COMPOUND = re.compile(r"\b[a-z][a-z0-9]{0,30}-[a-z]{1,3}\b")
+"""A name that ends in a short part: "objective-c"."""
 _LONGEST_BARE = 3
 """Letters of a name without a sign that differs from the same name with one anywhere: C and C#, AA and AA+."""
 
@@ -85,6 +87,11 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     >>> differing_sign("c++", "it is written in c", "which language is it?")
     'the gold answer is c++'
     """
+    if gold in _WORD.findall(prediction) and len(gold) <= _LONGEST_BARE:
+        compounds = [compound for compound in _COMPOUND.findall(prediction) if gold in compound.split("-")]
+        if len(compounds) == _WORD.findall(prediction).count(gold):
+            return f"the prediction says {compounds[0]}"
+
     gold_names = signed_names(gold)
     predicted_names = signed_names(prediction)
     if not gold_names and not predicted_names:
@@ -135,7 +142,8 @@ _ROLES = (
         "friend assistant student pupil teacher tutor mentor successor predecessor rival opponent colleague employee "
         "employer boss secretary manager agent biographer fan follower disciple apprentice namesake neighbou?r lawyer "
         "deputy bodyguard enemy protege collaborator contemporary understudy servant critic co-founder fellow aide "
-        "advis[eo]r doctor nurse trainer subsidiary competitor airport mayor portrait statue"
+        "advis[eo]r doctor nurse trainer subsidiary competitor airport mayor portrait statue "
+        "(?:band|team|class|school|room|house)mate"
     )
     + r"s?\b"
 )

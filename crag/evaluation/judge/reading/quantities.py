@@ -60,6 +60,7 @@ class Bound(enum.Enum):
     AT_LEAST = 2
     UNDER = -1
     AT_MOST = -2
+    NEARLY = -3
 
     @property
     def is_lower(self) -> bool:
@@ -125,6 +126,7 @@ _BOUND_BEFORE = re.compile(
       | (?P<over> over | (?:more|greater|higher|larger|longer|bigger)\sthan | above | upwards?\sof | in\sexcess\sof
                 | exceed(?:s|ed|ing)? | beyond | > )
       | (?P<under> under | (?:less|fewer|lower|smaller|shorter)\sthan | below | < )
+      | (?P<nearly> nearly | almost | not\squite )
       | (?P<after> after | later\sthan )
       | (?P<before> before | prior\sto | earlier\sthan )
     )
@@ -153,6 +155,7 @@ _BOUNDS = {
     "at_least": Bound.AT_LEAST,
     "over": Bound.OVER,
     "under": Bound.UNDER,
+    "nearly": Bound.NEARLY,
     # Of years only
     "after": Bound.OVER,
     "before": Bound.UNDER,
@@ -435,6 +438,7 @@ def _same_value(gold: Quantity, answer: Quantity) -> bool:
     return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
 
 
+_ROUND_STEP = 1_000
 _ROUND = 100
 """From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
 
@@ -442,13 +446,16 @@ _ROUND = 100
 def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approximate: bool) -> bool:
     """Whether the bounds of two equal or nearly equal values agree.
 
-    A gold "over 4,000" or "at least 4,000" is met by 4,000 and by 4,032, not by 3,990; "under 4,000" by no number that
-    is equal. An answer with a bound does not say a gold value without one: "fewer than 7" for 7, "over 4,000" for
-    4,000, unless the question asks for a limit, the bound is true of an approximate value, or 4,032 was rounded.
+    Two bounds must have the same direction; "nearly 4,000" contradicts "over 4,000". A gold "over 4,000" or "at least
+    4,000" is met by 4,000 and by 4,032, not by 3,990; "under 4,000" by no number that is equal. An answer with a bound
+    does not say a gold value without one, "fewer than 7" for 7, unless the question asks for a limit, the bound is true
+    of an approximate value, or 4,032 was rounded.
     """
+    if Bound.NEARLY in {gold.bound, answer.bound}:
+        return not (gold.bound.is_lower or answer.bound.is_lower)
     if gold.bound is not Bound.NONE and answer.bound is not Bound.NONE:
         return gold.bound.is_lower == answer.bound.is_lower
-    if gold.bound is Bound.NONE and answer.bound is Bound.NONE:
+    if gold.bound is answer.bound:
         return True
 
     limit, value = (gold, answer) if answer.bound is Bound.NONE else (answer, gold)
@@ -456,9 +463,15 @@ def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approxi
     is_equal = abs(excess) <= _FLOAT_ERROR * max(1.0, abs(limit.value))
     if not is_equal:
         return excess > 0
+    return _allows_equal(limit, value, is_gold=limit is gold, is_loose=is_approximate, asks_limit=asks_limit)
+
+
+def _allows_equal(limit: Quantity, value: Quantity, *, is_gold: bool, is_loose: bool, asks_limit: bool) -> bool:
+    """Whether the limit of a bound and the same value without one agree."""
     if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
-        return limit is gold or asks_limit
-    if limit.year_like:
+        return is_gold or asks_limit
+    if limit.bound is Bound.UNDER or limit.year_like:
         return False
-    is_round = abs(limit.value) >= _ROUND and (limit is gold or is_approximate or value.step >= 1000)
-    return limit.bound is Bound.OVER and is_round
+
+    is_round = abs(limit.value) >= _ROUND and (is_gold or is_loose or value.step >= _ROUND_STEP)
+    return is_round or (asks_limit and not is_gold)

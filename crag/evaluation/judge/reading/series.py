@@ -4,10 +4,12 @@ import re
 from dataclasses import dataclass
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_BC = r"b\.?c\.?e?\b"
+_AFTER_NUMBER = rf"(?:%|{_BC}|a\.?d\b|c\.?e\b)"
 _SERIES = re.compile(
     rf"""
     (?<![\w.,/:])(?<!\d-)
-    (?P<first>[$€£¥₹]?(?:{_NUMBER}))(?:\s?%)?
+    (?P<first>['$€£¥₹]?(?:{_NUMBER}))(?:\s?{_AFTER_NUMBER})?
     (?P<rest>
         (?:
             (?:
@@ -15,7 +17,7 @@ _SERIES = re.compile(
               | \s(?:to|out\sof|until|by)\s
               | \sin\s(?=\d{{1,2}}\b|100\b)       # "3 in 5"; not "3 in 1990"
             )
-            [$€£¥₹]?(?:{_NUMBER})(?:\s?%)?
+            ['$€£¥₹]?(?:{_NUMBER})(?:\s?{_AFTER_NUMBER})?
         ){{1,4}}
     )
     (?! [\w/] | [-:]\d )                         # the whole series: not "10-6" of "10-6-1"
@@ -23,6 +25,7 @@ _SERIES = re.compile(
     re.VERBOSE,
 )
 _BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
+_ERA = re.compile(rf"(?<=[\s\d]){_BC}")
 _DIGITS = re.compile(_NUMBER)
 _SEPARATOR = re.compile(r"\s?([-:/x×])\s?|\s(to|out of|in|by|until)\s")
 
@@ -51,6 +54,7 @@ class Series:
 
     numbers: tuple[float, ...]
     separator: str
+    is_bc: bool = False
     start: int = 0
     end: int = 0
 
@@ -58,6 +62,11 @@ class Series:
     def is_season(self) -> bool:
         """Whether it is two years in a row or more: 2021-22, 1929-1941."""
         return len(self.numbers) == 2 and all(1000 <= year <= 2100 for year in self.numbers)
+
+    @property
+    def is_short_season(self) -> bool:
+        """Whether it can be a season of two short years: 98/99."""
+        return len(self.numbers) == 2 and self.numbers[1] == (self.numbers[0] + 1) % 100
 
     @property
     def share(self) -> float | None:
@@ -90,10 +99,12 @@ def read_series(text: str) -> list[Series]:
         separator = separators.pop() if len(separators) == 1 else "-"
         if " out of " in match["rest"] or " in " in match["rest"]:
             separator = "/"
-        series.append(Series(_read_numbers(digits), separator, match.start(), match.end()))
+        numbers = _read_numbers(digits)
+        is_bc = bool(_ERA.search(match[0]))
+        series.append(Series(numbers, separator, is_bc=is_bc, start=match.start(), end=match.end()))
     for match in _BETWEEN.finditer(text):
         numbers = _read_numbers([match["first"], match["second"]])
-        series.append(Series(numbers, "-", match.start(), match.end()))
+        series.append(Series(numbers, "-", start=match.start(), end=match.end()))
     return sorted(series, key=lambda item: item.start)
 
 
@@ -174,7 +185,11 @@ def same_clock(gold: Clock, answer: Clock) -> bool:
 
 
 def same_series(gold: Series, answer: Series) -> bool:
-    """Whether all numbers are equal in order, however they are separated."""
+    """Whether all numbers are equal in order, however they are separated; 98/99 is the season 1998-99."""
+    if gold.is_bc is not answer.is_bc:
+        return False
+    if gold.is_season and answer.is_short_season:
+        return answer.numbers == tuple(number % 100 for number in gold.numbers)
     return gold.numbers == answer.numbers
 
 

@@ -121,6 +121,7 @@ _ONE_UNIT = re.compile(
     re.VERBOSE,
 )
 """One of a unit: "a decade"; not the rate of "5 times a day"."""
+_DIGIT = re.compile(r"\d")
 _DOZENS = re.compile(r"\b(?P<count>\d{1,3}) dozen\b")
 
 
@@ -136,18 +137,24 @@ def plain_text(text: str) -> str:
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
     text = normalise_text(text)
+    if _DIGIT.search(text):
+        text = _write_powers_and_signs(text)
 
+    text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
+    text = _AND_A_PART.sub(_and_a_part_in_digits, text)
+    text = _PART_OF.sub(_part_in_digits, text)
+    return "0.5" if _BARE_HALF.fullmatch(text) else text
+
+
+def _write_powers_and_signs(text: str) -> str:
+    """Powers of ten, decimals, dozens and signs in a text with a digit."""
     text = _ORDINAL_POWER.sub(r"\g<exponent>", text)
     text = _POWER.sub(_power_in_digits, text)
     text = _SMALL_POWER.sub(_small_power_in_digits, text)
     text = _UNIT_AND_NUMBER.sub(r"\g<unit> ", text)
     text = _DOZENS.sub(lambda match: str(12 * int(match["count"])), text)
     text = _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
-    text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
-    text = _AND_A_PART.sub(_and_a_part_in_digits, text)
-    text = _BELOW_ZERO.sub(r"-\g<number>\g<unit>", _MINUS.sub("-", text))
-    text = _PART_OF.sub(_part_in_digits, text)
-    return "0.5" if _BARE_HALF.fullmatch(text) else text
+    return _BELOW_ZERO.sub(r"-\g<number>\g<unit>", _MINUS.sub("-", text))
 
 
 def decimal(value: float) -> str:

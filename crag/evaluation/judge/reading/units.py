@@ -81,7 +81,7 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     # Temperature, after `normalise_text` wrote "°C" out
     (r"degrees?\s(?:celsius|centigrade|c\b)|celsius\b|centigrade\b|c\b", CELSIUS),
     (r"degrees?\s(?:fahrenheit|f\b)|fahrenheit\b|f\b", FAHRENHEIT),
-    (r"kelvins?\b|degrees?\skelvin\b", KELVIN),
+    (r"kelvins?\b|degrees?\skelvin\b|k\b", KELVIN),
     (r"degrees?\b|°", _ANGLE),
     # Memory
     *((rf"{word}bytes?\b|{short}\b", Unit(short, "memory", Fraction(1_000**power)))
