@@ -206,6 +206,12 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
 
 
+def first_sentence(text: str) -> str:
+    """The sentence that answers; a prediction, or a passage that is judged like one, may go on to other things."""
+    parts = sentences(text)
+    return parts[0] if parts else ""
+
+
 def numbers_not_in(numbers: list[Quantity], excluded: list[Quantity]) -> list[Quantity]:
     """The numbers that equal none of the excluded ones."""
     return [

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
+from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
 from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
 from crag.text.matching import content, count_listed, found_in, position_of, recall, words
@@ -209,8 +209,9 @@ def _has_joined_words(claim: ReadClaim) -> bool:
 
 
 def _is_one_of_several(claim: ReadClaim) -> bool:
-    """The prediction answers by a series of names, "A, B and C ...", that includes the gold answer."""
-    return any(recall(claim.gold_tokens, name) == 1.0 for names in name_series(claim.prediction) for name in names)
+    """The first sentence answers by a series of names, "A, B and C ...", that includes the gold answer."""
+    first = first_sentence(claim.prediction)
+    return any(recall(claim.gold_tokens, name) == 1.0 for names in name_series(first) for name in names)
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
+from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.reading.names import name_series
 from crag.text.matching import content, count_listed, position_of, recall, split_list
@@ -103,7 +103,7 @@ def _count_bare_items(prediction: str) -> int:
 def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
     """The number of names in the series that has an item of the gold set, without names of the question."""
     longest = 0
-    for names in name_series(claim.prediction):
+    for names in name_series(first_sentence(claim.prediction)):
         new = [name for name in names if claim.not_asked(name)]
         if any(recall(item, name) == 1.0 for item in items for name in new):
             longest = max(longest, len(new))

@@ -10,8 +10,7 @@ import re
 import unicodedata
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.text.matching import normalise_text
-from crag.text.matching.words import NUMBER_WORDS
+from crag.text.matching import NUMBER_WORDS, normalise_text
 
 _SCALES = {"thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}
 _SCALE = rf"(?:{'|'.join(_SCALES)})"
