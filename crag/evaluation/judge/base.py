@@ -160,6 +160,9 @@ _ASKS_YES_NO = re.compile(
 )
 
 
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|\n+")
+"""Between two sentences; not after the initial of "John F. Clauser"."""
+
 RuleDecision = tuple[bool, str]
 """Whether a rule finds the prediction right, and the reason in a short phrase."""
 
@@ -208,8 +211,7 @@ def sentences(text: str) -> list[str]:
 
 def first_sentence(text: str) -> str:
     """The sentence that answers; a prediction, or a passage that is judged like one, may go on to other things."""
-    parts = sentences(text)
-    return parts[0] if parts else ""
+    return _AFTER_SENTENCE.split(text.strip(), maxsplit=1)[0]
 
 
 def numbers_not_in(numbers: list[Quantity], excluded: list[Quantity]) -> list[Quantity]:
