@@ -110,14 +110,18 @@ def _read_reply(claim: ReadClaim) -> bool | None:
 
 def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
-    asked = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
-    said = [_in_present(token) for token in claim.prediction_tokens]
+    question_words = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
+    prediction_words = [_in_present(token) for token in claim.prediction_tokens]
     if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
         # "She wrote it" and "it was not Ann": all that it says is in the question.
-        new = [token for token in content(said) if not found_in(token, asked) and token not in _NEGATED_TOKENS]
-        if not new and any(found_in(token, asked) for token in said):
+        new = [
+            token
+            for token in content(prediction_words)
+            if not found_in(token, question_words) and token not in _NEGATED_TOKENS
+        ]
+        if not new and any(found_in(token, question_words) for token in prediction_words):
             return True
-    return recall(asked, said) >= RESTATED
+    return recall(question_words, prediction_words) >= RESTATED
 
 
 def _in_present(token: str) -> str:
@@ -197,8 +201,8 @@ def _read_options(query: str) -> Options | None:
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
     picks = _named_options(options, read_answer(text).tokens)
-    said = without_denied(text)
-    affirmed = picks if said == text else _named_options(options, read_answer(said).tokens)
+    affirmed_text = without_denied(text)
+    affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
     if len(picks) == 1:
         return picks[0] if affirmed else 1 - picks[0]  # "not the Nile" is the other one
     if len(affirmed) == 1:

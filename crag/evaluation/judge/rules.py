@@ -1,6 +1,21 @@
 """The rules judge: tries rules in order; the first that applies decides.
 
-Every rule compares one type of part that `crag.evaluation.judge.reading` reads, see the table there.
+Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
+
+| rule | type |
+|---|---|
+| signs of names, signed name | names with a sign |
+| same words | words, and the numbers among them by type |
+| no value | "none" and "not available" |
+| hedged abstention | sentences that say that they cannot tell |
+| yes or no | polarity |
+| this or that | options of the question; their quantities |
+| denied, head | what is denied; complements of a name |
+| date | whole dates |
+| several numbers | times of day, series, counts |
+| number | quantities with sign, unit, era and bound |
+| set | items |
+| gold phrase, nothing but gold, telling words | words |
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +45,7 @@ RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "this or that": this_or_that,
 }
 """These read the whole prediction, what it denies too."""
-RULES_FOR_SAID: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
+RULES_FOR_AFFIRMED: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signed name": signed_name,
     "date": same_date,
     "several numbers": several_numbers,
@@ -44,7 +59,7 @@ RULES_FOR_SAID: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 
 
 class RulesJudge:
-    """Judges short factual answers without a model: deterministic, in microseconds.
+    """Judges short factual answers without a model: deterministic, in about a millisecond.
 
     It agrees with a strong language model on 0.93 of 542 answers (docs/results.md). Not covered: paraphrases without
     common words, names in another form, and facts that are not in the gold answer.
@@ -73,14 +88,14 @@ def _decide(claim: ReadClaim) -> Judgement:
     if judgement is not None:
         return judgement
 
-    said = _without_denied(claim)
-    if said is None:
+    affirmed = _without_denied(claim)
+    if affirmed is None:
         return Judgement(Verdict.INCORRECT, "denied: the prediction says only what the answer is not")
-    relation = is_only_related(claim.gold_reading.plain, said.prediction_reading.plain, claim.asked)
+    relation = is_only_related(claim.gold_reading.plain, affirmed.prediction_reading.plain, claim.asked)
     if relation:
         return Judgement(Verdict.INCORRECT, f'head: the prediction names the gold answer only after "{relation}"')
 
-    judgement = _apply(RULES_FOR_SAID, said)
+    judgement = _apply(RULES_FOR_AFFIRMED, affirmed)
     return judgement or Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction matches the gold answer")
 
 
@@ -103,7 +118,7 @@ def _without_denied(claim: ReadClaim) -> ReadClaim | None:
         return claim
     if any(number.value == 0 for number in claim.gold_numbers):
         return claim  # "she has never won" says 0
-    said = without_denied(claim.prediction)
-    if said == claim.prediction:
+    affirmed = without_denied(claim.prediction)
+    if affirmed == claim.prediction:
         return claim
-    return ReadClaim(claim.query, claim.gold, said) if said else None
+    return ReadClaim(claim.query, claim.gold, affirmed) if affirmed else None

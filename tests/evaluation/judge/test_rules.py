@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
-from crag.evaluation.judge.rules import RULES_FOR_ALL, RULES_FOR_SAID
+from crag.evaluation.judge.rules import RULES_FOR_AFFIRMED, RULES_FOR_ALL
 from crag.evaluation.metrics import agreement, cohens_kappa
 from crag.text.matching import position_of, tokens
 
@@ -37,7 +37,7 @@ def test_pairs_which_show_every_rule() -> None:
     assert wrong == []
     assert {reason.split(":")[0] for _, reason in judgements} >= {
         *RULES_FOR_ALL,
-        *RULES_FOR_SAID,
+        *RULES_FOR_AFFIRMED,
         "official",
         "denied",
         "head",

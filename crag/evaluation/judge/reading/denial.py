@@ -47,6 +47,12 @@ _COMMA = re.compile(r",\s(?!\d{3}\b)")
 _AND_NEGATED = re.compile(rf"\sand\s(?={_NEGATED_VERB})", re.IGNORECASE)
 """A second verb of the same subject: "founded the mill and did not sell it"."""
 
+_AND_VERB = re.compile(
+    r"\sand\s(?:then\s|later\s)?(?=(?:[a-z]{2,12}ed|won|wrote|made|became|is|was|has|had|did|holds|held|led|built|took|ran)\b)",
+    re.IGNORECASE,
+)
+"""A second verb that is not negated: "has never lost and won in 2020"."""
+
 _DENIES_CLAUSE = re.compile(
     rf"""
     \b{_NEGATED_VERB}
@@ -86,12 +92,12 @@ def without_denied(text: str) -> str:
 
     plain = _AFFIRMS.sub(" ", plain)
     plain = _DENIES_NOTHING.sub(_mask, plain)
-    kept: list[str] = []
+    affirmations: list[str] = []
     for clause in _split_clauses(plain):
-        said = _without_denied_part(clause)
-        if re.search(r"\w", said):
-            kept.append(said.strip(" ,"))
-    return " ; ".join(kept).replace(_MASK, "")
+        affirmed = _without_denied_part(clause)
+        if re.search(r"\w", affirmed):
+            affirmations.append(affirmed.strip(" ,"))
+    return " ; ".join(affirmations).replace(_MASK, "")
 
 
 def _mask(match: re.Match[str]) -> str:
@@ -120,8 +126,15 @@ def _split_at_commas(clause: str) -> list[str]:
 
 
 def _without_denied_part(clause: str) -> str:
-    if _DENIES_CLAUSE.search(clause):
-        return ""
+    """The clause up to a denied part; of a clause with a negated verb only what a second verb affirms."""
+    negated = _DENIES_CLAUSE.search(clause)
+    if negated is not None:
+        second_verb = _AND_VERB.search(clause, negated.end())
+        if second_verb is None:
+            return ""
+        subject = clause[: negated.start()]
+        return f"{subject} {clause[second_verb.end() :]}"
+
     match = _DENIES_REST.search(clause)
     if match is None:
         return clause

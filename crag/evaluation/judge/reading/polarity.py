@@ -99,8 +99,8 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     if match is None:
         return None
     subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
-    asked = set(_WORD.findall(question))
-    if not subject & (_PRONOUNS | asked) and not _ABOUT_PRONOUN.match(question):
+    question_words = set(_WORD.findall(question))
+    if not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question):
         return False  # "Bo did" to "did Ann win?"
     is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
     return not (match["negation"] or match["contracted"] or is_never)

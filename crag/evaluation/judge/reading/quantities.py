@@ -219,7 +219,11 @@ _ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))
 
 _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
+_LONGEST_JOINT = 5
+"""Characters between two parts of a measure: ", and "."""
 _JOINS_PARTS = re.compile(r"\s?(?:,|and\b|-|)\s?")
+_FEET = frozenset({"feet", "'"})
+_INCHES_PER_FOOT = 12
 _INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
 """The ending of 11 in "6 ft 11 in", `6'11"` and "six foot eleven"."""
 
@@ -243,31 +247,23 @@ def read_direction(question: str) -> int:
 
 
 def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
+    """The quantity of a match of `_NUMBER`, with what the words around it say."""
     digits = match["digits"].replace(",", "")
     decimals = len(digits.partition(".")[2])
-    magnitude = match["word"] or match["letter"]
-    if match["currency"] and match["currency_letter"]:
-        magnitude = match["currency_letter"]
-    scale = SCALES[magnitude] if magnitude else 1.0
-    if match["second_word"]:
-        scale *= SCALES[match["second_word"]]
-    if match["exponent"]:
-        scale *= 10.0 ** int(match["exponent"])
-
-    end = match.end()
-    if match["currency_letter"] and not match["currency"]:
-        end = match.start("currency_letter")
-    is_year = not decimals and scale == 1 and len(digits) == 4 and "," not in match["digits"]
-    units, end = _read_units(text, match, end, is_year=is_year)
+    scale = _read_scale(match)
+    units, end = _read_units(text, match, is_year=scale == 1 and match["digits"].isdigit() and len(digits) == 4)
 
     # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
-    is_loss = bool(match["currency"]) and text[: match.start()].strip() == "(" and text[end:].strip(" .") == ")"
-    is_negative = match["sign"] == "-" or match["inner_sign"] or is_loss
+    is_in_brackets = match.start() <= 1 and text[: match.start()] == "(" and text[end:].strip(" .") == ")"
+    is_loss = bool(match["currency"]) and is_in_brackets
+    is_negative = match["sign"] == "-" or bool(match["inner_sign"]) or is_loss
+    value = float(digits) * scale
+
     quantity = Quantity(
-        value=(-1 if is_negative else 1) * float(digits) * scale,
+        value=-value if is_negative else value,
         step=scale * 10.0**-decimals,
         units=units,
-        signed=bool(match["sign"] or match["inner_sign"]) or is_loss,
+        signed=is_negative or bool(match["sign"]),
         ordinal=bool(match["ordinal"]),
         grouped="," in match["digits"],
         start=match.start(),
@@ -276,27 +272,52 @@ def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
     return _with_context(text, quantity)
 
 
-def _read_units(text: str, match: re.Match[str], end: int, *, is_year: bool) -> tuple[tuple[Unit, ...], int]:
+def _read_scale(match: re.Match[str]) -> float:
+    """By what the digits are multiplied: 1e12 for "2 lakh crore", 1e5 for "3e5"."""
+    magnitude = match["word"] or match["letter"]
+    if match["currency"] and match["currency_letter"]:
+        magnitude = match["currency_letter"]
+
+    scale = SCALES[magnitude] if magnitude else 1.0
+    if match["second_word"]:
+        scale *= SCALES[match["second_word"]]
+    if match["exponent"]:
+        scale *= 10.0 ** int(match["exponent"])
+    return scale
+
+
+def _read_units(text: str, match: re.Match[str], *, is_year: bool) -> tuple[tuple[Unit, ...], int]:
     """The possible units of a number and its end: a currency before it, else what follows."""
+    end = match.end()
     if match["percent"]:
         return (PERCENT,), end
-    following, unit_end = ((), end) if match["ordinal"] else units_at(text, end)
-    if is_year and text[end : end + 1] == "s":
-        return (), end  # the 1930s
-    if match["currency"]:
-        is_same = bool(following) and is_money(following[0])
-        return (currency_before(match["currency"]),), unit_end if is_same else end
-    return following, unit_end
+    if match["ordinal"] or (is_year and text[end : end + 1] == "s"):
+        return (), end  # 3rd, the 1930s
+
+    # Without a currency the letter is a unit: "75m tall".
+    if match["currency_letter"] and not match["currency"]:
+        end = match.start("currency_letter")
+    following, unit_end = units_at(text, end)
+    if not match["currency"]:
+        return following, unit_end
+
+    # "$5 dollars" names the currency twice.
+    is_named_twice = bool(following) and is_money(following[0])
+    return (currency_before(match["currency"]),), unit_end if is_named_twice else end
 
 
 def _with_context(text: str, quantity: Quantity) -> Quantity:
     """With what the words around the number say: bound, era and direction."""
     before = text[max(0, quantity.start - _LOOK_BACK) : quantity.start]
     era, end = _read_era(text, before, quantity)
-    quantity = replace(quantity, era=era, end=end)
-    return replace(
-        quantity, bound=_read_bound(text, before, quantity), direction=_read_own_direction(text, before, quantity)
-    )
+    if era:
+        quantity = replace(quantity, era=era, end=end)
+
+    bound = _read_bound(text, before, quantity)
+    direction = _read_own_direction(text, before, quantity)
+    if bound is Bound.NONE and not direction:
+        return quantity
+    return replace(quantity, bound=bound, direction=direction)
 
 
 def _read_era(text: str, before: str, quantity: Quantity) -> tuple[str, int]:
@@ -348,24 +369,29 @@ def _join_parts(text: str, quantities: list[Quantity]) -> list[Quantity]:
 def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     """Both as one quantity in the smaller unit; None if they are no parts of one measure."""
     gap = text[first.end : second.start]
-    if not first.units or len(gap) > 5 or not _JOINS_PARTS.fullmatch(gap):
+    if not first.units or len(gap) > _LONGEST_JOINT or not _JOINS_PARTS.fullmatch(gap):
         return None
 
-    first_unit = first.units[0]
-    second_units = second.units
-    if not second_units and first_unit.name in {"feet", "'"} and second.value < 12:
-        inches = _INCHES.match(text, second.end)
-        if inches is None:
-            return None
-        second_units = (Unit("inches", "length", first_unit.size / 12),)
-        second = replace(second, end=inches.end())
-
-    for second_unit in second_units:
-        is_part = second_unit.dimension == first_unit.dimension and second_unit.size < first_unit.size
-        if is_part and second.value * second_unit.size < first_unit.size * max(1, 12 * first.step):
-            whole = float(first_unit.size / second_unit.size) * first.value + second.value
-            return replace(first, value=whole, step=second.step, units=(second_unit,), end=second.end)
+    whole_unit = first.units[0]
+    if not second.units:
+        second = _in_inches(text, whole_unit, second)
+    for part_unit in second.units:
+        is_same_dimension = part_unit.dimension == whole_unit.dimension
+        # A part is less than one of the larger unit: "2 hours 5 minutes".
+        if is_same_dimension and second.value * part_unit.size < whole_unit.size:
+            parts_in_whole = float(whole_unit.size / part_unit.size)
+            value = parts_in_whole * first.value + second.value
+            return replace(first, value=value, step=second.step, units=(part_unit,), end=second.end)
     return None
+
+
+def _in_inches(text: str, whole_unit: Unit, number: Quantity) -> Quantity:
+    """A number after feet as inches if it can be: the 11 of "6 ft 11 in"; else as it is."""
+    inches = _INCHES.match(text, number.end)
+    if inches is None or whole_unit.name not in _FEET or number.value >= _INCHES_PER_FOOT:
+        return number
+    unit = Unit("inches", "length", whole_unit.size / _INCHES_PER_FOOT)
+    return replace(number, units=(unit,), end=inches.end())
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------
