@@ -1,7 +1,7 @@
 """Rules for numbers, measures, several numbers, times of day, dates, and missing values."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -37,7 +37,7 @@ _UNIT_WORDS = frozenset(
 _SERIES_WORDS = _UNIT_WORDS | frozenset(
     words(
         "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw "
-        "half past"
+        "half past win won beat defeated ended finished game match"
     )
 )
 """The same beside a series or a time of day."""
@@ -172,23 +172,27 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
     if gold is None:
         return None
 
-    numbers = _in_words(gold)
     answers = [series for series in claim.prediction_reading.series if _is_of_kind(series, gold)]
     if answers:
-        # Of several scores the first and the last count: "1-1 at half-time, 3-1 in the end".
-        is_same = any(
-            same_series(gold, answer) and _have_same_unit(claim, gold, answer) for answer in (answers[0], answers[-1])
-        )
-        return (
-            is_same,
-            f"the gold answer is {numbers}, the prediction says {'too' if is_same else _in_words(answers[0])}",
-        )
+        return _compare_series(claim, gold, answers)
 
+    numbers = _in_words(gold)
     if _says_otherwise(gold, claim.prediction_numbers):
         return True, f"the prediction says {numbers} as one number"
-    if numbers_in_order(gold, claim.prediction_reading.plain):
-        return True, f"the prediction holds {numbers} in order"
-    return False, f"the prediction does not hold {numbers} in order"
+    is_in_order = numbers_in_order(gold, claim.prediction_reading.plain)
+    return is_in_order, f"the prediction {'holds' if is_in_order else 'does not hold'} {numbers} in order"
+
+
+def _compare_series(claim: ReadClaim, gold: Series, answers: Sequence[Series]) -> RuleDecision:
+    """Compares with the first and the last series: "1-1 at half-time, 3-1 in the end"."""
+    numbers = _in_words(gold)
+    first_and_last = (answers[0], answers[-1])
+    is_same = any(same_series(gold, series) and _have_same_unit(claim, gold, series) for series in first_and_last)
+    if not is_same:
+        return False, f"the gold answer is {numbers}, the prediction says {_in_words(answers[0])}"
+    if _name_others(claim, gold, answers):
+        return False, f"both say {numbers}, but of others"
+    return True, f"both say {numbers}"
 
 
 def _find_gold_series(claim: ReadClaim) -> Series | None:
@@ -210,6 +214,15 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
 def _is_of_kind(series: Series, gold: Series) -> bool:
     """Whether both are seasons or neither is."""
     return series.is_season is gold.is_season or (gold.is_season and series.is_short_season)
+
+
+def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> bool:
+    """Whether both name somebody beside the numbers, and nobody in common: "Orle won 3-1" and "Tann won 3-1"."""
+    gold_names = _other_words(claim.gold_reading, [gold]) - _SERIES_WORDS
+    predicted_names = _other_words(claim.prediction_reading, answers) - _SERIES_WORDS
+    gold_names.difference_update(claim.query_tokens)
+    predicted_names.difference_update(claim.query_tokens)
+    return bool(gold_names and predicted_names) and not gold_names & predicted_names
 
 
 def _in_words(series: Series) -> str:
