@@ -76,6 +76,7 @@ def signed_name(claim: ReadClaim) -> RuleDecision | None:
     gold = signed_names(claim.gold_reading.plain)
     if len(gold) != 1 or not is_signed_name(claim.gold_reading.plain):
         return None
+
     (name,) = gold
     predicted = signed_names(claim.prediction_reading.plain)
     return (True, f"both say {claim.gold}") if predicted.get(name) == gold[name] else None
@@ -84,24 +85,27 @@ def signed_name(claim: ReadClaim) -> RuleDecision | None:
 def same_words(claim: ReadClaim) -> RuleDecision | None:
     """Equal except for case, accents, punctuation, articles, plurals and hyphens; numbers must be the same too."""
     gold = "".join(claim.gold_tokens)
+    prediction = "".join(claim.prediction_tokens)
     if not gold:
         # The grade "A" is only an article to `tokens`.
-        gold_text = claim.gold_reading.plain.strip(" .")
-        return (True, "the same text") if gold_text == claim.prediction_reading.plain.strip(" .") != "" else None
-    if gold != "".join(claim.prediction_tokens):
+        gold = claim.gold_reading.plain.strip(" .")
+        prediction = claim.prediction_reading.plain.strip(" .")
+    if not gold or gold != prediction:
         return None
     return (True, "the same words") if _have_same_numbers(claim) else None
 
 
 def _have_same_numbers(claim: ReadClaim) -> bool:
     """Whether signs, units and separators of the numbers are the same: -1.25 is not 1.25, 3-1 is not 31."""
-    pairs = list(zip(claim.gold_numbers, claim.prediction_numbers, strict=False))
-    if not len(claim.gold_numbers) == len(claim.prediction_numbers) == len(pairs):
+    if len(claim.gold_numbers) != len(claim.prediction_numbers):
         return False
+
     gold_series = [series.numbers for series in claim.gold_reading.series]
     predicted_series = [series.numbers for series in claim.prediction_reading.series]
     if gold_series and predicted_series and gold_series != predicted_series:
         return False
+
+    pairs = zip(claim.gold_numbers, claim.prediction_numbers, strict=True)
     return all(same_quantity(gold, answer) and gold.bound is answer.bound for gold, answer in pairs)
 
 
@@ -121,7 +125,10 @@ def hedged_abstention(claim: ReadClaim) -> RuleDecision | None:
     for sentence in sentences(claim.prediction):
         for clause in _BUT_ANSWER.split(sentence):
             is_hedge = bool(_HEDGE.search(plain_text(clause)))
-            (hedges if is_hedge else answers).append(clause)
+            if is_hedge:
+                hedges.append(clause)
+            else:
+                answers.append(clause)
     if not hedges:
         return None
 
