@@ -14,7 +14,17 @@ from crag.core.csv_files import misspelt_names
 from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, write_rows
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import CORRECTIONS, JUDGED, alternative_answers, read_records
-from crag.evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
+from crag.evaluation.judge import (
+    Claim,
+    Judge,
+    Verdict,
+    add_judge_arguments,
+    cost_line,
+    hedged_line,
+    is_hedged,
+    judge_claims,
+    judge_from,
+)
 from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
     RejudgedRun,
@@ -240,6 +250,9 @@ def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
     yield f"{len(rows)} judged: {counts}"
     yield metrics_headline("all", compute_metrics(verdicts))
+    hedged = hedged_line(sum(is_hedged(row["reason"]) for row in rows))
+    if hedged:
+        yield hedged
     yield f"judge: {judge.name}@{judge.version}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from crag.core.contracts import Lost
 from crag.evaluation.gates import gate_effects
-from crag.evaluation.judge import Verdict
+from crag.evaluation.judge import Verdict, hedged_line, is_hedged
 from crag.evaluation.metrics import FEWEST, Metrics, compute_metrics, field_title, metrics_by_slice
 from crag.evaluation.signature import signature_line
 
@@ -28,6 +28,7 @@ def summarise(
     traceback the exception and its place. Seconds `total` are the agent's over all batches; `startup` and
     `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`. `generations_out_of_time`
     counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
+    `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect.
     `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`. `tokens` are
     the language model's.
     """
@@ -48,6 +49,7 @@ def summarise(
         "tokens": _sum_counts("tokens", batches.values()),
         "last_error": _last_error(records),
         "lost": count_lost(records),
+        "hedged_abstentions": sum(is_hedged(record.get("reason") or "") for record in records),
     }
 
 
@@ -127,6 +129,9 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     lost = lost_line(results["lost"])
     if lost:
         lines.append(f'{lost} ("lost" in predictions.jsonl)')
+    hedged = hedged_line(results.get("hedged_abstentions", 0))  # older runs did not count them
+    if hedged:
+        lines.append(hedged)
     out_of_time = out_of_time_line(results)
     if out_of_time:
         lines.append(out_of_time)

@@ -51,6 +51,18 @@ def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     assert "lost:" not in metrics_table(summarise(RECORDS, {}, {}))
 
 
+def test_hedged_abstentions_are_counted() -> None:
+    hedged = "hedged abstention: the prediction says that it cannot tell"
+    rows = [record(0, "incorrect", reason=hedged), record(1, "incorrect", reason=hedged), record(2, "incorrect")]
+    results = summarise(rows, {}, {})
+    assert results["hedged_abstentions"] == 2
+    line = '2 answers hedge ("I\'m not sure") and count as incorrect; only "i don\'t know" counts as missing'
+    assert line in metrics_table(results).splitlines()
+    assert "hedge" not in metrics_table(summarise(RECORDS, {}, {}))
+    older = {name: value for name, value in results.items() if name != "hedged_abstentions"}
+    assert "hedge" not in metrics_table(older)
+
+
 # --- gates ------------------------------------------------------------------------------------------------------------
 
 

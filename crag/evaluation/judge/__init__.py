@@ -1,6 +1,15 @@
 """Judges whether answers are right: `rules` by rules, `llm` by a language model."""
 
-from crag.evaluation.judge.base import Claim, Judge, Judgement, ReadClaim, Verdict, judge_claims
+from crag.evaluation.judge.base import (
+    Claim,
+    Judge,
+    Judgement,
+    ReadClaim,
+    Verdict,
+    hedged_line,
+    is_hedged,
+    judge_claims,
+)
 from crag.evaluation.judge.llm import LanguageModelJudge
 from crag.evaluation.judge.options import JUDGE_NAMES, add_judge_arguments, cost_line, judge_from, make_judge
 from crag.evaluation.judge.rules import RulesJudge
@@ -8,5 +17,6 @@ from crag.evaluation.judge.sets import gold_items
 
 __all__ = [
     "JUDGE_NAMES", "Claim", "Judge", "Judgement", "LanguageModelJudge", "ReadClaim", "RulesJudge", "Verdict",
-    "add_judge_arguments", "cost_line", "gold_items", "judge_claims", "judge_from", "make_judge",
+    "add_judge_arguments", "cost_line", "gold_items", "hedged_line", "is_hedged", "judge_claims", "judge_from",
+    "make_judge",
 ]  # fmt: skip

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crag.core.contracts import I_DONT_KNOW
-from crag.text.matching import Number, content, found_in, read_numbers, same_number, tokens
+from crag.evaluation.judge.reading import Quantity, read_answer, read_direction, same_quantity
+from crag.text.matching import content, found_in
 
 _INVALID = "invalid"
 
@@ -30,12 +31,43 @@ class Claim:
     prediction: str
 
 
+HEDGED = "hedged abstention"
+"""The name of the rule for answers such as "I'm not sure", with which their reason begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A verdict and one sentence with the reason, which starts with the rule's name."""
 
     verdict: Verdict
     reason: str
+
+    @property
+    def is_hedged(self) -> bool:
+        """Whether the answer was an abstention in other words than "i don't know", which is incorrect."""
+        return is_hedged(self.reason)
+
+
+def is_hedged(reason: str) -> bool:
+    """Whether a judgement's reason is that the answer was a hedged abstention; for stored rows.
+
+    >>> is_hedged("hedged abstention: the prediction says that it cannot tell")
+    True
+    """
+    return reason.startswith(f"{HEDGED}:")
+
+
+def hedged_line(count: int) -> str:
+    r"""What hedged abstentions cost, as a line of a summary; empty if there are none.
+
+    >>> hedged_line(1)
+    '1 answer hedges ("I\'m not sure") and counts as incorrect; only "i don\'t know" counts as missing'
+    """
+    if not count:
+        return ""
+    subject = "1 answer hedges" if count == 1 else f"{count} answers hedge"
+    verb = "counts" if count == 1 else "count"
+    return f'{subject} ("I\'m not sure") and {verb} as incorrect; only "{I_DONT_KNOW}" counts as missing'
 
 
 class Judge(Protocol):
@@ -128,15 +160,19 @@ _ASKS_YES_NO = re.compile(
 )
 
 
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|\n+")
+"""Between two sentences; not after the initial of "John F. Clauser"."""
+
 RuleDecision = tuple[bool, str]
 """Whether a rule finds the prediction right, and the reason in a short phrase."""
 
 
 class ReadClaim:
-    """A question, one right answer and a prediction, with their tokens.
+    """A question, one right answer and a prediction, read into typed parts.
 
     `asked` is the question in lower case. `new_in_...` are content tokens that are not in the question. `..._numbers`
-    exclude whole dates. `is_sentence`: the gold answer is a sentence that contains the answer.
+    are quantities without whole dates, with the sign that the question's direction gives ("how much did it fall?").
+    `is_sentence`: the gold answer is a sentence that contains the answer.
     """
 
     def __init__(self, query: str, gold: str, prediction: str) -> None:
@@ -145,13 +181,19 @@ class ReadClaim:
         self.prediction = prediction
         self.asked = query.lower()
 
-        self.query_tokens = tokens(query)
-        self.gold_tokens = tokens(gold)
-        self.prediction_tokens = tokens(prediction)
+        self.query_reading = read_answer(query)
+        self.gold_reading = read_answer(gold)
+        self.prediction_reading = read_answer(prediction)
+        self.query_tokens = self.query_reading.tokens
+        self.gold_tokens = self.gold_reading.tokens
+        self.prediction_tokens = self.prediction_reading.tokens
         self.new_in_gold = self.not_asked(self.gold_tokens)
         self.new_in_prediction = self.not_asked(self.prediction_tokens)
-        self.gold_numbers = read_numbers(gold)
-        self.prediction_numbers = read_numbers(prediction)
+
+        direction = read_direction(self.asked)
+        self.query_numbers = self.query_reading.quantities
+        self.gold_numbers = [number.towards(direction) for number in self.gold_reading.quantities]
+        self.prediction_numbers = [number.towards(direction) for number in self.prediction_reading.quantities]
 
         self.is_sentence = len(self.gold_tokens) >= 6 and bool(_SENTENCE_VERB.search(gold.lower()))
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
@@ -167,8 +209,13 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
 
 
-def numbers_not_in(numbers: list[Number], excluded: list[Number]) -> list[Number]:
+def first_sentence(text: str) -> str:
+    """The sentence that answers; a prediction, or a passage that is judged like one, may go on to other things."""
+    return _AFTER_SENTENCE.split(text.strip(), maxsplit=1)[0]
+
+
+def numbers_not_in(numbers: list[Quantity], excluded: list[Quantity]) -> list[Quantity]:
     """The numbers that equal none of the excluded ones."""
     return [
-        number for number in numbers if not any(same_number(number, excluded_number) for excluded_number in excluded)
+        number for number in numbers if not any(same_quantity(number, excluded_number) for excluded_number in excluded)
     ]

@@ -5,20 +5,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.text.matching import (
-    Number,
-    content,
-    normalise_text,
-    position_of,
-    read_numbers,
-    recall,
-    tokens,
-    words,
-)
+from crag.evaluation.judge.reading import Quantity, plain_text, read_answer
+from crag.evaluation.judge.reading.denial import without_denied
+from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
+from crag.evaluation.judge.reading.units import in_base_unit
+from crag.text.matching import content, found_in, position_of, recall, words
 
-_YES_NO = re.compile(r"\W{0,9}(?:answer\s{0,9}:\s{0,9})?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
-_YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
-_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither)\b|n't\b")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?)\b|n't\b")
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
@@ -45,6 +38,24 @@ _ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
 
+_MODAL = frozenset(words("can could will would should must may"))
+_PRONOUN_SUBJECT = re.compile(r"\W{0,9}(?:he|she|it|they|this|that|there|those)\b")
+_NEGATED_TOKENS = frozenset(
+    words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt")
+)
+_YES_OR_NO = {True: "yes", False: "no"}
+_PRESENT = dict(
+    pair.split(":")
+    for pair in words(
+        "won:win lost:lose wrote:write written:write made:make sang:sing sung:sing led:lead held:hold took:take "
+        "taken:take gave:give given:give became:become began:begin begun:begin built:build bought:buy sold:sell "
+        "went:go gone:go came:come ran:run beat:beat beaten:beat broke:break broken:break fell:fall fallen:fall "
+        "grew:grow grown:grow left:leave met:meet paid:pay rose:rise risen:rise said:say saw:see seen:see "
+        "spent:spend taught:teach wore:wear worn:wear got:get gotten:get kept:keep knew:know known:know died:die "
+        "played:play"
+    )
+)
+"""Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
 RESTATED = 0.8
 """A prediction with so many of the question's words is about the question."""
 LONGEST_OPTION = 8
@@ -52,29 +63,71 @@ LONGEST_OPTION = 8
 
 
 def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
-    """The leading word decides. Without one, a negation in the prediction decides, if it is about the question."""
-    gold_text = normalise_text(claim.gold)
-    gold = _YES_NO.match(gold_text)
-    if gold is None:
-        return None
-    if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold_text[gold.end() :]):
-        return None  # "No Country for Old Men" is a title
+    """Both must say yes or both no, by a leading word, a short reply or a statement about the question.
 
-    gold_is_yes = gold["word"] in _YES
-    leading = _YES_NO.match(normalise_text(claim.prediction))
-    if leading is not None:
-        agrees = (leading["word"] in _YES) is gold_is_yes
-        return agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}"
+    Without one, a negation in the prediction decides, if it repeats the question.
+    """
+    gold_is_yes = _read_gold(claim)
+    if gold_is_yes is None:
+        return None
+
+    gold_word = _YES_OR_NO[gold_is_yes]
+    is_yes = _read_reply(claim)
+    if is_yes is not None:
+        return is_yes is gold_is_yes, f"the gold answer says {gold_word}, the prediction {_YES_OR_NO[is_yes]}"
     if not claim.asks_yes_or_no:
         return None
 
-    negated = bool(_NEGATION.search(normalise_text(claim.prediction)))
-    restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= RESTATED
+    is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
-    if negated is gold_is_yes or not restated or (gold_is_yes and adds):
-        return False, f"the gold answer says {gold['word']}, the prediction does not"
-    return True, f"the gold answer says {gold['word']}, the prediction says the same in other words"
+    if is_negated is gold_is_yes or not _repeats_question(claim) or (gold_is_yes and adds):
+        return False, f"the gold answer says {gold_word}, the prediction does not"
+    return True, f"the gold answer says {gold_word}, the prediction says the same in other words"
+
+
+def _read_gold(claim: ReadClaim) -> bool | None:
+    """Whether the gold answer is a yes; None if it is neither yes nor no."""
+    gold = claim.gold_reading.plain
+    leading = read_leading_word(gold)
+    if leading is None:
+        return read_polarity(gold, claim.asked) if claim.asks_yes_or_no else None
+
+    is_yes, _, end = leading
+    if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold[end:]):
+        return None  # "No Country for Old Men" is a title
+    return is_yes
+
+
+def _read_reply(claim: ReadClaim) -> bool | None:
+    """Whether the prediction says yes; short replies such as "she did" only count for a question of yes or no."""
+    reply = claim.prediction_reading.plain
+    if claim.asks_yes_or_no:
+        return read_polarity(reply, claim.asked)
+    leading = read_leading_word(reply)
+    return None if leading is None else leading[0]
+
+
+def _repeats_question(claim: ReadClaim) -> bool:
+    """Whether the prediction has most words of the question, verbs in any tense."""
+    question_words = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
+    prediction_words = [_in_present(token) for token in claim.prediction_tokens]
+    if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
+        # "She wrote it" and "it was not Ann": all that it says is in the question.
+        new = [
+            token
+            for token in content(prediction_words)
+            if not found_in(token, question_words) and token not in _NEGATED_TOKENS
+        ]
+        if not new and any(found_in(token, question_words) for token in prediction_words):
+            return True
+    return recall(question_words, prediction_words) >= RESTATED
+
+
+def _in_present(token: str) -> str:
+    """A verb without its past ending: "won" as "win", "rained" as "rain"; both sides are treated alike."""
+    ending = "ed" if len(token) > 4 else ""
+    return _PRESENT.get(token, token.removesuffix(ending))
 
 
 # --- this or that -----------------------------------------------------------------------------------------------------
@@ -92,7 +145,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     options = _read_options(claim.query)
     if options is None:
         return None
-    if all(_SAME.search(normalise_text(text)) for text in (claim.gold, claim.prediction)):
+    if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
         return True, "both say that there is no difference"
 
     gold_pick = _find_pick(options, claim.gold, claim.query)
@@ -123,7 +176,7 @@ def _read_options(query: str) -> Options | None:
     """The options of a question: the words on both sides of its last "or", or of the "and" after "between", without
     shared words.
     """
-    lowered = normalise_text(query).strip(" ?.")
+    lowered = plain_text(query).strip(" ?.")
     before, _, after = lowered.rpartition(" or ")
     between = _BETWEEN.search(lowered)
     if between is not None and not before and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
@@ -131,8 +184,8 @@ def _read_options(query: str) -> Options | None:
         after = between["second"]
 
     after_edge = _OPTION_EDGE.split(before)[-1]
-    before_tokens = tokens(after_edge if after_edge.strip() else before)
-    after_tokens = tokens(_OPTION_EDGE.split(after)[0])
+    before_tokens = read_answer(after_edge if after_edge.strip() else before).tokens
+    after_tokens = read_answer(_OPTION_EDGE.split(after)[0]).tokens
     shared = set(before_tokens) & set(after_tokens)
     first = [token for token in before_tokens if token not in shared]
     second = [token for token in after_tokens if token not in shared]
@@ -147,17 +200,22 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
-    picks = _named_options(options, tokens(text))
+    picks = _named_options(options, read_answer(text).tokens)
+    affirmed_text = without_denied(text)
+    affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
     if len(picks) == 1:
-        return picks[0]
+        return picks[0] if affirmed else 1 - picks[0]  # "not the Nile" is the other one
+    if len(affirmed) == 1:
+        return affirmed[0]
 
     for sentence in reversed(_split_clauses(text)):
-        cleaned = normalise_text(sentence)
-        picks = _named_options(options, tokens(sentence))
-        if picks and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
-            if len(picks) == 2 and _compares_by_opposite(query, cleaned):
-                return 1 - picks[0]
-            return picks[0]
+        reading = read_answer(sentence)
+        picks = _named_options(options, reading.tokens)
+        if picks and _COMPARES.search(reading.plain) and not _SAME.search(reading.plain):
+            # "A is not longer than B" and "A is shorter than B" pick B, "A is not shorter than B" picks A.
+            is_negated = bool(_NEGATION.search(reading.plain))
+            is_reversed = _compares_by_opposite(query, reading.plain) is not is_negated
+            return 1 - picks[0] if len(picks) == 2 and is_reversed else picks[0]
     return _pick_by_numbers(options, text, query)
 
 
@@ -167,8 +225,8 @@ def _split_clauses(text: str) -> list[str]:
 
 def _compares_by_opposite(query: str, sentence: str) -> bool:
     """Whether the sentence compares by the opposite words of the question."""
-    query_words = set(re.findall(r"[a-z]+", normalise_text(query)))
-    sentence_words = set(re.findall(r"[a-z]+", normalise_text(sentence)))
+    query_words = set(re.findall(r"[a-z]+", plain_text(query)))
+    sentence_words = set(re.findall(r"[a-z]+", plain_text(sentence)))
     query_sides = [bool(query_words & words) for words in _OPPOSITES]
     sentence_sides = [bool(sentence_words & words) for words in _OPPOSITES]
     return sorted(query_sides) == [False, True] and sentence_sides == query_sides[::-1]
@@ -184,11 +242,11 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     if first[0].year_like != second[0].year_like:
         return None
 
-    query_words = set(re.findall(r"\w+", normalise_text(query)))
+    query_words = set(re.findall(r"\w+", plain_text(query)))
     low_wins, high_wins = (_EARLY, _LATE) if first[0].year_like else (_LITTLE, _MUCH)
     # For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
-    first_values = [number.value for number in first]
-    second_values = [number.value for number in second]
+    first_values = [_in_base_unit(number) for number in first]
+    second_values = [_in_base_unit(number) for number in second]
     if first_values == second_values or not query_words.intersection(low_wins | high_wins):
         return None
 
@@ -196,22 +254,26 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     return lowest if query_words & low_wins else 1 - lowest
 
 
-def _numbers_by_option(options: Options, text: str) -> tuple[list[Number], list[Number]] | None:
+def _in_base_unit(number: Quantity) -> float:
+    return in_base_unit(number.value, number.units[0]) if number.units else number.value
+
+
+def _numbers_by_option(options: Options, text: str) -> tuple[list[Quantity], list[Quantity]] | None:
     """The first numbers that the text gives for each option; None if one has none, or a part names both.
 
     A number belongs to the option that was named before it.
     """
     option_tokens = {*options.first, *options.second}
-    by_option: dict[int, list[Number]] = {}
+    by_option: dict[int, list[Quantity]] = {}
     option = None
     for part in _PART_OF_SENTENCE.split(text):
-        options_in_part = _named_options(options, tokens(part))
+        options_in_part = _named_options(options, read_answer(part).tokens)
         if len(options_in_part) > 1:
             return None
         if options_in_part:
             option = options_in_part[0]
 
-        numbers = [number for number in read_numbers(part) if f"{number.value:g}" not in option_tokens]
+        numbers = [number for number in read_answer(part).quantities if f"{number.value:g}" not in option_tokens]
         if option is not None and numbers and option not in by_option:
             by_option[option] = [number for number in numbers if not number.year_like] or numbers
 

@@ -2,14 +2,25 @@
 
 import re
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
-from crag.text.matching import content, count_listed, found_in, normalise_text, position_of, recall, tokens, words
+from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
+from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
+from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
+from crag.text.matching import content, count_listed, found_in, position_of, recall, words
 
 _HEDGE = re.compile(
     r"""
     # "I could not find ..."
     \bi\ (?:do\ not|don't|cannot|can't|could\ not|couldn't|am\ not\ able\ to|was\ not\ able\ to)
       \ (?:have|find|determine|provide|confirm|verify|answer|know)
+    | \bi\ (?:can't|cannot|could\ not|couldn't)\ (?:say|tell)\b
+    # "I'm not sure"
+    | \b(?:not|n't)\ (?:\w+\ )?(?:sure|certain)\b | \b(?:unsure|uncertain)\b
+    | \bno\ (?:idea|clue)\b
+    # "it is unclear", "that cannot be determined", "hard to say"
+    | \b(?:unclear|not\ clear)\b
+    | \b(?:cannot|can't|could\ not|couldn't)\ be\ (?:determined|answered|verified|confirmed|found|said|known)\b
+    | \b(?:hard|difficult|impossible)\ to\ (?:say|tell|know|determine)\b
+    | \b(?:not\ enough|insufficient)\ (?:information|context|data|evidence)\b
     # "it is not explicitly stated"
     | \bnot\ (?:explicitly\ |directly\ |clearly\ )?(?:stated|provided|mentioned|specified|available)\b
     | \bunable\ to\b
@@ -23,11 +34,16 @@ _HEDGE = re.compile(
 )
 """A sentence that says that it cannot tell."""
 _HOWEVER = re.compile(r"\W{0,9}(?:however|but|unfortunately)\b")
+_BUT_ANSWER = re.compile(
+    r"""
+    ,?\s(?:but|however),?\s
+    # Not "but Ann is mentioned"
+    (?=(?:i|it|he|she|they|my|perhaps|maybe|probably|likely|most\slikely|the\sanswer)\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Parts a doubt from the answer that follows: "I am not sure, but I think it was Ann Lee"."""
 _FIRST_PERSON = re.compile(r"\bi\b")
-_NAME_WORDS = r"(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)(?:\s{1,9}(?:[A-Z][\w.'’-]{0,60}|of|the|de|van|von)){0,4}"
-"""Up to five words that begin with a capital, or join such words: "Vincent van Gogh"."""
-_SERIES = re.compile(rf"{_NAME_WORDS}(?:,\s{{1,9}}{_NAME_WORDS}){{0,20}},?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS}")
-"""Names at the beginning of a prediction: "A, B and C"."""
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
@@ -49,41 +65,79 @@ EXPLANATION = 9
 """With this many telling words a gold answer is an explanation, which nobody repeats word by word."""
 
 
+def signs_of_names(claim: ReadClaim) -> RuleDecision | None:
+    """A name with another sign is another name: C++ and C, B+ and B-."""
+    difference = differing_sign(claim.gold_reading.plain, claim.prediction_reading.plain, claim.asked)
+    return (False, difference) if difference else None
+
+
+def signed_name(claim: ReadClaim) -> RuleDecision | None:
+    """A gold answer that is nothing but a name with a sign, such as A-: the prediction must have it and no other."""
+    gold = signed_names(claim.gold_reading.plain)
+    if len(gold) != 1 or not is_signed_name(claim.gold_reading.plain):
+        return None
+
+    (name,) = gold
+    predicted = signed_names(claim.prediction_reading.plain)
+    return (True, f"both say {claim.gold}") if predicted.get(name) == gold[name] else None
+
+
 def same_words(claim: ReadClaim) -> RuleDecision | None:
-    """Equal except for case, accents, punctuation, articles, plurals and hyphens."""
+    """Equal except for case, accents, punctuation, articles, plurals and hyphens; numbers must be the same too."""
     gold = "".join(claim.gold_tokens)
-    if gold and gold == "".join(claim.prediction_tokens):
-        return True, "the same words"
-    return None
+    prediction = "".join(claim.prediction_tokens)
+    if not gold:
+        # The grade "A" is only an article to `tokens`.
+        gold = claim.gold_reading.plain.strip(" .")
+        prediction = claim.prediction_reading.plain.strip(" .")
+    if not gold or gold != prediction:
+        return None
+    return (True, "the same words") if _have_same_numbers(claim) else None
 
 
-def hedged(claim: ReadClaim) -> RuleDecision | None:
+def _have_same_numbers(claim: ReadClaim) -> bool:
+    """Whether signs, units and separators of the numbers are the same: -1.25 is not 1.25, 3-1 is not 31."""
+    if len(claim.gold_numbers) != len(claim.prediction_numbers):
+        return False
+
+    gold_series = [series.numbers for series in claim.gold_reading.series]
+    predicted_series = [series.numbers for series in claim.prediction_reading.series]
+    if gold_series and predicted_series and gold_series != predicted_series:
+        return False
+
+    pairs = zip(claim.gold_numbers, claim.prediction_numbers, strict=True)
+    return all(same_quantity(gold, answer) and gold.bound is answer.bound for gold, answer in pairs)
+
+
+def hedged_abstention(claim: ReadClaim) -> RuleDecision | None:
     """A prediction that says it cannot tell is wrong, unless the gold answer says so too.
 
-    One such sentence counts only if no other sentence has the gold answer. In the last sentence it also takes the
-    answer back, unless it is only a note such as "I do not have newer data".
+    Only the words "i don't know" count as missing (CRAG, section 3.1): `judge_claims`. One such sentence counts only if
+    no other sentence has the gold answer. In the last sentence it also takes the answer back, unless it is only a note
+    such as "I do not have newer data".
     """
-    if _HEDGE.search(normalise_text(claim.gold)):
+    if _HEDGE.search(claim.gold_reading.plain) or not _HEDGE.search(claim.prediction_reading.plain):
         return None
 
     hedges: list[str] = []
     answers: list[str] = []
     is_hedge = False
     for sentence in sentences(claim.prediction):
-        is_hedge = bool(_HEDGE.search(normalise_text(sentence)))
-        if is_hedge:
-            hedges.append(sentence)
-        else:
-            answers.append(sentence)
+        for clause in _BUT_ANSWER.split(sentence):
+            is_hedge = bool(_HEDGE.search(plain_text(clause)))
+            if is_hedge:
+                hedges.append(clause)
+            else:
+                answers.append(clause)
     if not hedges:
         return None
 
-    final_hedge = normalise_text(hedges[-1]) if is_hedge else None
+    final_hedge = plain_text(hedges[-1]) if is_hedge else None
     if final_hedge and (_HOWEVER.match(final_hedge) or not _FIRST_PERSON.search(final_hedge)):
         return False, "the prediction says that it cannot tell"
 
     expected = claim.new_in_gold or claim.gold_tokens
-    if any(recall(expected, tokens(sentence)) >= NEEDED for sentence in answers):
+    if any(recall(expected, read_answer(answer).tokens) >= NEEDED for answer in answers):
         return None
     return False, "the prediction says that it cannot tell"
 
@@ -166,16 +220,9 @@ def _has_joined_words(claim: ReadClaim) -> bool:
 
 
 def _is_one_of_several(claim: ReadClaim) -> bool:
-    """The prediction starts with a series of names, "A, B and C ...", that includes the gold answer."""
-    series = _SERIES.match(claim.prediction)
-    if series is None:
-        return False
-
-    names = [tokens(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", series[0]) if name.strip()]
-    if len(names) < 2:
-        return False
-    names[-1] = names[-1][:6]  # the pattern's last name may run on into the sentence
-    return any(recall(claim.gold_tokens, name) == 1.0 for name in names)
+    """The first sentence answers by a series of names, "A, B and C ...", that includes the gold answer."""
+    first = first_sentence(claim.prediction)
+    return any(recall(claim.gold_tokens, name) == 1.0 for names in name_series(first) for name in names)
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------
@@ -230,11 +277,11 @@ def _answer_part(claim: ReadClaim) -> list[str]:
     if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []
 
-    text = normalise_text(claim.gold)
+    text = claim.gold_reading.plain
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []
 
     subject = re.split(r",(?!\d{3})", text[: verb.start()])[0]
     predicate = re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", text[verb.end() :])[0]
-    return claim.not_asked(tokens(subject)) or claim.not_asked(tokens(predicate))
+    return claim.not_asked(read_answer(subject).tokens) or claim.not_asked(read_answer(predicate).tokens)

@@ -2,18 +2,27 @@
 
 import re
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
-from crag.text.matching import content, count_listed, normalise_text, position_of, recall, split_list, tokens
+from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
+from crag.evaluation.judge.reading import plain_text, read_answer
+from crag.evaluation.judge.reading.names import name_series
+from crag.text.matching import content, count_listed, position_of, recall, split_list
 
+_AUXILIARY = r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would)"
+"""After it comes no plural that is asked for: "which city did chris leave"."""
+_NOT_PLURAL = (
+    "was|is|has|does|this|tennis|sports|business|news|physics|series|politics|economics|mathematics|arts|awards|games"
+    "|olympics|species|states"
+)
+"""Words in -s that are often followed by the noun of a question, "which tennis player", or are verbs."""
 _ASKS_SET = re.compile(
-    r"""
+    rf"""
     \b(?:which|what)\ (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b
     | \b(?:what|who|which|who\ all)\ (?:are|were|have|has)\b
     | \b(?:list|names?|all|members|every|each|top\ \d+)\b
     | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
     # A plural before the verb, "which french films won"; not "which boss has", "what was his".
-    | \b(?:what|which)\ (?:\w+\ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s
-      \ (?:are|were|have|had|did|do|won|play|make)\b
+    | \b(?:what|which)\ (?:(?!{_AUXILIARY}\b)\w+\ ){{0,3}}(?!(?:{_NOT_PLURAL})\b)\w+[^s\W]s
+      \ (?!(?:is|was|has|does)\b)\w
     """,
     re.VERBOSE,
 )
@@ -35,7 +44,7 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
 
-    listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction))
+    listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items))
     if listed > len(items):
         return False, f"the prediction has all {len(items)} items, but lists {listed}"
     return True, f"the prediction has all {len(items)} items"
@@ -47,12 +56,12 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return None
 
     text = _without_parentheses(claim.gold)
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise_text(claim.query)]
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in claim.query_reading.plain]
     if len(quoted) > 1:
-        return [content(tokens(item)) or list(tokens(item)) for item in quoted]
+        return [content(read_answer(item).tokens) or list(read_answer(item).tokens) for item in quoted]
 
     if not claim.is_sentence:
-        return _usable_items([content(tokens(part)) for part in split_list(text)])
+        return _usable_items([content(read_answer(part).tokens) for part in split_list(text)])
 
     verb = CLAUSE_VERB.search(text)
     if verb is None:
@@ -64,7 +73,7 @@ def _clause_items(claim: ReadClaim, clause: str) -> list[list[str]] | None:
     """The items in a part of a gold sentence; None if one of its parts adds nothing to the question."""
     items: list[list[str]] = []
     for part in split_list(clause):
-        part_tokens = tokens(part)
+        part_tokens = read_answer(part).tokens
         if not content(part_tokens):
             continue
         new = claim.not_asked(part_tokens)
@@ -87,12 +96,22 @@ def _count_bare_items(prediction: str) -> int:
     text = _without_parentheses(prediction)
     if CLAUSE_VERB.search(text):
         return 0
-    parts = [content(tokens(part)) for part in split_list(text)]
+    parts = [content(read_answer(part).tokens) for part in split_list(text)]
     return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
 
 
+def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
+    """The number of names in the series that has an item of the gold set, without names of the question."""
+    longest = 0
+    for names in name_series(first_sentence(claim.prediction)):
+        new = [name for name in names if claim.not_asked(name)]
+        if any(recall(item, name) == 1.0 for item in items for name in new):
+            longest = max(longest, len(new))
+    return longest
+
+
 def _without_parentheses(text: str) -> str:
-    return re.sub(r"\([^)]*\)", " ", normalise_text(text)).strip(" .")
+    return re.sub(r"\([^)]*\)", " ", plain_text(text)).strip(" .")
 
 
 def _has_item(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:

@@ -16,7 +16,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 from crag.core.files import DatasetError, check_target, write_whole
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.compare import Comparison, verdicts_title
-from crag.evaluation.judge import Verdict
+from crag.evaluation.judge import Verdict, hedged_line
+from crag.evaluation.judge.base import HEDGED
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.charts import Frame, histogram, interval_band, threshold_frame
 from crag.evaluation.report.confidence import collect_estimates, reliability, threshold_curve
@@ -189,6 +190,8 @@ TEMPLATES.globals |= {
     "interval_or_dash": interval_or_dash,
     "lost_line": lost_line,
     "out_of_time_line": out_of_time_line,
+    "hedged_line": hedged_line,
+    "HEDGED": HEDGED,
     "reliability": reliability,
     "row_id": row_id,
     "run_facts": run_facts,

@@ -20,9 +20,6 @@ from crag.text.matching.names import spellings as spellings
 from crag.text.matching.names import without_article as without_article
 from crag.text.matching.names import without_possessive as without_possessive
 from crag.text.matching.numbers import MAGNITUDES as MAGNITUDES
-from crag.text.matching.numbers import Number as Number
-from crag.text.matching.numbers import read_numbers as read_numbers
-from crag.text.matching.numbers import same_number as same_number
 from crag.text.matching.units import CURRENCIES as CURRENCIES
 from crag.text.matching.units import DAYS as DAYS
 from crag.text.matching.units import MONTHS as MONTHS
@@ -32,6 +29,7 @@ from crag.text.matching.units import UNITS as UNITS
 from crag.text.matching.units import WEEKS as WEEKS
 from crag.text.matching.units import YEARS as YEARS
 from crag.text.matching.units import Unit as Unit
+from crag.text.matching.words import NUMBER_WORDS as NUMBER_WORDS
 from crag.text.matching.words import alike as alike
 from crag.text.matching.words import content as content
 from crag.text.matching.words import count_listed as count_listed

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
+from crag.evaluation.judge.reading import Quantity, read_answer, same_quantity
 from crag.evaluation.judge.rubrics import Rubric
-from crag.text.matching import Number, content, normalise_text, read_numbers, recall, same_number, tokens, words
+from crag.text.matching import content, normalise_text, recall, tokens, words
 
 CONTEXT_RUBRIC = Rubric(
     name="db3-context",
@@ -85,7 +86,7 @@ class RulesContextCheck:
     """A judge of claims whose predictions are contexts: deterministic, and without a model."""
 
     name = "rules"
-    version = "2"
+    version = "3"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: for the first right answer in the context, else for the official one."""
@@ -136,7 +137,7 @@ def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_
     is looked for in the whole context only.
     """
     is_number = bool(claim.gold_numbers)
-    years = [number for number in read_numbers(claim.query) if number.year_like] if is_number else []
+    years = [number for number in claim.query_numbers if number.year_like] if is_number else []
 
     for passage in references:
         if not _has_years(passage, years):
@@ -153,11 +154,11 @@ def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_
         yield context
 
 
-def _has_years(passage: Reference, years: Sequence[Number]) -> bool:
+def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
     if not years:
         return True
-    numbers = read_numbers(passage.whole)
-    return all(any(same_number(year, number) for number in numbers) for year in years)
+    numbers = read_answer(passage.whole).quantities
+    return all(any(same_quantity(year, number) for number in numbers) for year in years)
 
 
 def _is_accepted(claim: ReadClaim, text: str) -> bool:

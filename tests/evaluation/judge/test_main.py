@@ -102,6 +102,15 @@ def test_whole_predictions_on_request(tmp_path: Path, capsys: pytest.CaptureFixt
         assert f"1 judged: 1 {verdict}" in capsys.readouterr().out
 
 
+def test_the_summary_says_what_hedged_abstentions_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", [{**ROWS[4], "prediction": "I'm not sure."}, ROWS[0]])
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl")]) == 0
+    out = capsys.readouterr().out
+    assert '1 answer hedges ("I\'m not sure") and counts as incorrect' in out
+    rows = [record.data for record in read_records(tmp_path / "out.jsonl")]
+    assert [row["reason"].split(":")[0] for row in rows] == ["hedged abstention", "gold phrase"]
+
+
 FEW = {"query": "q", "answer": "a", "prediction": "x"}
 BY = "error: --by alt_ans: no row has that field; fields with one value: answer, ground_truth, judgement, "
 

@@ -106,6 +106,16 @@ def test_lost_answers_are_reported_at_the_head_and_can_be_listed(tmp_path: Path)
     assert [row["lost"] for row in page.data["rows"]] == ["clock", "graph"]
 
 
+def test_hedged_abstentions_are_reported_at_the_head_and_can_be_listed(tmp_path: Path) -> None:
+    reason = "hedged abstention: the prediction says that it cannot tell"
+    page = page_of(tmp_path, records=[record(0, "incorrect", reason=reason), record(1, "correct")])
+    head = page.text.partition("Overview")[0]
+    assert '1 answer hedges ("I\'m not sure") and counts as incorrect' in head
+    links = [tag["href"] for name, tag in page.tags if name == "a" and "judged_by=" in (tag["href"] or "")]
+    assert "#judged_by=hedged+abstention" in links
+    assert "hedges" not in page_of(tmp_path / "none", records=[record(0, "correct")]).text
+
+
 UNLABELLED: dict[str, Any] = {"domain": None, "question_type": None, "static_or_dynamic": None}
 ODD = {**trace(0), "candidates": 3, "seconds": [], "answer": "x", "route": 1, "gates": {}, "context": 5}
 

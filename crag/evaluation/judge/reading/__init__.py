@@ -1,0 +1,84 @@
+"""Reads an answer into typed parts; gold answers, predictions and questions are read by the same code.
+
+| kind | examples | read by | compared by |
+|---|---|---|---|
+| yes or no | "Certainly not.", "He did.", "That is correct." | `polarity` | the same polarity |
+| what is denied | "not X but Y", "X did not found it", "neither X nor Y" | `denial` | left out of the prediction |
+| signs of names | C++, B-, "C sharp" | `names` | a name with another sign is another name |
+| head of a phrase | "the daughter of X", "X's team", "30 km from X" | `names` | X is not named by a complement |
+| quantity | `-$1.25`, "a loss of 3 %", 5 ft 11 in, 450 BC, ₹5 crore | `quantities`, `units` | value, sign, unit, era |
+| bound | "over 4,000", "7 or more", "before 1990" | `quantities` | the same direction |
+| spelled number | "one hundred and twenty", 2½, "half a million" | `spelled` | as the quantity in digits |
+| several numbers | 3-1, 5:3, 7/2, 10 to 12, 2021-22 | `series` | all numbers in order |
+| time of day | 7:30 pm, 19:30, "half past seven" | `series` | the same minute |
+| whole date | 4 July 1939 | `crag.text.matching` | the same day |
+| anything else | a name, a phrase, a list | `crag.text.matching` | as words |
+
+What cannot be read as one of the first kinds is compared as words.
+"""
+
+import datetime as dt
+import functools
+
+from crag.evaluation.judge.reading.quantities import Bound as Bound
+from crag.evaluation.judge.reading.quantities import Quantity as Quantity
+from crag.evaluation.judge.reading.quantities import read_direction as read_direction
+from crag.evaluation.judge.reading.quantities import read_quantities as read_quantities
+from crag.evaluation.judge.reading.quantities import same_bound as same_bound
+from crag.evaluation.judge.reading.quantities import same_quantity as same_quantity
+from crag.evaluation.judge.reading.series import Clock as Clock
+from crag.evaluation.judge.reading.series import Series as Series
+from crag.evaluation.judge.reading.series import numbers_in_order as numbers_in_order
+from crag.evaluation.judge.reading.series import read_clocks as read_clocks
+from crag.evaluation.judge.reading.series import read_series as read_series
+from crag.evaluation.judge.reading.series import same_clock as same_clock
+from crag.evaluation.judge.reading.series import same_series as same_series
+from crag.evaluation.judge.reading.spelled import plain_text as plain_text
+from crag.text.matching import read_dates, tokens, without_dates
+
+
+class Reading:
+    """The typed parts of a text, read when they are needed. `read_answer` makes and caches it.
+
+    `plain` is the text in lower case with all numbers in digits.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.plain = plain_text(text)
+        self.tokens = tokens(self.plain)
+
+    @functools.cached_property
+    def undated(self) -> str:
+        """The plain text without whole dates."""
+        return without_dates(self.plain)
+
+    @functools.cached_property
+    def quantities(self) -> list[Quantity]:
+        """The quantities in order; their positions are in `undated`."""
+        return read_quantities(self.undated)
+
+    @functools.cached_property
+    def series(self) -> list[Series]:
+        """Scores, ranges, ratios and seasons in order; their positions are in `undated`."""
+        return read_series(self.undated)
+
+    @functools.cached_property
+    def clocks(self) -> list[Clock]:
+        """The times of day in order; their positions are in `undated`."""
+        return read_clocks(self.undated)
+
+    @functools.cached_property
+    def dates(self) -> set[dt.date]:
+        """The whole dates."""
+        return read_dates(self.text)
+
+
+@functools.lru_cache(maxsize=4096)
+def read_answer(text: str) -> Reading:
+    """The typed parts of an answer or a question.
+
+    >>> [quantity.value for quantity in read_answer("two and a half million").quantities]
+    [2500000.0]
+    """
+    return Reading(text)

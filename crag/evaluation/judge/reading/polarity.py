@@ -1,0 +1,106 @@
+"""Yes and no, also without the word: "He did.", "Certainly not.", "That is correct"."""
+
+import re
+
+from crag.evaluation.judge.reading.patterns import any_of
+
+_CERTAINLY = any_of(r"(?:most\s|quite\s)?(?:certainly|definitely|absolutely) of\scourse surely")
+_NO = any_of(
+    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) "
+    r"not\s(?:at\sall|yet|really|true|correct|so|quite) "
+    r"(?:probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot i\s(?:do\snot|don't)\s(?:think|believe)\sso "
+    r"i\s(?:think|believe|fear)\snot i\sdoubt\sit by\sno\smeans in\sno\sway far\sfrom\sit on\sthe\scontrary hardly"
+)
+_YES = any_of(
+    r"yes yeah yep yup aye correct true right indeed affirmative i\s(?:think|believe)\sso without\s(?:a\s)?doubt "
+    r"no\sdoubt exactly sure undoubtedly"
+)
+_LEADING = re.compile(
+    rf"""
+    \W{{0,9}} (?:answer\s{{0,9}}:\s{{0,9}})?
+    (?:
+        (?P<no> {_CERTAINLY}\snot | (?!no\sdoubt\b){_NO} )
+      | (?P<yes> {_CERTAINLY} | {_YES} )
+    )\b
+    """,
+    re.VERBOSE,
+)
+_STATEMENT = re.compile(
+    r"""
+    \W{0,9}
+    (?:that|this|it|the\s(?:statement|claim|answer|premise))(?:\sis|\swas|'s)(?P<contracted>n't)?
+    \s(?P<negation>not\s|un)?(?:indeed\s|quite\s|absolutely\s)?
+    (?P<word>correct|right|true|so|accurate|the\scase|a\smyth|a\slie|a\smisconception|untrue|incorrect|wrong|false|inaccurate)\b
+    """,
+    re.VERBOSE,
+)
+"""A sentence about the question as a statement."""
+_FALSE_WORDS = frozenset({"incorrect", "wrong", "false", "inaccurate", "untrue", "a myth", "a lie", "a misconception"})
+
+_AUXILIARY = r"(?:did|do|does|is|are|am|was|were|has|have|had|can|could|will|would|should|must)"
+_SHORT_REPLY = re.compile(
+    rf"""
+    \W{{0,9}} (?:(?:indeed|oh|well|and),?\s)?
+    (?P<subject>[a-z][\w'.-]{{0,30}}(?:\s[a-z][\w'.-]{{0,30}}){{0,3}}?)
+    \s(?P<early>never\s|indeed\s|also\s)?
+    (?: {_AUXILIARY} (?P<negation>n't|\snot|not|\snever)? | (?P<contracted>won't|can't|shan't) )
+    (?:\sbeen|\sbe)? (?:\sso|\sindeed|\stoo|\sany|\sone|\syet)?
+    \s{{0,9}}[.!]{{0,3}}\s{{0,9}}$
+    """,
+    re.VERBOSE,
+)
+"""A whole sentence of a subject and an auxiliary verb: "She did not."; "it's not" is read below."""
+_SHORT_IS_NOT = re.compile(r"\W{0,9}(?:(?:it|he|she|that|there)'s|(?:they|we|you)'re|i'm)\snot\s{0,9}[.!]{0,3}\s{0,9}$")
+_WORD = re.compile(r"[a-z]+")
+_PRONOUNS = frozenset({"he", "she", "it", "they", "i", "we", "you", "that", "this", "there", "those", "these"})
+_ABOUT_PRONOUN = re.compile(rf"{_AUXILIARY}(?:n't)?\s(?:{'|'.join(sorted(_PRONOUNS))})\b")
+"""A question about somebody whom it does not name."""
+_FIRST_SENTENCE = re.compile(r"[^.!?\n;,]{1,200}")
+
+
+def read_leading_word(text: str) -> tuple[bool, str, int] | None:
+    """Whether a text begins with a word that means yes, that word and its end; None if it begins otherwise.
+
+    >>> read_leading_word("certainly not, he lost")
+    (False, 'certainly not', 13)
+    """
+    match = _LEADING.match(text)
+    if match is None:
+        return None
+    word = match["yes"] or match["no"]
+    return match["yes"] is not None, word, match.end()
+
+
+def read_polarity(text: str, question: str = "") -> bool | None:
+    """Whether a text in lower case says yes; None if it says neither. Reads the leading word, then short replies.
+
+    >>> read_polarity("she never did."), read_polarity("that is correct"), read_polarity("in 1990")
+    (False, True, None)
+    """
+    statement = _STATEMENT.match(text)
+    if statement is not None:
+        is_false = statement["word"] in _FALSE_WORDS
+        return is_false is bool(statement["negation"] or statement["contracted"])
+
+    leading = read_leading_word(text)
+    if leading is not None:
+        return leading[0]
+    return _read_short_reply(text, question)
+
+
+def _read_short_reply(text: str, question: str) -> bool | None:
+    """What "she did" says; a reply about somebody whom the question does not name says no."""
+    first = _FIRST_SENTENCE.match(text.lstrip())
+    if first is None:
+        return None
+    if _SHORT_IS_NOT.match(first[0]):
+        return False
+    match = _SHORT_REPLY.match(first[0])
+    if match is None:
+        return None
+    subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
+    question_words = set(_WORD.findall(question))
+    if not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question):
+        return False  # "Bo did" to "did Ann win?"
+    is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
+    return not (match["negation"] or match["contracted"] or is_never)

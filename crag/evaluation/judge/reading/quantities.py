@@ -1,0 +1,503 @@
+"""Quantities in an answer: a number with its sign, unit or currency, era and bound, and their comparison."""
+
+import enum
+import re
+from dataclasses import dataclass, replace
+
+from crag.evaluation.judge.reading.patterns import any_of
+from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, in_base_unit, is_money, units_at
+from crag.text.matching import MAGNITUDES, PERCENT, Unit
+
+SCALES = {**MAGNITUDES, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7, "quadrillion": 1e15}
+
+_NUMBER = re.compile(
+    rf"""
+    (?<![\w.,])                                  # not inside a word or a number: "b2", "1.2.3"
+    (?P<sign>[-+](?=[\d.$€£¥₹]))?                # not the hyphen of "1929-1941", which follows a digit
+    (?P<currency>{CURRENCY_BEFORE})?
+    \s?
+    (?P<inner_sign>(?<=[$€£¥₹])-)?               # "$-5"
+    (?P<digits>
+        \d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?         # "1,234.5"
+      | \d{{1,2}}(?:,\d{{2}})+,\d{{3}}           # "1,50,000", as India writes it
+      | \d*\.\d+
+      | \d+
+    )
+    (?:e(?P<exponent>[+-]?\d{{1,2}})\b)?         # "3.2e5"
+    (?:
+        \s?(?P<percent> % | percent\b | per\ cent\b )
+      | (?:\s|-)?(?P<word> hundred | thousand | lakh | lac | crore | million | billion | trillion | quadrillion
+                         | mn | mln | bn | bln | tn | cr )s?\b
+        (?: \s(?P<second_word> thousand | lakh | crore | million | billion | trillion )s?\b )?   # "2 lakh crore"
+      | (?P<currency_letter>mm?)\b               # a million after a currency only: "180m" can be metres
+      | (?P<letter> [kbt] )\b
+    )?
+    (?P<ordinal>st|nd|rd|th)?
+    (?![\d])                                     # not the first digits of a longer number
+    """,
+    re.VERBOSE,
+)
+
+_EARLIEST_PLAUSIBLE_YEAR = 1000
+_LATEST_PLAUSIBLE_YEAR = 2100
+_TOLERANCE = 0.02
+"""A rounded number differs from the exact one by less than this share of it."""
+_PERCENTAGE_TOLERANCE = 0.05
+"""The same for two percentages."""
+_CONVERSION_TOLERANCE = 0.01
+"""The same for two units of measure: whoever converts rounds too, 200 mph for 320 km/h."""
+_ROUNDED_CONVERSION_TOLERANCE = 0.03
+_EXACT_DIMENSIONS = frozenset({"time", "calendar"})
+"""Dimensions whose units convert without rounding; money is another."""
+_FLOAT_ERROR = 1e-9
+
+
+class Bound(enum.Enum):
+    """What a number limits; `NONE` for a number that is the value itself."""
+
+    NONE = 0
+    OVER = 1
+    AT_LEAST = 2
+    UNDER = -1
+    AT_MOST = -2
+    NEARLY = -3
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether the value is that number or more."""
+        return self.value > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in an answer, with what says what it means.
+
+    `step` is the value of its last written digit: 10 million for "1.23 billion". `units` are the possible units, empty
+    if none is named. `signed`: written with a sign. `direction` is -1 after "a loss of", 1 after "rose by", else 0.
+    `ordinal`: written as 3rd; `grouped`: with thousands separators. `start` and `end` are its position in the text.
+    """
+
+    value: float
+    step: float
+    units: tuple[Unit, ...] = ()
+    bound: Bound = Bound.NONE
+    signed: bool = False
+    direction: int = 0
+    era: str = ""
+    ordinal: bool = False
+    grouped: bool = False
+    start: int = 0
+    end: int = 0
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is a percentage."""
+        return bool(self.units) and self.units[0].dimension == PERCENT.dimension
+
+    @property
+    def currency(self) -> bool:
+        """Whether it is an amount of money."""
+        return bool(self.units) and is_money(self.units[0])
+
+    @property
+    def year_like(self) -> bool:
+        """Whether it could be a calendar year."""
+        is_plain = not (self.units or self.ordinal or self.grouped or self.signed) and self.step == 1
+        return is_plain and (_EARLIEST_PLAUSIBLE_YEAR <= self.value <= _LATEST_PLAUSIBLE_YEAR or bool(self.era))
+
+    def towards(self, asked_direction: int) -> "Quantity":
+        """The same with the sign of its direction: its own, or that of the question "how much did it fall?"."""
+        direction = self.direction or (0 if self.signed else asked_direction)
+        return replace(self, value=direction * abs(self.value)) if direction else self
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+_NO_MORE_THAN = r"(?:no|not)\s" + any_of("more greater higher longer later larger") + r"\sthan"
+_NO_LESS_THAN = r"(?:no|not)\s" + any_of("less fewer lower earlier smaller shorter under") + r"\sthan"
+_AT_MOST = any_of(r"at(?:\sthe)?(?:\svery)?\smost up\sto not\s(?:over|above|exceeding) capped\sat limited\sto <= ≤")
+_AT_LEAST = any_of(r"at(?:\sthe)?(?:\svery)?\sleast not\s(?:under|below) >= ≥")
+_BOUND_BEFORE = re.compile(
+    rf"""
+    (?:
+        # "no more than" before "more than"
+        (?P<at_most> {_NO_MORE_THAN} | {_AT_MOST} | (?:a\s)?maximum(?:\sof)? )
+      | (?P<at_least> {_NO_LESS_THAN} | {_AT_LEAST} | (?:a\s)?minimum(?:\sof)? )
+      | (?P<over> over | (?:more|greater|higher|larger|longer|bigger)\sthan | above | upwards?\sof | in\sexcess\sof
+                | exceed(?:s|ed|ing)? | beyond | > )
+      | (?P<under> under | (?:less|fewer|lower|smaller|shorter)\sthan | below | < )
+      | (?P<nearly> nearly | almost | not\squite )
+      | (?P<after> after | later\sthan )
+      | (?P<before> before | prior\sto | earlier\sthan )
+    )
+    (?:\s(?:about|around|an?|the|some|us|approximately|roughly))?
+    \s?$
+    """,
+    re.VERBOSE,
+)
+"""What says a bound before a number."""
+_OR_MORE = r"\s(?:or|and)\s" + any_of("more over above older up better higher longer") + r"\b"
+_OR_LESS = r"\s(?:or|and)\s" + any_of("less fewer under below younger lower shorter") + r"\b"
+_BOUND_AFTER = re.compile(
+    rf"""
+    (?:\s[a-z]{{1,14}}){{0,2}}?                   # "300 seats or more"
+    (?:
+        # not the sum "300 plus 2"
+        (?P<at_least> \s?\+(?!\d) | \splus\b(?!\s\d) | {_OR_MORE} | \sat\sleast\b | \sminimum\b )
+      | (?P<at_most> {_OR_LESS} | \sat\s(?:the\s)?most\b | \smaximum\b | \stops\b )
+    )
+    """,
+    re.VERBOSE,
+)
+"""What says a bound after a number."""
+_BOUNDS = {
+    "at_most": Bound.AT_MOST,
+    "at_least": Bound.AT_LEAST,
+    "over": Bound.OVER,
+    "under": Bound.UNDER,
+    "nearly": Bound.NEARLY,
+    # Of years only
+    "after": Bound.OVER,
+    "before": Bound.UNDER,
+}
+
+_FALLS = any_of(
+    "loss(?:es)? lost lose[sd]? deficits? shortfalls? declin(?:e[sd]?|ing) decreas(?:e[sd]?|ing) "
+    "drop(?:s|ped|ping)? fell falls? fallen falling down dip(?:s|ped)? slid slump(?:ed)? tumbled plunged shrank "
+    "sank shed cut reduced reduction contracted lower minus negative"
+)
+_RISES = any_of(
+    "gain(?:s|ed|ing)? profits? rose risen rises? rising up increas(?:e[sd]?|ing) grew grown growth climbed "
+    "jumped surged surplus higher advanced positive added"
+)
+_FILLER = any_of("of by was were is about around an? the approximately nearly almost over some net another more than")
+_DIRECTION_BEFORE = re.compile(
+    rf"""
+    \b(?:
+        (?P<down>{_FALLS})
+      | (?P<up>{_RISES})
+      | (?P<deficit>(?:net\s|operating\s)?(?:loss|losses|deficit)\s(?:[a-z]+\s){{1,3}}to)  # "a loss widened to"
+    )
+    (?:\s{_FILLER}){{0,3}}                    # not "to": "it fell to 30" gives a level
+    \s?$
+    """,
+    re.VERBOSE,
+)
+_DIRECTION_AFTER = re.compile(
+    r"""
+    \s(?:(?:in\s)?(?:net|operating|annual|yearly|total|quarterly|points?)\s)?
+    (?:
+        (?P<down> loss(?:es)? | deficit | decline | decrease | drop | fall | dip | slump | reduction | lower | down
+                | (?:less|fewer)(?!\sthan) )
+      | (?P<up> gain | profits? | rise | increase | growth | jump | surplus | higher | up | more(?!\sthan) )
+    )\b
+    """,
+    re.VERBOSE,
+)
+_DIRECTION_WORD = re.compile(rf"\b(?:(?P<down>{_FALLS})|(?P<up>{_RISES}))\b")
+_NOT_COUNTED = any_of(
+    "per an? in on at to from for over during last this that since by and compared year loss profit points? gain drop "
+    "net or but with as below fewer less more lower higher up down degrees? decline decrease fall rise increase after "
+    "before"
+)
+_COUNTS_SOMETHING = re.compile(rf"\s(?!{_NOT_COUNTED}\b)[a-z]")
+"""What follows a number that counts things: "lost 5 games" is no fall of 5."""
+_LEVEL = re.compile(r"\b(?:to|at)\s?$")
+"""What stands before a level, not a change: "it fell to 30"."""
+
+_ERA_AFTER = re.compile(
+    r"""
+    \s?(?:century\s)?
+    (?:
+        (?P<bc> b\.?c\.?e?\b | before\schrist\b )
+      | (?P<ad> a\.?d\b | c\.?e\b | anno\sdomini\b )
+    )
+    """,
+    re.VERBOSE,
+)
+_ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))\s?$")
+
+_LOOK_BACK = 34
+"""Characters before a number that can say its bound or direction."""
+_LONGEST_JOINT = 5
+"""Characters between two parts of a measure: ", and "."""
+_JOINS_PARTS = re.compile(r"\s?(?:,|and\b|-|)\s?")
+_FEET = frozenset({"feet", "'"})
+_INCHES_PER_FOOT = 12
+_INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
+"""The ending of 11 in "6 ft 11 in", `6'11"` and "six foot eleven"."""
+
+
+def read_quantities(text: str) -> list[Quantity]:
+    """The quantities of a text from `plain_text` in order. Its whole dates must be gone.
+
+    >>> [(quantity.value, quantity.units[0].name) for quantity in read_quantities("5 ft 11 in or $-2 million")]
+    [(71.0, 'inches'), (-2000000.0, '$')]
+    """
+    quantities = [_read_quantity(text, match) for match in _NUMBER.finditer(text)]
+    return _join_parts(text, quantities)
+
+
+def read_direction(question: str) -> int:
+    """1 if a question asks how much something rose, -1 how much it fell; 0 if neither or both."""
+    matches = list(_DIRECTION_WORD.finditer(question))
+    is_down = any(match["down"] for match in matches)
+    is_up = any(match["up"] for match in matches)
+    return int(is_up) - int(is_down)
+
+
+def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
+    """The quantity of a match of `_NUMBER`, with what the words around it say."""
+    digits = match["digits"].replace(",", "")
+    decimals = len(digits.partition(".")[2])
+    scale = _read_scale(match)
+    units, end = _read_units(text, match, is_year=scale == 1 and match["digits"].isdigit() and len(digits) == 4)
+
+    # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
+    is_in_brackets = match.start() <= 1 and text[: match.start()] == "(" and text[end:].strip(" .") == ")"
+    is_loss = bool(match["currency"]) and is_in_brackets
+    is_negative = match["sign"] == "-" or bool(match["inner_sign"]) or is_loss
+    value = float(digits) * scale
+
+    quantity = Quantity(
+        value=-value if is_negative else value,
+        step=scale * 10.0**-decimals,
+        units=units,
+        signed=is_negative or bool(match["sign"]),
+        ordinal=bool(match["ordinal"]),
+        grouped="," in match["digits"],
+        start=match.start(),
+        end=end,
+    )
+    return _with_context(text, quantity)
+
+
+def _read_scale(match: re.Match[str]) -> float:
+    """By what the digits are multiplied: 1e12 for "2 lakh crore", 1e5 for "3e5"."""
+    magnitude = match["word"] or match["letter"]
+    if match["currency"] and match["currency_letter"]:
+        magnitude = match["currency_letter"]
+
+    scale = SCALES[magnitude] if magnitude else 1.0
+    if match["second_word"]:
+        scale *= SCALES[match["second_word"]]
+    if match["exponent"]:
+        scale *= 10.0 ** int(match["exponent"])
+    return scale
+
+
+def _read_units(text: str, match: re.Match[str], *, is_year: bool) -> tuple[tuple[Unit, ...], int]:
+    """The possible units of a number and its end: a currency before it, else what follows."""
+    end = match.end()
+    if match["percent"]:
+        return (PERCENT,), end
+    if match["ordinal"] or (is_year and text[end : end + 1] == "s"):
+        return (), end  # 3rd, the 1930s
+
+    # Without a currency the letter is a unit: "75m tall".
+    if match["currency_letter"] and not match["currency"]:
+        end = match.start("currency_letter")
+    following, unit_end = units_at(text, end)
+    if not match["currency"]:
+        return following, unit_end
+
+    # "$5 dollars" names the currency twice.
+    is_named_twice = bool(following) and is_money(following[0])
+    return (currency_before(match["currency"]),), unit_end if is_named_twice else end
+
+
+def _with_context(text: str, quantity: Quantity) -> Quantity:
+    """With what the words around the number say: bound, era and direction."""
+    before = text[max(0, quantity.start - _LOOK_BACK) : quantity.start]
+    era, end = _read_era(text, before, quantity)
+    if era:
+        quantity = replace(quantity, era=era, end=end)
+
+    bound = _read_bound(text, before, quantity)
+    direction = _read_own_direction(text, before, quantity)
+    if bound is Bound.NONE and not direction:
+        return quantity
+    return replace(quantity, bound=bound, direction=direction)
+
+
+def _read_era(text: str, before: str, quantity: Quantity) -> tuple[str, int]:
+    match = _ERA_AFTER.match(text, quantity.end)
+    if match is not None:
+        return str(match.lastgroup), match.end()
+    match = _ERA_BEFORE.search(before)
+    return (str(match.lastgroup) if match else "", quantity.end)
+
+
+def _read_bound(text: str, before: str, quantity: Quantity) -> Bound:
+    match = _BOUND_BEFORE.search(before)
+    if match is not None:
+        name = str(match.lastgroup)
+        # "after 1990", but not "after 3 games"
+        return Bound.NONE if name in {"after", "before"} and not quantity.year_like else _BOUNDS[name]
+    match = _BOUND_AFTER.match(text, quantity.end)
+    return _BOUNDS[str(match.lastgroup)] if match else Bound.NONE
+
+
+def _read_own_direction(text: str, before: str, quantity: Quantity) -> int:
+    """The direction that words beside the number give; the count of something has none: "lost 5 games"."""
+    if quantity.year_like or quantity.ordinal:
+        return 0
+    if not quantity.units and _COUNTS_SOMETHING.match(text, quantity.end):
+        return 0
+
+    match = _DIRECTION_BEFORE.search(before)
+    if match is None:
+        match = None if _LEVEL.search(before) else _DIRECTION_AFTER.match(text, quantity.end)
+    if match is None:
+        return 0
+    return 1 if match["up"] else -1
+
+
+def _join_parts(text: str, quantities: list[Quantity]) -> list[Quantity]:
+    """The parts of a measure as one quantity: 5 ft 11 in, 2 hours and 5 minutes."""
+    joined: list[Quantity] = []
+    for quantity in quantities:
+        if joined:
+            whole = _join_pair(text, joined[-1], quantity)
+            if whole is not None:
+                joined[-1] = whole
+                continue
+        joined.append(quantity)
+    return joined
+
+
+def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+    """Both as one quantity in the smaller unit; None if they are no parts of one measure."""
+    gap = text[first.end : second.start]
+    if not first.units or len(gap) > _LONGEST_JOINT or not _JOINS_PARTS.fullmatch(gap):
+        return None
+
+    whole_unit = first.units[0]
+    if not second.units:
+        second = _in_inches(text, whole_unit, second)
+    for part_unit in second.units:
+        is_same_dimension = part_unit.dimension == whole_unit.dimension
+        # A part is less than one of the larger unit: "2 hours 5 minutes".
+        if is_same_dimension and second.value * part_unit.size < whole_unit.size:
+            parts_in_whole = float(whole_unit.size / part_unit.size)
+            value = parts_in_whole * first.value + second.value
+            return replace(first, value=value, step=second.step, units=(part_unit,), end=second.end)
+    return None
+
+
+def _in_inches(text: str, whole_unit: Unit, number: Quantity) -> Quantity:
+    """A number after feet as inches if it can be: the 11 of "6 ft 11 in"; else as it is."""
+    inches = _INCHES.match(text, number.end)
+    if inches is None or whole_unit.name not in _FEET or number.value >= _INCHES_PER_FOOT:
+        return number
+    unit = Unit("inches", "length", whole_unit.size / _INCHES_PER_FOOT)
+    return replace(number, units=(unit,), end=inches.end())
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+
+
+def same_quantity(gold: Quantity, answer: Quantity) -> bool:
+    """Whether two quantities are the same: era, unit, sign and value; `step` says how a value was rounded.
+
+    A unit that only one names is no fault; two currencies differ. Bounds are left to `same_bound`.
+
+    >>> kilometres, miles = read_quantities("830 km, 516 miles")
+    >>> same_quantity(kilometres, miles)
+    True
+    """
+    if "bc" in (gold.era, answer.era) and gold.era != answer.era:
+        return False
+    if gold.percent != answer.percent and (gold.currency or answer.currency):
+        return False
+
+    # A share instead of a percentage: 0.12 for 12 %.
+    if gold.percent and not answer.units and abs(answer.value) < 1 <= abs(gold.value):
+        answer = replace(answer, value=100 * answer.value, step=100 * answer.step, units=gold.units)
+    elif answer.percent and not gold.units and abs(gold.value) < 1 <= abs(answer.value):
+        gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
+
+    if not gold.units or not answer.units:
+        return _same_value(_in_whole_currency(gold), _in_whole_currency(answer))
+    return any(
+        _same_in_base_unit(gold, gold_unit, answer, answer_unit)
+        for gold_unit in gold.units
+        for answer_unit in answer.units
+        if gold_unit.dimension == answer_unit.dimension
+    )
+
+
+def _in_whole_currency(quantity: Quantity) -> Quantity:
+    """Cents as dollars: a bare 0.31 beside 31 cents is dollars."""
+    if not quantity.currency or quantity.units[0].size == 1:
+        return quantity
+    size = float(quantity.units[0].size)
+    return replace(quantity, value=size * quantity.value, step=size * quantity.step)
+
+
+def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer_unit: Unit) -> bool:
+    if gold_unit == answer_unit:
+        return _same_value(gold, answer)
+
+    gold_value = in_base_unit(gold.value, gold_unit)
+    answer_value = in_base_unit(answer.value, answer_unit)
+    difference = abs(gold_value - answer_value)
+    gold_step = gold.step * float(gold_unit.size)
+    answer_step = answer.step * float(answer_unit.size)
+    is_exact = gold_unit.dimension in _EXACT_DIMENSIONS or is_money(gold_unit)
+    if difference <= (0.0 if is_exact else _CONVERSION_TOLERANCE) * abs(gold_value) + _FLOAT_ERROR:
+        return True
+    is_rounded = difference <= 0.5 * max(gold_step, answer_step)
+    return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
+
+
+def _same_value(gold: Quantity, answer: Quantity) -> bool:
+    """Whether the values are equal, or one is the other rounded, less than 2 % away (shares: 5 %)."""
+    difference = abs(gold.value - answer.value)
+    if difference <= _FLOAT_ERROR * max(1.0, abs(gold.value)):
+        return True
+
+    # Years and whole numbers are not rounded.
+    if gold.year_like or (gold.step == 1 and answer.step == 1):
+        return False
+    tolerance = _PERCENTAGE_TOLERANCE if gold.percent and answer.percent else _TOLERANCE
+    return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
+
+
+_ROUND_STEP = 1_000
+_ROUND = 100
+"""From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
+
+
+def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approximate: bool) -> bool:
+    """Whether the bounds of two equal or nearly equal values agree.
+
+    Two bounds must have the same direction; "nearly 4,000" contradicts "over 4,000". A gold "over 4,000" or "at least
+    4,000" is met by 4,000 and by 4,032, not by 3,990; "under 4,000" by no number that is equal. An answer with a bound
+    does not say a gold value without one, "fewer than 7" for 7, unless the question asks for a limit, the bound is true
+    of an approximate value, or 4,032 was rounded.
+    """
+    if Bound.NEARLY in {gold.bound, answer.bound}:
+        return not (gold.bound.is_lower or answer.bound.is_lower)
+    if gold.bound is not Bound.NONE and answer.bound is not Bound.NONE:
+        return gold.bound.is_lower == answer.bound.is_lower
+    if gold.bound is answer.bound:
+        return True
+
+    limit, value = (gold, answer) if answer.bound is Bound.NONE else (answer, gold)
+    excess = value.value - limit.value if limit.bound.is_lower else limit.value - value.value
+    is_equal = abs(excess) <= _FLOAT_ERROR * max(1.0, abs(limit.value))
+    if not is_equal:
+        return excess > 0
+    return _allows_equal(limit, value, is_gold=limit is gold, is_loose=is_approximate, asks_limit=asks_limit)
+
+
+def _allows_equal(limit: Quantity, value: Quantity, *, is_gold: bool, is_loose: bool, asks_limit: bool) -> bool:
+    """Whether the limit of a bound and the same value without one agree."""
+    if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
+        return is_gold or asks_limit
+    if limit.bound is Bound.UNDER or limit.year_like:
+        return False
+
+    is_round = abs(limit.value) >= _ROUND and (is_gold or is_loose or value.step >= _ROUND_STEP)
+    return is_round or (asks_limit and not is_gold)

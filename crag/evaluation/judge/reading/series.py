@@ -1,0 +1,202 @@
+"""Several numbers in an order that means something: scores, records, ratios, odds, ranges, seasons, times of day."""
+
+import re
+from dataclasses import dataclass
+
+_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_BC = r"b\.?c\.?e?\b"
+_AFTER_NUMBER = rf"(?:%|{_BC}|a\.?d\b|c\.?e\b)"
+_SERIES = re.compile(
+    rf"""
+    (?<![\w.,/:])(?<!\d-)
+    (?P<first>['$€£¥₹]?(?:{_NUMBER}))(?:\s?{_AFTER_NUMBER})?
+    (?P<rest>
+        (?:
+            (?:
+                \s?[-:/x×]\s?
+              | \s(?:to|out\sof|until|by)\s
+              | \sin\s(?=\d{{1,2}}\b|100\b)       # "3 in 5"; not "3 in 1990"
+            )
+            ['$€£¥₹]?(?:{_NUMBER})(?:\s?{_AFTER_NUMBER})?
+        ){{1,4}}
+    )
+    (?! [\w/] | [-:]\d )                         # the whole series: not "10-6" of "10-6-1"
+    """,
+    re.VERBOSE,
+)
+_BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
+_ERA = re.compile(rf"(?<=[\s\d]){_BC}")
+_DIGITS = re.compile(_NUMBER)
+_SEPARATOR = re.compile(r"\s?([-:/x×])\s?|\s(to|out of|in|by|until)\s")
+
+_CLOCK = re.compile(
+    r"""
+    (?<![\w.,:/-])
+    (?: (?P<noon>noon|midday) | (?P<midnight>midnight)
+      | (?: (?P<half>half\spast) | (?P<quarter>quarter\spast) | (?P<quarter_to>quarter\sto) )\s(?P<told_hour>\d{1,2})
+      | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
+    )
+    (?P<oclock>\s?o'?clock)?
+    (?:
+        \s?(?P<half_day>[ap]\.?m\b)
+      | \s(?P<early>in\sthe\smorning)
+      | \s(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)
+    )?
+    """,
+    re.VERBOSE,
+)
+_HALF_DAY = 12 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers that belong together, in order. `separator` is "-", ":" or "/"; words such as "to" count as "-"."""
+
+    numbers: tuple[float, ...]
+    separator: str
+    is_bc: bool = False
+    start: int = 0
+    end: int = 0
+
+    @property
+    def is_season(self) -> bool:
+        """Whether it is two years in a row or more: 2021-22, 1929-1941."""
+        return len(self.numbers) == 2 and all(1000 <= year <= 2100 for year in self.numbers)
+
+    @property
+    def is_short_season(self) -> bool:
+        """Whether it can be a season of two short years: 98/99."""
+        return len(self.numbers) == 2 and self.numbers[1] == (self.numbers[0] + 1) % 100
+
+    @property
+    def share(self) -> float | None:
+        """The value of a fraction: 0.75 of 3/4."""
+        if len(self.numbers) != 2 or self.separator != "/" or not 0 < self.numbers[0] < self.numbers[1]:
+            return None
+        return self.numbers[0] / self.numbers[1]
+
+    @property
+    def seconds(self) -> frozenset[float]:
+        """What a duration with colons can mean: 2:05 is two hours or two minutes and five."""
+        if self.separator != ":" or len(self.numbers) > 3:
+            return frozenset()
+        in_smallest = 0.0
+        for number in self.numbers:
+            in_smallest = 60 * in_smallest + number
+        return frozenset({in_smallest} if len(self.numbers) == 3 else {in_smallest, 60 * in_smallest})
+
+
+def read_series(text: str) -> list[Series]:
+    """The series in a text from `plain_text`. Its whole dates must be gone.
+
+    >>> [series.numbers for series in read_series("3-1, between 10 and 12, 2021/22")]
+    [(3.0, 1.0), (10.0, 12.0), (2021.0, 2022.0)]
+    """
+    series: list[Series] = []
+    for match in _SERIES.finditer(text):
+        digits = _DIGITS.findall(match[0])
+        separators = {sign or "-" for sign, _ in _SEPARATOR.findall(match["rest"])}
+        separator = separators.pop() if len(separators) == 1 else "-"
+        if " out of " in match["rest"] or " in " in match["rest"]:
+            separator = "/"
+        numbers = _read_numbers(digits)
+        is_bc = bool(_ERA.search(match[0]))
+        series.append(Series(numbers, separator, is_bc=is_bc, start=match.start(), end=match.end()))
+    for match in _BETWEEN.finditer(text):
+        numbers = _read_numbers([match["first"], match["second"]])
+        series.append(Series(numbers, "-", start=match.start(), end=match.end()))
+    return sorted(series, key=lambda item: item.start)
+
+
+def _read_numbers(digits: list[str]) -> tuple[float, ...]:
+    """The numbers; the second of two years may be short: 1999-00 is 1999-2000."""
+    numbers = [float(number.replace(",", "")) for number in digits]
+    is_year_pair = len(digits) == 2 and len(digits[0]) == 4 and len(digits[1]) == 2 and 1000 <= numbers[0] <= 2100
+    if is_year_pair:
+        century = numbers[0] // 100 * 100
+        numbers[1] += century if numbers[1] > numbers[0] % 100 else century + 100
+    return tuple(numbers)
+
+
+# --- times of day -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day in minutes after midnight; `is_sure` if it cannot be the other half of the day."""
+
+    minutes: int
+    is_sure: bool
+    start: int = 0
+    end: int = 0
+
+
+def read_clocks(text: str) -> list[Clock]:
+    """The times of day in a text from `plain_text`.
+
+    >>> read_clocks("half past 7 or 7:30 p.m.")
+    [Clock(minutes=450, is_sure=False, start=0, end=11), Clock(minutes=1170, is_sure=True, start=15, end=23)]
+    """
+    clocks = [_read_clock(match) for match in _CLOCK.finditer(text)]
+    return [clock for clock in clocks if clock is not None]
+
+
+def _read_clock(match: re.Match[str]) -> Clock | None:
+    if match["noon"] or match["midnight"]:
+        return Clock(_HALF_DAY if match["noon"] else 0, True, match.start(), match.end())
+
+    is_told = match["told_hour"] is not None
+    half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")
+    if not (is_told or match["minute"] or match["oclock"] or half_day):
+        return None  # only a number
+
+    if match["sign"] == "." and not half_day:
+        return None  # a decimal number
+
+    hour = int(match["told_hour"] or match["hour"])
+    minute = int(match["minute"] or 0)
+    if match["half"]:
+        minute = 30
+    elif match["quarter"] or match["quarter_to"]:
+        minute = 15 if match["quarter"] else -15
+    if hour > 24 or (half_day and not 1 <= hour <= 12):
+        return None
+
+    minutes = 60 * hour + minute
+    if half_day:
+        is_afternoon = half_day.startswith("p")
+        minutes = 60 * (hour % 12) + minute + (_HALF_DAY if is_afternoon else 0)
+    is_sure = bool(half_day) or hour > 12 or hour == 0
+    return Clock(minutes % (2 * _HALF_DAY), is_sure, match.start(), match.end())
+
+
+def same_clock(gold: Clock, answer: Clock) -> bool:
+    """Whether two times of day are the same; 7:30 fits 7:30 pm and 19:30.
+
+    >>> same_clock(*read_clocks("7:30 pm, 19:30"))
+    True
+    """
+    if gold.is_sure and answer.is_sure:
+        return gold.minutes == answer.minutes
+    return gold.minutes % _HALF_DAY == answer.minutes % _HALF_DAY
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+
+
+def same_series(gold: Series, answer: Series) -> bool:
+    """Whether all numbers are equal in order, however they are separated; 98/99 is the season 1998-99."""
+    if gold.is_bc is not answer.is_bc:
+        return False
+    if gold.is_season and answer.is_short_season:
+        return answer.numbers == tuple(number % 100 for number in gold.numbers)
+    return gold.numbers == answer.numbers
+
+
+def numbers_in_order(gold: Series, text: str) -> bool:
+    """Whether a text has the numbers in their order, with words between them: "Oslo 3, Bergen 1" for 3-1."""
+    remaining = list(gold.numbers)
+    for digits in _DIGITS.findall(text):
+        if remaining and float(digits.replace(",", "")) == remaining[0]:
+            remaining.pop(0)
+    return not remaining

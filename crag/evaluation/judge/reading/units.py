@@ -1,0 +1,190 @@
+"""Units and currencies of quantities: how they are written, and conversion inside one dimension.
+
+Builds on the units that questions calculate with (`crag.text.matching.units`) and adds area, volume, speed, memory,
+power, temperature and more currencies. Not pint: its registry takes 0.7 s to start, 300 times a verdict.
+"""
+
+import re
+from fractions import Fraction
+
+from crag.text.matching import CURRENCIES, PERCENT, UNITS, Unit
+
+CELSIUS = Unit("°C", "temperature")
+FAHRENHEIT = Unit("°F", "temperature")
+KELVIN = Unit("K", "temperature")
+_LETTER_M = Unit("m?", "length")
+_ONE_STROKE = Unit("'", "length", Fraction(3_048, 10_000))
+_TWO_STROKES = Unit('"', "length", Fraction(254, 10_000))
+_ANGLE = Unit("degrees", "angle")
+POUNDS_STERLING = CURRENCIES["£"]
+
+_FOREIGN = {
+    "C$": ("c$", "ca$", "cad", "canadian dollar"),
+    "A$": ("a$", "au$", "aud", "australian dollar"),
+    "NZ$": ("nz$", "nzd", "new zealand dollar"),
+    "HK$": ("hk$", "hkd", "hong kong dollar"),
+    "S$": ("s$", "sgd", "singapore dollar"),
+    "R$": ("r$", "brl", "brazilian real", "reais"),
+    "CN¥": ("cny", "rmb", "yuan", "renminbi"),
+    "CHF": ("chf", "swiss franc"),
+    "₩": ("₩", "krw", "korean won"),
+    "₽": ("₽", "ruble", "rouble"),
+    "SEK": ("sek", "swedish krona", "swedish kronor"),
+    "NOK": ("nok", "norwegian krone", "norwegian kroner"),
+    "DKK": ("dkk", "danish krone", "danish kroner"),
+    "MX$": ("mx$", "mxn", "mexican peso"),
+    "ZAR": ("zar", "rand"),
+    "AED": ("aed", "dirham"),
+    "SAR": ("sar", "riyal"),
+    "₺": ("₺", "turkish lira"),
+}
+_FOREIGN_UNITS = {name: Unit(name, f"money in {name}") for name in _FOREIGN}
+_PREFIXES = {
+    "us$": CURRENCIES["$"], "usd": CURRENCIES["$"], "eur": CURRENCIES["€"], "gbp": POUNDS_STERLING,
+    "jpy": CURRENCIES["¥"], "inr": CURRENCIES["₹"], "rs": CURRENCIES["₹"], "rs.": CURRENCIES["₹"],
+    **CURRENCIES,
+    **{form: _FOREIGN_UNITS[name] for name, forms in _FOREIGN.items() for form in forms if len(form) <= 3},
+}  # fmt: skip
+"""What stands before an amount of money, in lower case."""
+
+CURRENCY_BEFORE = "|".join(re.escape(form) for form in sorted(_PREFIXES, key=len, reverse=True))
+"""The alternatives of a pattern."""
+
+
+def _words(*forms: str) -> str:
+    return "|".join(rf"{re.escape(form)}s?\b" if form[-1].isalpha() else re.escape(form) for form in forms)
+
+
+_PER_HOUR = r"(?:\s?/\s?h(?:r|our)?\b|\sper\shour\b|\san\shour\b|/hr?\b)"
+_PER_SECOND = r"(?:\s?/\s?s(?:ec)?\b|\sper\ssecond\b|\sa\ssecond\b)"
+_SQUARE = r"(?:sq\.?|square)\s"
+
+_LONGER: tuple[tuple[str, Unit], ...] = (
+    # Speed
+    (rf"(?:kilomet(?:er|re)s?|kms?){_PER_HOUR}|km/?h\b|kph\b|kmph\b", Unit("km/h", "speed", Fraction(1_000, 3_600))),
+    (rf"(?:miles?|mi){_PER_HOUR}|mph\b", Unit("mph", "speed", Fraction(1_609_344, 3_600_000))),
+    (rf"(?:met(?:er|re)s?|m){_PER_SECOND}", Unit("m/s", "speed")),
+    (rf"(?:kilomet(?:er|re)s?|km){_PER_SECOND}", Unit("km/s", "speed", Fraction(1_000))),
+    (r"knots?\b|kn\b", Unit("knots", "speed", Fraction(1_852, 3_600))),
+    # Area
+    (rf"{_SQUARE}(?:kilomet(?:er|re)s?|km)\b|km2\b|km\^2", Unit("km²", "area", Fraction(1_000_000))),
+    (rf"{_SQUARE}(?:met(?:er|re)s?|m)\b|m2\b|m\^2", Unit("m²", "area")),
+    (rf"{_SQUARE}(?:miles?|mi)\b|mi2\b", Unit("sq mi", "area", Fraction(2_589_988_110_336, 1_000_000))),
+    (rf"{_SQUARE}(?:feet|foot|ft)\b|ft2\b", Unit("sq ft", "area", Fraction(9_290_304, 100_000_000))),
+    (r"hectares?\b|ha\b", Unit("ha", "area", Fraction(10_000))),
+    (r"acres?\b", Unit("acres", "area", Fraction(40_468_564_224, 10_000_000))),
+    # Volume
+    (r"(?:cubic\s(?:met(?:er|re)s?|m)|m3)\b", Unit("m³", "volume", Fraction(1_000))),
+    (r"millilit(?:er|re)s?\b|ml\b", Unit("ml", "volume", Fraction(1, 1_000))),
+    (r"lit(?:er|re)s?\b|l\b", Unit("litres", "volume")),
+    (r"(?:us\s)?gallons?\b|gal\b", Unit("gallons", "volume", Fraction(3_785_411_784, 1_000_000_000))),
+    # Temperature, after `normalise_text` wrote "°C" out
+    (r"degrees?\s(?:celsius|centigrade|c\b)|celsius\b|centigrade\b|c\b", CELSIUS),
+    (r"degrees?\s(?:fahrenheit|f\b)|fahrenheit\b|f\b", FAHRENHEIT),
+    (r"kelvins?\b|degrees?\skelvin\b|k\b", KELVIN),
+    (r"degrees?\b|°", _ANGLE),
+    # Memory
+    *((rf"{word}bytes?\b|{short}\b", Unit(short, "memory", Fraction(1_000**power)))
+      for power, word, short in ((1, "kilo", "kb"), (2, "mega", "mb"), (3, "giga", "gb"), (4, "tera", "tb"))),
+    # Power, energy, frequency, voltage
+    *((rf"{word}{name}s?\b|{short}{letter}\b", Unit(f"{short}{letter}", name, Fraction(1_000**power)))
+      for name, letter in (("watt", "w"), ("hertz", "hz"), ("volt", "v"))
+      for power, word, short in ((0, "", ""), (1, "kilo", "k"), (2, "mega", "m"), (3, "giga", "g"))),
+    (r"horsepower\b|hp\b|bhp\b", Unit("hp", "watt", Fraction(7_457, 10))),
+    *((rf"{word}watt[ -]?hours?\b|{short}wh\b", Unit(f"{short}Wh", "energy", Fraction(1_000**power)))
+      for power, word, short in ((0, "", ""), (1, "kilo", "k"), (2, "mega", "m"), (3, "giga", "g"), (4, "tera", "t"))),
+    # Length and weight beside those of `UNITS`
+    (r"nautical\smiles?\b|nmi\b", Unit("nautical miles", "length", Fraction(1_852))),
+    (r"light[ -]years?\b|ly\b", Unit("light years", "length", Fraction(9_460_730_472_580_800))),
+    (r"nanomet(?:er|re)s?\b|nm\b", Unit("nm", "length", Fraction(1, 1_000_000_000))),
+    (r"fortnights?\b", Unit("fortnights", "time", Fraction(14 * 86_400))),
+    (r"stone\b|st\b", Unit("stone", "weight", Fraction(635_029_318, 100_000_000))),
+    (r"tons?\b", Unit("tons", "weight", Fraction(1_000))),
+    # Shares
+    (r"basis\spoints?\b|bps\b", Unit("basis points", "percent", Fraction(1, 100))),
+    (r"percentage\spoints?\b", PERCENT),
+    # Money
+    *((_words(*forms), _FOREIGN_UNITS[name]) for name, forms in _FOREIGN.items()),
+    (r"(?:us\s|american\s)dollars?\b", CURRENCIES["$"]),
+    (r"cents?\b", Unit("cents", CURRENCIES["$"].dimension, Fraction(1, 100))),
+    (r"pence\b", Unit("pence", POUNDS_STERLING.dimension, Fraction(1, 100))),
+    (r"pounds?\ssterling\b|british\spounds?\b|gbp\b|£", POUNDS_STERLING),
+    (r"yen\b|jpy\b|¥", CURRENCIES["¥"]),
+    (r"(?:indian\s)?rupees?\b|inr\b|rs\b|₹", CURRENCIES["₹"]),
+    (r"\$", CURRENCIES["$"]),
+    (r"€", CURRENCIES["€"]),
+    # A letter or sign with several meanings
+    (r"m\b", _LETTER_M),
+    ("'", _ONE_STROKE),
+    ('"', _TWO_STROKES),
+)  # fmt: skip
+"""Looked for before `UNITS`, as "miles per hour" begins with a unit of length."""
+
+_SHORTER: tuple[tuple[str, Unit], ...] = (
+    (r"h\b", Unit("hours", "time", Fraction(3_600))),
+    (r"s\b", Unit("seconds", "time")),
+)
+_ALL = (*_LONGER, *UNITS, *_SHORTER)
+
+_OTHER_MEANINGS = {
+    "pounds": (POUNDS_STERLING,),
+    "degrees": (CELSIUS, FAHRENHEIT),
+    "m?": (Unit("minutes", "time", Fraction(60)),),
+    "'": (Unit("minutes", "time", Fraction(60)),),
+    '"': (Unit("seconds", "time"),),
+}
+"""More meanings of a unit's spelling: "20 pounds" can be money, "5 m" minutes, 4'20" a time."""
+
+_UNIT = re.compile("|".join(f"(?P<u{index}>{spelling})" for index, (spelling, _) in enumerate(_ALL)))
+_UNIT_AFTER = re.compile(r"[\s-]?")
+
+_ASKED_UNIT = re.compile(r"\b(?:how many|how much|in(?: how many)?)\s(?=[a-z°])")
+"""What a unit follows in a question: "how many miles", "in kilometres"."""
+
+
+def units_at(text: str, position: int) -> tuple[tuple[Unit, ...], int]:
+    """The possible units whose spelling begins at the position, after a blank or hyphen, and its end.
+
+    >>> units_at("5 miles", 1)
+    ((Unit(name='miles', dimension='length', size=Fraction(201168, 125)),), 7)
+    """
+    gap = _UNIT_AFTER.match(text, position)
+    start = gap.end() if gap else position
+    match = _UNIT.match(text, start)
+    if match is None or match.lastgroup is None:
+        return (), position
+
+    unit = _ALL[int(match.lastgroup.removeprefix("u"))][1]
+    return (unit, *_OTHER_MEANINGS.get(unit.name, ())), match.end()
+
+
+def currency_before(symbol: str) -> Unit:
+    """The currency of a symbol or code before an amount."""
+    return _PREFIXES[symbol]
+
+
+def asked_units(question: str) -> tuple[Unit, ...]:
+    """The units that a question asks for, "how many miles ..."; empty if it names none."""
+    for match in _ASKED_UNIT.finditer(question):
+        units, end = units_at(question, match.end())
+        if units and end - match.end() > 1:  # a single letter is no unit in a question
+            return units
+    return ()
+
+
+def in_base_unit(value: float, unit: Unit) -> float:
+    """The value in the base unit of its dimension: metres, kilograms, degrees Celsius.
+
+    >>> in_base_unit(212, FAHRENHEIT)
+    100.0
+    """
+    if unit == FAHRENHEIT:
+        return (value - 32) / 1.8
+    if unit == KELVIN:
+        return value - 273.15
+    return value * float(unit.size)
+
+
+def is_money(unit: Unit) -> bool:
+    """Whether the unit is a currency or a part of one."""
+    return unit.dimension.startswith("money")
