@@ -1,8 +1,8 @@
 """Writes spelled numbers in digits: number words, fractions, powers of ten.
 
 Why not a library: of the parsers tried, pint takes 0.4 s to import and another 0.3 s to build its registry, quantulum3
-3.6 s until its first answer. text2num and word2number are light (0.01 s), but leave "one and a half million", "two
-thirds", "2½" and "nineteen eighty-four" as they are, which is most of what answers need.
+3.6 s until its first answer. text2num is light (0.01 s), but leaves "one and a half million", "two thirds" and
+"nineteen eighty-four" as they are, which is most of what answers need.
 """
 
 import functools
