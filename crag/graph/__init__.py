@@ -47,7 +47,10 @@ KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 
 
 def open_knowledge_graph(
-    settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None, kg_url: str = ""
+    settings: KnowledgeGraphSettings | None,
+    model: LanguageModel,
+    dense: DenseEncoder | None,
+    kg_url: str = "",
 ) -> KnowledgeGraph:
     """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
     Raises SettingsError: the variable is not an http address.

@@ -135,7 +135,11 @@ class KnowledgeGraphPath:
         return f": they name {', '.join(dates)}, for which the question gives no reason"
 
     def _run_programs(
-        self, queries: Sequence[Query], written_calls: Sequence[WrittenCalls], doubts: Sequence[str], deadline: Deadline
+        self,
+        queries: Sequence[Query],
+        written_calls: Sequence[WrittenCalls],
+        doubts: Sequence[str],
+        deadline: Deadline,
     ) -> list[ProgramResult | None]:
         """The outcome of each question's program, all run at once; None where there is nothing to run."""
         tasks: dict[int, Task] = {}
@@ -166,7 +170,12 @@ class KnowledgeGraphPath:
         return self._with_results(lookup, query, written.domain, written.program, outcome.results)
 
     def _with_results(
-        self, lookup: Lookup, query: Query, domain: Domain, program: Program, results: Sequence[Result]
+        self,
+        lookup: Lookup,
+        query: Query,
+        domain: Domain,
+        program: Program,
+        results: Sequence[Result],
     ) -> Lookup:
         """The lookup with the results of its program: facts, statuses and perhaps a direct answer."""
         facts = build_facts(results)

@@ -217,7 +217,11 @@ class ProgramRun:
         return Result(call_text, Status.OK, tuple(selection.matching), values, text)
 
     def _select_inner_rows(
-        self, column: Column, selection: _Selection, statement: Call | Sort, call_text: str
+        self,
+        column: Column,
+        selection: _Selection,
+        statement: Call | Sort,
+        call_text: str,
     ) -> Result:
         """Select a key that holds rows of another table: the next statement works on those rows."""
         inner_rows: list[Row] = []

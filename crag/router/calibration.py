@@ -26,7 +26,9 @@ def log_softmax(logits: NDArray[np.floating[Any]]) -> LogProbabilities:
 
 
 def mix_log_probabilities(
-    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, weights: MixingWeights
+    encoder: LogProbabilities | None,
+    ngrams: LogProbabilities | None,
+    weights: MixingWeights,
 ) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
@@ -42,7 +44,9 @@ def mix_log_probabilities(
 
 
 def fit_mixing_weights(
-    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, classes: NDArray[np.int64]
+    encoder: LogProbabilities | None,
+    ngrams: LogProbabilities | None,
+    classes: NDArray[np.int64],
 ) -> MixingWeights:
     """The non-negative weights that maximise the probability of the true classes.
 
@@ -78,7 +82,9 @@ def fit_mixing_weights(
 
 
 def expected_calibration_error(
-    probabilities: NDArray[np.floating[Any]], classes: NDArray[np.int64], bins: int = RELIABILITY_BINS
+    probabilities: NDArray[np.floating[Any]],
+    classes: NDArray[np.int64],
+    bins: int = RELIABILITY_BINS,
 ) -> float:
     """The mean distance between the predicted class's probability and its accuracy.
 

@@ -16,7 +16,10 @@ HEADING_CHARACTERS = 400
 
 
 def chunk_pages(
-    searches: Sequence[PageSearch], settings: WebSettings, token_offsets: TokenOffsets | None, deadline: Deadline
+    searches: Sequence[PageSearch],
+    settings: WebSettings,
+    token_offsets: TokenOffsets | None,
+    deadline: Deadline,
 ) -> None:
     """Fill in the `chunks` of each search. At the deadline the texts that are left get no chunks.
 

@@ -17,7 +17,11 @@ TITLE_CHARACTERS = 120
 
 
 def build_context(
-    passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
+    passages: Sequence[Passage],
+    settings: ContextSettings,
+    tokens: TokenCounter,
+    *,
+    max_tokens: int | None = None,
 ) -> tuple[str, tuple[Passage, ...]]:
     """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
 

@@ -68,7 +68,11 @@ class WebPath:
     """
 
     def __init__(
-        self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
+        self,
+        settings: WebSettings,
+        dense: DenseEncoder | None,
+        cross: CrossEncoder | None,
+        tokens: TokenCounter,
     ) -> None:
         self._settings = settings
         self._dense = dense

@@ -161,7 +161,10 @@ def question_share(query: str, text: str) -> float:
 
 
 def cosines(
-    encoder: DenseEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+    encoder: DenseEncoder | None,
+    queries: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    deadline: Deadline,
 ) -> list[NDArray[np.float32]]:
     """Cosine of each query with each of its texts; NaN if the deadline came first.
 
@@ -194,7 +197,10 @@ def cosines(
 
 
 def cross_encoder_logits(
-    encoder: CrossEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+    encoder: CrossEncoder | None,
+    queries: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    deadline: Deadline,
 ) -> list[list[float | None]]:
     """Raw logit of each query with each of its texts (best first); None if the deadline came first.
 

@@ -16,7 +16,10 @@ SCORE_NAME = "cross_encoder"
 
 
 def rerank(
-    searches: Sequence[PageSearch], cross_encoder: CrossEncoder | None, settings: RerankSettings, deadline: Deadline
+    searches: Sequence[PageSearch],
+    cross_encoder: CrossEncoder | None,
+    settings: RerankSettings,
+    deadline: Deadline,
 ) -> None:
     """Keep the `top_k` passages of each search; those that ran out of time follow in their retrieval order."""
     questions = [search.query.text for search in searches]

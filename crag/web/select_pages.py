@@ -25,7 +25,10 @@ _DATE_IN_URL = re.compile(r"/(20\d\d)[/-](\d\d?)[/-](\d\d?)(?!\d)")
 
 
 def select_pages(
-    queries: Sequence[Query], settings: PageSelectionSettings, cross_encoder: CrossEncoder | None, deadline: Deadline
+    queries: Sequence[Query],
+    settings: PageSelectionSettings,
+    cross_encoder: CrossEncoder | None,
+    deadline: Deadline,
 ) -> list[PageSearch]:
     """Start one search per question, with at most `settings.keep` pages to read, best first (db3 3.1).
 

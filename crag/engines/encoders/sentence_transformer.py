@@ -12,7 +12,10 @@ from crag.settings import CrossEncoderSettings, DenseEncoderSettings
 
 
 def _load_model(
-    class_name: str, folder: Path, settings: DenseEncoderSettings | CrossEncoderSettings, **arguments: object
+    class_name: str,
+    folder: Path,
+    settings: DenseEncoderSettings | CrossEncoderSettings,
+    **arguments: object,
 ) -> Any:  # noqa: ANN401 - untyped library
     """A `SentenceTransformer` or `CrossEncoder`, without transformers' progress bar "Loading weights".
 
@@ -57,7 +60,10 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         vectors = self._model.encode(
-            list(texts), batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
+            list(texts),
+            batch_size=len(texts),
+            normalize_embeddings=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -70,7 +76,11 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
 
         # The identity keeps the raw logits, which the package would pass through the logistic function.
         return _load_model(
-            "CrossEncoder", folder, self.settings, max_length=self.settings.max_tokens, activation_fn=Identity()
+            "CrossEncoder",
+            folder,
+            self.settings,
+            max_length=self.settings.max_tokens,
+            activation_fn=Identity(),
         )
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:

@@ -51,7 +51,11 @@ def direct_answer(question: str, domain: Domain, program: Program, results: Sequ
 
 
 def derived_answer(
-    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+    today: dt.date | None = None,
 ) -> Derived | None:
     """The answer that follows from a program's results (one per statement), and how; None if no rule is sure.
 

@@ -101,7 +101,11 @@ class GraphEvidence:
 
 # --- from results to readings -----------------------------------------------------------------------------------------
 def read_evidence(
-    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+    today: dt.date | None = None,
 ) -> GraphEvidence | None:
     """The evidence, or None if a call failed or may have missed something."""
     if len(results) != len(program.statements) or not keeps_dates(question, program):

@@ -97,7 +97,10 @@ def _daily_prices(context: LookupContext, company: str) -> list[Row]:
 
 
 def _prices_of_days(
-    context: LookupContext, company: str, first_days: DateRange, last_days: DateRange | None
+    context: LookupContext,
+    company: str,
+    first_days: DateRange,
+    last_days: DateRange | None,
 ) -> list[Row]:
     """The days from the first of `first_days` to the last of `last_days`; None: until now."""
     last = last_days.last if last_days is not None else date.max

@@ -230,7 +230,9 @@ find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
 def _spellings(
-    context: LookupContext, name: str, find: Callable[[LookupContext, str], str]
+    context: LookupContext,
+    name: str,
+    find: Callable[[LookupContext, str], str],
 ) -> tuple[list[str], NotFoundError | None]:
     """Spellings that the table of awards may have, and the fault of the search."""
     capitalised = _capitalised(name)
@@ -241,7 +243,10 @@ def _spellings(
 
 
 def _read_keys(
-    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], name: str | int
+    context: LookupContext,
+    query: TableQuery,
+    endpoints: Mapping[str, str],
+    name: str | int,
 ) -> dict[str, Any]:
     """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
     keys = [key for key in endpoints if query.reads(key)]

@@ -181,7 +181,11 @@ class ExampleChoice:
         _ = self._index.vectors
 
     def choose(
-        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool = True
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        *,
+        own: bool = True,
     ) -> list[Neighbourhood]:
         """For each question its domain and examples.
 
@@ -202,7 +206,11 @@ class ExampleChoice:
         return choices
 
     def _neighbourhoods(
-        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        *,
+        own: bool,
     ) -> list[Neighbourhood]:
         """The similar examples, one more if the question itself may be among them; of fixed ones only the domain."""
         count = 0

@@ -75,7 +75,10 @@ class CallWriter:
         self._model.warm_up()
 
     def write(
-        self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0
+        self,
+        questions: Sequence[CallRequest],
+        deadline: Deadline,
+        temperature: float = 0.0,
     ) -> list[WrittenCalls]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
         Raises LanguageModelDiedError: the engine is gone.

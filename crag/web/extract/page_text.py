@@ -83,7 +83,11 @@ def _extract_visible(tree: "HTMLTree", *, main_content: bool) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
     text: str = extract_plain_text(
-        tree, main_content=main_content, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
+        tree,
+        main_content=main_content,
+        list_bullets=False,
+        alt_texts=False,
+        skip_elements=UNSEEN_SELECTORS,
     )
     return text
 

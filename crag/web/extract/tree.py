@@ -170,7 +170,11 @@ def _read_marked_rows(table: "ElementNode") -> list[list[str]]:
     html = html.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
     html = html.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
     text = extract_plain_text(
-        html, preserve_formatting=False, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
+        html,
+        preserve_formatting=False,
+        list_bullets=False,
+        alt_texts=False,
+        skip_elements=UNSEEN_SELECTORS,
     )
 
     return [_split_cells(row) for row in text.split(_ROW_END)]
