@@ -106,7 +106,10 @@ class WorkerProcess:
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """The text of one page. Raises TimeoutError: the worker is killed. WorkerDiedError: it ended."""
-        return self._request(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
+        # Pages can hold lone surrogates, which UTF-8 cannot encode.
+        message = html.encode("utf-8", "replace")
+        reply = self._request(message, deadline)
+        return reply.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill the worker and wait for its end; safe to call twice."""
