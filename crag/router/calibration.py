@@ -21,8 +21,11 @@ class MixingWeights(NamedTuple):
 
 def log_softmax(logits: NDArray[np.floating[Any]]) -> LogProbabilities:
     """Log-probabilities along the last axis."""
-    shifted = np.asarray(logits, dtype=np.float64) - np.max(logits, axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+    # Less the maximum, because exponentials of large logits would overflow.
+    maximum = np.max(logits, axis=-1, keepdims=True)
+    shifted = np.asarray(logits, dtype=np.float64) - maximum
+    exponential_sum = np.exp(shifted).sum(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(exponential_sum))
 
 
 def mix_log_probabilities(
@@ -35,12 +38,14 @@ def mix_log_probabilities(
     A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
     """
     if encoder is not None and ngrams is not None:
-        return log_softmax(weights.encoder * encoder + weights.ngrams * ngrams)
-    if encoder is not None:
-        return log_softmax(weights.encoder * encoder)
-    if ngrams is not None:
-        return log_softmax(weights.ngrams * ngrams)
-    raise ValueError("a classifier has an encoder, n-grams or both")
+        mixture = weights.encoder * encoder + weights.ngrams * ngrams
+    elif encoder is not None:
+        mixture = weights.encoder * encoder
+    elif ngrams is not None:
+        mixture = weights.ngrams * ngrams
+    else:
+        raise ValueError("a classifier has an encoder, n-grams or both")
+    return log_softmax(mixture)
 
 
 def fit_mixing_weights(
@@ -60,14 +65,17 @@ def fit_mixing_weights(
 
     def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
-        mixture = log_softmax(sum(weight * part for weight, part in zip(weights, parts, strict=True)))
+        weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
+        mixture = log_softmax(sum(weighted_parts))
         loss = float(-mixture[rows, classes].mean())
 
         # The derivative: the part's expected log-probability under the mixture, less that of the true class.
+        mixture_probabilities = np.exp(mixture)
         gradient = []
         for part in parts:
-            expected = (np.exp(mixture) * part).sum(axis=1)
-            gradient.append(float((expected - part[rows, classes]).mean()))
+            expected = (mixture_probabilities * part).sum(axis=1)
+            difference = expected - part[rows, classes]
+            gradient.append(float(difference.mean()))
         return loss, np.array(gradient)
 
     start = np.full(len(parts), 1.0 / len(parts))
@@ -75,6 +83,7 @@ def fit_mixing_weights(
     result = minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B")
     fitted = [float(weight) for weight in result.x]
 
+    # In the order of `parts`: the encoder's weight is the first, that of the n-grams the last.
     return MixingWeights(
         encoder=fitted[0] if encoder is not None else 0.0,
         ngrams=fitted[-1] if ngrams is not None else 0.0,
@@ -93,9 +102,15 @@ def expected_calibration_error(
     """
     top_probability = probabilities.max(axis=1)
     is_right = probabilities.argmax(axis=1) == classes
-    bin_numbers = np.clip(np.ceil(top_probability * bins).astype(np.int64) - 1, 0, bins - 1)
+
+    # Rounded up, less one: a bin includes its upper end. Only a probability of 0 would be below the first bin.
+    upper_ends = np.ceil(top_probability * bins).astype(np.int64)
+    bin_numbers = np.clip(upper_ends - 1, 0, bins - 1)
 
     # The sum of a bin is its size times its distance, so the bins are weighted by their sizes already.
     excess = top_probability - is_right
-    total = sum(abs(excess[bin_numbers == number].sum()) for number in range(bins))
+    total = 0.0
+    for number in range(bins):
+        in_bin = bin_numbers == number
+        total += abs(excess[in_bin].sum())
     return float(total / max(1, len(classes)))

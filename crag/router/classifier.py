@@ -109,6 +109,7 @@ class Classifier:
         """Load the tensors and check that they fit the configuration."""
         from safetensors.numpy import load_file
 
+        # The file holds the tensors of the heads and n-grams, and the changes of the base encoder.
         encoder_update = {}
         for name, array in load_file(folder / WEIGHTS_FILE).items():
             finite = np.asarray_chkfinite(array)
@@ -146,7 +147,8 @@ class Classifier:
         if self._encoder is None:
             return {}
 
-        batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
+        tokens = self._tokenizer.tokens(texts)
+        batch = self._tokenizer.batch(tokens)
         vectors = self._encoder.vectors(batch, self.config.pooling)
 
         predictions = {}
@@ -170,5 +172,6 @@ class Classifier:
         return predictions
 
     def _check_shape(self, name: str, *shape: int) -> None:
-        if self._tensors[name].shape != shape:
-            raise ValueError(f"{name} has shape {self._tensors[name].shape}")
+        actual_shape = self._tensors[name].shape
+        if actual_shape != shape:
+            raise ValueError(f"{name} has shape {actual_shape}")

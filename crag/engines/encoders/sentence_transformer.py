@@ -45,8 +45,15 @@ def _load_model(
 
 
 def _token_offsets(tokenizer: Any, text: str) -> list[tuple[int, int]]:  # noqa: ANN401
-    encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
-    return [(int(start), int(end)) for start, end in encoding["offset_mapping"]]
+    encoding = tokenizer(
+        text,
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        truncation=False,
+        verbose=False,  # no warning about texts that are longer than the model reads
+    )
+    offsets = encoding["offset_mapping"]
+    return [(int(start), int(end)) for start, end in offsets]
 
 
 class SentenceTransformerEncoder(BatchedDenseEncoder):
@@ -85,5 +92,5 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         output = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
-        logits = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)[:, -1]
-        return [float(logit) for logit in logits]
+        rows = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)
+        return [float(logit) for logit in rows[:, -1]]
