@@ -188,12 +188,16 @@ def meant_rows(asked: MaskedQuestion, rows: Sequence[Row], decided: Collection[s
     `decided` are the keys with conditions in the call; they are not filtered again.
     """
     meant = tuple(rows)
-    keys = set(meant[0].cells) - set(decided) if meant else set()
+    if not meant:
+        return meant
+
+    keys = set(meant[0].cells) - set(decided)
     if "venue" in keys:
         meant = _at_venue(asked.text, meant)
     if "opponent" in keys:
         meant = _against_opponents(asked, meant)
 
+    # Won, lost or drawn: by the word about the opponents if there is one, else by the only such word.
     against = result_against_others(asked, meant)
     letters = {against} if against else letters_of(asked.text)
     if against or ("result" in keys and len(letters) == 1):
@@ -245,15 +249,25 @@ def _against_opponents(asked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Ro
     for row in rows[:1]:
         team_words.update(normalise_name(str(row.cells.get("team"))).split())
 
+    # The last word of an opponent's name, such as "lakers".
     opponents = {str(row.cells.get("opponent")) for row in rows}
-    nickname_of = {name: normalise_name(name).rsplit(" ", 1)[-1] for name in opponents}
-    times = Counter(nickname_of.values())
+    nickname_by_name = {}
+    for name in opponents:
+        *_, nickname = normalise_name(name).split(" ")
+        nickname_by_name[name] = nickname
+    nickname_counts = Counter(nickname_by_name.values())
 
-    named: set[str] = set()
-    for name, nickname in nickname_of.items():
-        is_nickname = len(nickname) >= _MIN_NICKNAME_LENGTH and times[nickname] == 1 and nickname not in team_words
-        if contains_words(asked.text, name) or (is_nickname and contains_words(asked.text, nickname)):
-            named.add(name)
-    if not named:
+    mentioned: set[str] = set()
+    for name, nickname in nickname_by_name.items():
+        if contains_words(asked.text, name):
+            mentioned.add(name)
+            continue
+
+        # Two opponents can share it ("united"), and so can the team itself.
+        is_unique = nickname_counts[nickname] == 1 and nickname not in team_words
+        if is_unique and len(nickname) >= _MIN_NICKNAME_LENGTH and contains_words(asked.text, nickname):
+            mentioned.add(name)
+
+    if not mentioned:
         return rows
-    return tuple(row for row in rows if str(row.cells.get("opponent")) in named)
+    return tuple(row for row in rows if str(row.cells.get("opponent")) in mentioned)

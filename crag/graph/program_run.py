@@ -148,7 +148,10 @@ class ProgramRun:
             taken = matching[: call.take]
         else:
             taken = matching
-        return self._select(_Selection(table, _concatenated(fetched_groups), matching, taken), call, call_text)
+
+        fetched = _concatenated(fetched_groups)
+        selection = _Selection(table, fetched, matching, taken)
+        return self._select(selection, call, call_text)
 
     def _run_sort(self, sort: Sort, call_text: str) -> Result:
         comparer = Comparer(self._table, self._context, self._calendar, self._values)
@@ -170,8 +173,9 @@ class ProgramRun:
             raise MeaninglessCallError("the statement before gave no numbers to average")
 
         mean = round(fmean(numbers), 6)
+        text = say_average(mean, len(numbers), self._rows)
         self._values = (mean,)
-        return Result(call_text, Status.OK, values=(mean,), text=say_average(mean, len(numbers), self._rows))
+        return Result(call_text, Status.OK, values=(mean,), text=text)
 
     # ---- the selected key, or the number of rows
 
@@ -230,10 +234,12 @@ class ProgramRun:
             if isinstance(cell, tuple):
                 inner_rows += [entry for entry in cell if isinstance(entry, Row)]
 
+        # As if the statement had asked the inner table for its first key. The conditions were about the outer rows.
         table = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(table.columns))
         inner_statement = replace(statement, select=select, conditions=())
-        return self._select(_Selection(table, inner_rows, inner_rows, inner_rows), inner_statement, call_text)
+        selection = _Selection(table, inner_rows, inner_rows, inner_rows)
+        return self._select(selection, inner_statement, call_text)
 
     # ---- the rows of a call
 
@@ -242,11 +248,13 @@ class ProgramRun:
         fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
         missing_arguments = len(table.parameters) - len(call.arguments)
         arguments: list[Argument] = [*call.arguments, *[None] * missing_arguments]
+
+        # The argument with several names, if there is one: a list or `*`. The query has None for it.
         multiple = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple | Previous)]
         if len(multiple) > 1:
             raise MeaninglessCallError("only one argument of a call may be a list or *")
-
         single_names = tuple(argument if isinstance(argument, str) else None for argument in arguments)
+
         keys, whole = self._keys_read(call, following)
         query = TableQuery(single_names, call.conditions, keys, whole)
         if not multiple:
@@ -273,7 +281,10 @@ class ProgramRun:
             raise not_found[0]
         for fault in not_found:
             self._context.remark(str(fault))
-        return shared_rows(table, index, groups, call.select) if is_list else groups
+
+        if not is_list:
+            return groups
+        return shared_rows(table, index, groups, call.select)
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""
@@ -299,10 +310,13 @@ class ProgramRun:
         final = statements[-1]
         whole = not isinstance(final, Average) and final.select is None and not final.count
         column = self._schema.tables[call.table].column(call.select or "")
-        if column is not None and column.rows_of is not None and whole:  # the inner rows are shown
-            inner_keys = self._schema.tables[column.rows_of].columns
-            return frozenset(keys | set(inner_keys)), False
-        return frozenset(keys), whole
+        shows_inner_rows = column is not None and column.rows_of is not None and whole
+        if column is None or not shows_inner_rows:
+            return frozenset(keys), whole
+
+        # The records of the inner rows are shown whole, not that of the outer row.
+        inner_table = self._schema.tables[column.rows_of or ""]
+        return frozenset(keys | set(inner_table.columns)), False
 
 
 def _keys_of(statement: Statement) -> set[str]:
@@ -342,8 +356,13 @@ def _count(column: Column | None, key: str | None, selection: _Selection) -> tup
     if key is None:
         return (len(selection.matching),)
 
-    rows_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
+    taken_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
     is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-    if is_list or (rows_with_key and isinstance(rows_with_key[0].cells[key], tuple)):
-        return (len(flat_values(rows_with_key, key)),) if rows_with_key else ()
-    return (sum(row.cells.get(key) is not None for row in selection.matching),)
+    if is_list and not taken_with_key:
+        return ()
+    if is_list or (taken_with_key and isinstance(taken_with_key[0].cells[key], tuple)):
+        entries = flat_values(taken_with_key, key)
+        return (len(entries),)
+
+    matching_with_key = [row for row in selection.matching if row.cells.get(key) is not None]
+    return (len(matching_with_key),)

@@ -164,9 +164,13 @@ def load_schema(domain: Domain | str) -> Schema:
     Example: ``load_schema("movie").tables["get_movie"].columns["length"].unit`` is "minutes".
     """
     domain = Domain(domain)
-    data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
+    path = FOLDER / f"{domain}.toml"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+
     shared_columns = data.get("columns", {})
-    tables = {name: _build_table(name, entry, shared_columns) for name, entry in data["tables"].items()}
+    tables = {}
+    for name, entry in data["tables"].items():
+        tables[name] = _build_table(name, entry, shared_columns)
     return Schema(domain, data["meaning"], tables)
 
 
@@ -177,10 +181,16 @@ def _build_table(name: str, entry: Mapping[str, Any], shared_columns: Mapping[st
         for key, column in shared_columns[group].items():
             keys.setdefault(key, column)
 
-    columns = {key: {"name": key, "label": key.replace("_", " "), **column} for key, column in keys.items()}
+    # A column's label is its key in words, unless the file has a better one.
+    columns = {}
+    for key, column in keys.items():
+        label = key.replace("_", " ")
+        columns[key] = {"name": key, "label": label, **column}
+
     parameters = [{"name": label, "kind": kind} for label, kind in entry.get("parameters", {}).items()]
     options = {key: value for key, value in entry.items() if key not in {"keys", "include"}}
-    return _TABLE.validate_python({**options, "name": name, "parameters": parameters, "columns": columns})
+    table = {**options, "name": name, "parameters": parameters, "columns": columns}
+    return _TABLE.validate_python(table)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -97,7 +97,8 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     A part of a name is enough if one match is far better known than the next.
     """
-    records = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
+    replies = context.ask("/movie/get_person_info", query=name)
+    records = [person for person in replies if person.get("name")]
     people = sorted(records, key=_fame_of_person, reverse=True)
 
     match = best_match(name, [person["name"] for person in people])
@@ -106,7 +107,11 @@ def find_person(context: LookupContext, name: str) -> _Record:
     else:
         candidates = [person for person in people if contains_words(person["name"], name)]
 
-    is_ambiguous = len(candidates) > 1 and _acted_count(candidates[0]) < _FAR_BETTER_KNOWN * _acted_count(candidates[1])
+    # Best known first, so only the first two are compared.
+    is_ambiguous = False
+    if len(candidates) > 1:
+        best_known, next_known = candidates[:2]
+        is_ambiguous = _acted_count(best_known) < _FAR_BETTER_KNOWN * _acted_count(next_known)
     if not candidates or is_ambiguous:
         names = quote_names([person["name"] for person in records])
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {names}')
@@ -134,9 +139,14 @@ def _credits_of_person(context: LookupContext, person: _Record, query: TableQuer
     rows: list[Row] = []
     for film_id, film in _films_of(context, person, part, query):
         members = [member for member in film.get(part) or () if member.get("id") == person.get("id")]
+
+        # The person's record lists the film, even if the film's record lacks the person.
         if not members and (part == "cast" or film_id in directed):
             members = [{"name": person["name"], "job": "Director"}]
-        rows.extend(Row(person["name"], _member_cells(film, member, part)) for member in members)
+
+        for member in members:
+            cells = _member_cells(film, member, part)
+            rows.append(Row(person["name"], cells))
 
     if part == "crew":
         lists_works = bool(directed) or any(row.cells.get("job") == "Director" for row in rows)
@@ -205,7 +215,9 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     if not match.exact:
         context.remark(f'"{title}" is read as the film "{best_title}"')
 
-    namesakes = [film for film in films if normalise_name(film["title"]) == normalise_name(best_title)]
+    # Several films have this title: those of the allowed years, if there are any.
+    normalised_title = normalise_name(best_title)
+    namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
     allowed = year_range(conditions)
     if allowed is None and year is not None:
         allowed = range(year, year + 1)
@@ -224,14 +236,22 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
 
     A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
-    records = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
-    films = sorted(records, key=_fame_of_film, reverse=True)
+    records = context.ask("/movie/get_movie_info", query=query)
+    films = [film for film in records if film.get("title")]
+    films.sort(key=_fame_of_film, reverse=True)
+
     match = best_match(title, [film["title"] for film in films])
     if match is not None:
         return films, match
 
-    wanted_stem = normalise_name(title)
-    longer = [index for index, film in enumerate(films) if normalise_name(_stem(film["title"])[0]) == wanted_stem]
+    # Longer titles that begin with this one.
+    normalised_title = normalise_name(title)
+    longer = []
+    for index, film in enumerate(films):
+        stem, _ = _stem(film["title"])
+        if normalise_name(stem) == normalised_title:
+            longer.append(index)
+
     if len(longer) == 1:
         match = NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False)
     return films, match
@@ -249,8 +269,11 @@ def _stem(title: str) -> tuple[str, int | None]:
 
 def _fame_of_film(film: _Record) -> tuple[float, int, int]:
     """A sort key for films with the same title, from obscure to well known."""
-    people = len(film.get("cast") or ()) + len(film.get("crew") or ())
-    return float(film.get("revenue") or 0), len(film.get("oscar_awards") or ()), people
+    revenue = float(film.get("revenue") or 0)
+    award_count = len(film.get("oscar_awards") or ())
+    cast_count = len(film.get("cast") or ())
+    crew_count = len(film.get("crew") or ())
+    return revenue, award_count, cast_count + crew_count
 
 
 def _release_year(film: _Record) -> int | None:
@@ -299,10 +322,17 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
 def _makers(film: _Record) -> dict[str, Cell]:
     """Not keys of the table, but part of the record that the model reads."""
     crew = film.get("crew") or ()
-    directors = tuple(member["name"] for member in crew if member.get("job") == "Director" and member.get("name"))
-    stars = sorted(film.get("cast") or (), key=_credit_order)[:_LEADS]
-    leads = tuple(member["name"] for member in stars if member.get("name"))
-    return {"directed by": directors or None, "lead actors": leads or None}
+    directors = [member for member in crew if member.get("job") == "Director"]
+
+    cast = sorted(film.get("cast") or (), key=_credit_order)
+    leads = cast[:_LEADS]
+    return {"directed by": _names_of(directors), "lead actors": _names_of(leads)}
+
+
+def _names_of(members: Iterable[_Record]) -> tuple[str, ...] | None:
+    """The names of members of a film; None if none has one."""
+    names = tuple(member["name"] for member in members if member.get("name"))
+    return names or None
 
 
 def _member_cells(film: _Record, member: _Record, part: _Part) -> dict[str, Cell]:

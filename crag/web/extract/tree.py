@@ -70,6 +70,7 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
     for table in elements(tree, "table"):
         if table.query_selector("table") is not None:
             continue
+
         marked_rows = _read_marked_rows(table)
         rows = [_remove_marks(row) for row in marked_rows]
         if not is_data_table(rows):
