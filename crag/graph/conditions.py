@@ -56,13 +56,18 @@ class Comparer:
         with_key: list[Row] = []
         without_key: list[Row] = []
         for row in rows:
-            is_missing = row.cells.get(name) in (None, "", ())
-            (without_key if is_missing else with_key).append(row)
+            if row.cells.get(name) in (None, "", ()):
+                without_key.append(row)
+            else:
+                with_key.append(row)
 
-        def order(row: Row) -> tuple[float | str, str]:
-            return _sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
+        def sort_key(row: Row) -> tuple[float | str, str]:
+            value = _sort_value(row.cells.get(name), kind)
+            release_date = str(row.cells.get("release_date") or "")
+            return value, release_date
 
-        return [*sorted(with_key, key=order, reverse=descending), *without_key]
+        with_key.sort(key=sort_key, reverse=descending)
+        return with_key + without_key
 
     # A test is built once per condition, so that names and dates are normalised once, not for each row.
 
@@ -155,13 +160,17 @@ def _text_test(column: Column | None, operator: Operator, expected: str) -> _Val
 
 
 def _text_equality(column: Column | None, expected: str) -> _ValueTest:
-    how = column.match if column else Match.EXACT
-    meant = column.synonyms.get(expected.strip().casefold(), expected) if column else expected
-    if how is Match.CATEGORY:
+    match = Match.EXACT
+    meant = expected
+    if column is not None:
+        match = column.match
+        meant = column.synonyms.get(expected.strip().casefold(), expected)
+
+    if match is Match.CATEGORY:
         return lambda cell: same_category(meant, str(cell))
-    if how is Match.CONTAINS:
+    if match is Match.CONTAINS:
         return lambda cell: contains_words(str(cell), meant)
-    if how is Match.NAME:
+    if match is Match.NAME:
         return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
 
     meant_name = normalise_name(meant)
@@ -311,9 +320,12 @@ def _rows_with_shared_cell(groups: Sequence[list[Row]], key: str) -> list[Row]:
 
 def _games_between(groups: Sequence[list[Row]]) -> list[Row]:
     """The first team's games whose opponent is each of the other teams."""
-    first_group, *other_groups = groups
-    other_teams = [{row.cells.get("team") for row in group} for group in other_groups]
-    return [row for row in first_group if all(row.cells.get("opponent") in teams for teams in other_teams)]
+    games, *other_groups = groups
+    for group in other_groups:
+        # The games of one other team.
+        teams = {row.cells.get("team") for row in group}
+        games = [row for row in games if row.cells.get("opponent") in teams]
+    return games
 
 
 def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
@@ -326,6 +338,10 @@ def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
     for row in rows:
         cell = row.cells.get(key)
         lists.append(cell if isinstance(cell, tuple) else ())
-    first, *others = lists
-    common = tuple(entry for entry in first if all(entry in entries for entries in others))
-    return [Row(" and ".join(row.entity for row in rows), {key: cast("Cell", common)})]
+
+    common, *other_lists = lists
+    for entries in other_lists:
+        common = tuple(entry for entry in common if entry in entries)
+
+    entity = " and ".join(row.entity for row in rows)
+    return [Row(entity, {key: cast("Cell", common)})]

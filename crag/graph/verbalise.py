@@ -148,26 +148,34 @@ class _Speaker:
             items.append(f"{text} ({whose})" if whose else text)
 
         label = key_in_words(self._table, key)
-        listed = f"{'; '.join(items)}{_and_more(taken)}"
-        return f"{head} The {label} of each: {listed}.{self._statistics(taken, key)}"
+        item_list = "; ".join(items) + _and_more(taken)
+        return f"{head} The {label} of each: {item_list}.{self._statistics(taken, key)}"
 
     def say_count(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
         """A number and what it counts."""
+        # The entries of a list are counted, or else the rows.
+        noun = self.noun
         column = self._table.columns.get(key) if key is not None else None
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-        counted = key_in_words(self._table, key) if key is not None and is_list else self.noun
+        if key is not None and is_list:
+            noun = key_in_words(self._table, key)
 
-        number = format_number(count) if isinstance(count, int | float) else count
-        at_least = "at least " if self._partial else ""
-        sentence = f"The number of {counted}{_of_entities(rows)}{self.where_clause(rows)} is {at_least}{number}."
+        number = format_number(count) if isinstance(count, int | float) else str(count)
+        if self._partial:
+            number = f"at least {number}"
+        sentence = f"The number of {noun}{_of_entities(rows)}{self.where_clause(rows)} is {number}."
 
         if key is not None and is_list and taken:
-            return f"{sentence} They are: {readable(taken[0].cells.get(key), column)}."
+            entries = readable(taken[0].cells.get(key), column)
+            return f"{sentence} They are: {entries}."
         if not any(self._name(row) for row in rows):
             return sentence
+
+        # `_names` ends where the list does, so there can be more rows than names.
         names = [name or row.entity for row, name in zip(rows, self._names(rows), strict=False)]
+        name_list = "; ".join(names) + _and_more(rows)
         they_are = "It is" if len(rows) == 1 else "They are"
-        return f"{sentence} {they_are}: {'; '.join(names)}{_and_more(rows)}."
+        return f"{sentence} {they_are}: {name_list}."
 
     def say_tally(self, games: Sequence[Row]) -> str:
         """Wins, losses and points over several games of a team; empty for rows that are no such games."""
@@ -183,11 +191,14 @@ class _Speaker:
         if not parts:
             return ""
 
+        # Games to come have no result, and no goals that count.
         played = [game for game in games if game.cells.get("result")]
         scored = sum(exact_number(game.cells.get("GF")) or 0 for game in played)
         conceded = sum(exact_number(game.cells.get("GA")) or 0 for game in played)
         totals = f"In total {format_number(scored)} scored and {format_number(conceded)} conceded."
-        return f"Of {len(games)} games {games[0].entity} {', '.join(parts)}. {totals} "
+
+        tally = ", ".join(parts)
+        return f"Of {len(games)} games {games[0].entity} {tally}. {totals} "
 
     # ---- parts of sentences
 
@@ -207,25 +218,32 @@ class _Speaker:
 
             column = self._table.column(condition.key)
             is_date = column is not None and column.type is Type.DATE
-            comparison = (_THAN_DATE if is_date else _THAN_VALUE)[condition.operator]
-            clauses.append(f"{label} {comparison} {value if isinstance(value, str) else 'as found before'}")
-        return f" where the {' and the '.join(clauses)}" if clauses else ""
+            words = _THAN_DATE if is_date else _THAN_VALUE
+            value_in_words = value if isinstance(value, str) else "as found before"
+            clauses.append(f"{label} {words[condition.operator]} {value_in_words}")
+
+        if not clauses:
+            return ""
+        return f" where the {' and the '.join(clauses)}"
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
         entities = _entities(rows)
+        first_row = rows[0]
         shared_keys = _shared_keys(rows)
-        shared = [
-            self._identity(rows[0], key)
-            for key in self._table.identity
-            if key in shared_keys and str(rows[0].cells[key]) not in entities
-        ]
+        shared: list[str] = []
+        for key in self._table.identity:
+            # What the name of the entity says already is not repeated.
+            if key in shared_keys and str(first_row.cells[key]) not in entities:
+                text = self._identity(first_row, key)
+                shared.append(text)
         about = f" ({', '.join(shared)})" if shared else ""
 
+        number = f"{len(taken):,}"
         if len(taken) != len(rows):
-            number = f"{len(taken):,} of {len(rows):,}"
-        else:
-            number = f"At least {len(taken):,}" if self._partial else f"{len(taken):,}"
+            number = f"{number} of {len(rows):,}"
+        elif self._partial:
+            number = f"At least {number}"
         return f"{number} {self.noun} of {entities}{about}{self.where_clause(rows)}."
 
     def _statistics(self, rows: Sequence[Row], key: str) -> str:
@@ -233,10 +251,13 @@ class _Speaker:
         column = self._table.columns.get(key)
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
-        numbers = [number for number in (exact_number(row.cells.get(key)) for row in rows) if number is not None]
+
+        exact_numbers = [exact_number(row.cells.get(key)) for row in rows]
+        numbers = [number for number in exact_numbers if number is not None]
         if len(numbers) < 2:
             return ""
 
+        # Of amounts, such as goals, the sum makes sense; of rates and levels only the average does.
         mean = readable(fmean(numbers), column)
         if column.kind is NumberKind.AMOUNT:
             means = f"sum is {readable(sum(numbers), column)}, the average {mean}"
@@ -250,7 +271,8 @@ class _Speaker:
         """A row in a list of records: what identifies it, and its short cells."""
         keys = [key for key in row.cells if key in self._table.columns and key not in self._table.identity]
         details = self._details(row, keys, limit=_MAX_DETAILS, separator=", ")
-        return f"{name or row.entity}: {details}" if details else name or row.entity
+        subject = name or row.entity
+        return f"{subject}: {details}" if details else subject
 
     def _details(self, row: Row, keys: Sequence[str], *, limit: int, separator: str = "; ") -> str:
         """The first short cells of a record: "length 180 minutes; genres Drama and History"."""
@@ -271,11 +293,10 @@ class _Speaker:
 
         # Keys of ours have blanks ("directed by"); other unlisted keys are the server's internals.
         is_listed = key in self._table.columns or " " in key or self._table.extra_keys
-        repeats_title = key == "original_title" and row.cells[key] in {
-            row.cells.get("title"),
-            row.cells.get("movie_name"),
-        }
-        return is_listed and not repeats_title
+        if key != "original_title":
+            return is_listed
+        titles = {row.cells.get("title"), row.cells.get("movie_name")}
+        return is_listed and row.cells[key] not in titles
 
     # ---- what identifies a row
 
@@ -323,10 +344,13 @@ def _asks_for_wins(table: Table, condition: Condition) -> bool:
 
 def _tally_part(outcome: str, games: Sequence[Row]) -> str:
     """One outcome of a tally: "won 2 (1 at home, 1 away; against Chelsea, Everton)"."""
-    home = sum(game.cells.get("venue") == "Home" for game in games)
+    home_count = sum(game.cells.get("venue") == "Home" for game in games)
+    away_count = len(games) - home_count
+
     opponents = Counter(str(game.cells.get("opponent")) for game in games)
     names = [f"{name} {times} times" if times > 1 else name for name, times in opponents.items()]
-    return f"{outcome} {len(games)} ({home} at home, {len(games) - home} away; against {', '.join(names)})"
+    against = ", ".join(names)
+    return f"{outcome} {len(games)} ({home_count} at home, {away_count} away; against {against})"
 
 
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:

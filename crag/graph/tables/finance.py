@@ -57,9 +57,15 @@ get_stock_market_cap = partial(_single_value, endpoint="/finance/get_market_capi
 
 def get_stock_dividend(context: LookupContext, query: TableQuery) -> list[Row]:
     """All dividends, oldest first."""
-    ticker, history = company_data(context, "/finance/get_dividends_history", query.require_name("a company"))
-    dividends = [(time[:10], value) for time, value in sorted(history.items()) if value is not None]
-    return [Row(ticker, {"date": day, "value": value}) for day, value in dividends]
+    company = query.require_name("a company")
+    ticker, history = company_data(context, "/finance/get_dividends_history", company)
+
+    rows: list[Row] = []
+    for time, value in sorted(history.items()):
+        if value is not None:
+            cells: dict[str, Cell] = {"date": time[:10], "value": value}
+            rows.append(Row(ticker, cells))
+    return rows
 
 
 def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:

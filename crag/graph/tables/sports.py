@@ -84,14 +84,19 @@ def _soccer_games(context: LookupContext, team: str | None, period: str) -> list
     Without a team the server gives every match twice: keep one, from the home team's side if possible.
     """
     reply = context.ask("/sports/soccer/get_games_on_date", date=period, team_name=team)
-    games = [(_parse_game_key(key), key, game) for key, game in _records(reply)]
+    games = list(_records(reply))
     if team is None:
-        games.sort(key=lambda game: game[2].get("venue") == "Home")
-        # Of the same game the one added last stays.
-        games = list({parsed.game or key: (parsed, key, game) for parsed, key, game in games}.values())
+        # Home sides last, because of the records of a game the one that is added last stays.
+        games.sort(key=lambda record: record[1].get("venue") == "Home")
+        record_by_game = {}
+        for key, game in games:
+            game_name = _parse_game_key(key).game or key
+            record_by_game[game_name] = (key, game)
+        games = list(record_by_game.values())
 
     rows: list[Row] = []
-    for parsed, _, game in games:
+    for key, game in games:
+        parsed = _parse_game_key(key)
         cells: dict[str, Cell] = {
             **dict.fromkeys(_FIRST_KEYS),
             **game,
