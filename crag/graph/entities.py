@@ -84,8 +84,12 @@ def _spellings(league: League) -> dict[str, str]:
             for part in _city_and_nickname(spelling):
                 owners_of_part.setdefault(_team_words(part), set()).add(spelling)
 
-    unambiguous = {part: next(iter(owners)) for part, owners in owners_of_part.items() if len(owners) == 1}
-    return unambiguous | whole_names
+    # "Los Angeles" is a part of two names; whole names win over parts.
+    spellings: dict[str, str] = {}
+    for part, owners in owners_of_part.items():
+        if len(owners) == 1:
+            spellings[part] = next(iter(owners))
+    return spellings | whole_names
 
 
 def _city_and_nickname(spelling: str) -> tuple[str, str]:
@@ -97,7 +101,8 @@ def _city_and_nickname(spelling: str) -> tuple[str, str]:
 
 def _team_words(name: str) -> str:
     """The normalised name without "FC" and the like, and without a possessive s."""
-    normalised = normalise_name(name.removesuffix("'s").removesuffix("\u2019s"))
+    without_possessive = name.removesuffix("'s").removesuffix("\u2019s")
+    normalised = normalise_name(without_possessive)
     words = [word for word in normalised.split() if word not in _CLUB_WORDS]
     return " ".join(words) or normalise_name(name)
 
@@ -126,7 +131,8 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
         context.remark(f'"{name}" is read as the ticker {ticker}')
     elif not ticker and _TICKER.fullmatch(symbol):
         # The server writes BRK-B for BRK.B.
-        for spelling in dict.fromkeys((symbol, symbol.replace(".", "-").replace("/", "-"))):
+        with_hyphen = symbol.replace(".", "-").replace("/", "-")
+        for spelling in dict.fromkeys((symbol, with_hyphen)):
             data = context.ask(endpoint, query=spelling)
             if data is not None:
                 return spelling, data

@@ -257,7 +257,7 @@ class _Speaker:
         if len(numbers) < 2:
             return ""
 
-        # Of amounts, such as goals, the sum makes sense; of rates and levels only the average does.
+        # Only amounts have a sum that makes sense; prices and ratios do not.
         mean = readable(fmean(numbers), column)
         if column.kind is NumberKind.AMOUNT:
             means = f"sum is {readable(sum(numbers), column)}, the average {mean}"

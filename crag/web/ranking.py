@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,11 +101,11 @@ def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
     """
     # Only terms of the question are counted: memory grows with the hits, not with question times documents.
     query_set = set(query)
-    term_counts: list[Mapping[str, int]] = []
+    term_counts: list[Counter[str]] = []
     document_frequency: Counter[str] = Counter()
     for document in documents:
         hits = [term for term in document if term in query_set]
-        counts = Counter(hits) if hits else {}
+        counts = Counter(hits)
         term_counts.append(counts)
         document_frequency.update(counts.keys())
 

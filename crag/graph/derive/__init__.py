@@ -100,13 +100,18 @@ def _feeds(result: Result, following: Statement) -> bool:
     """Whether the next call uses the values of a result."""
     if isinstance(following, Average):
         return False
+
+    # What the next call is given: by `*`, or the values themselves.
     arguments = following.arguments if isinstance(following, Call) else ()
-    inputs = [*arguments, *(condition.value for condition in following.conditions)]
+    condition_values = [condition.value for condition in following.conditions]
+    inputs = [*arguments, *condition_values]
     if any(isinstance(value, Previous) for value in inputs):
         return True
+    if not result.values:
+        return False
 
-    texts: set[str] = set()
+    input_texts: set[str] = set()
     for value in inputs:
-        listed = value if isinstance(value, tuple) else (value,)
-        texts |= {text.casefold() for text in listed if isinstance(text, str)}
-    return bool(result.values) and all(str(value).casefold() in texts for value in result.values)
+        entries = value if isinstance(value, tuple) else (value,)
+        input_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
+    return all(str(value).casefold() in input_texts for value in result.values)

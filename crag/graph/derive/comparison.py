@@ -126,7 +126,9 @@ class _Comparison:
 
     def wins(self, index: int, rival: int) -> bool:
         """Whether one exceeds the rival in the requested direction."""
-        return compare_amounts(self.amounts[index], self.amounts[rival]) == (1 if self.largest_wins else -1)
+        sign = compare_amounts(self.amounts[index], self.amounts[rival])
+        winning_sign = 1 if self.largest_wins else -1
+        return sign == winning_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +164,20 @@ def which_is_more(evidence: GraphEvidence) -> Derived | None:
     if comparison is None:
         return None
 
+    # The winner exceeds every other one, so a tie has none.
     indices = range(len(comparison.names))
-    winners = [index for index in indices if all(comparison.wins(index, rival) for rival in indices if rival != index)]
+    winners: list[int] = []
+    for index in indices:
+        rivals = [rival for rival in indices if rival != index]
+        if all(comparison.wins(index, rival) for rival in rivals):
+            winners.append(index)
     if len(winners) != 1:
         return None
 
-    amounts = [f"{name}: {in_words(amount)}" for name, amount in zip(comparison.names, comparison.amounts, strict=True)]
+    amounts: list[str] = []
+    for name, amount in zip(comparison.names, comparison.amounts, strict=True):
+        words = in_words(amount)
+        amounts.append(f"{name}: {words}")
     extreme = "largest" if comparison.largest_wins else "smallest"
     return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(amounts)}")
 
@@ -176,9 +186,12 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
     if not evidence.is_yes_or_no or len(evidence.readings) != 2 or " or " in evidence.question:
         return None
+
     comparison = _read_comparison(evidence)
-    name_order = _find_name_order(evidence, comparison.names) if comparison else None
-    if comparison is None or name_order is None or not _COMPARES_TO.search(name_order.between):
+    if comparison is None:
+        return None
+    name_order = _find_name_order(evidence, comparison.names)
+    if name_order is None or not _COMPARES_TO.search(name_order.between):
         return None
 
     first = in_words(comparison.amounts[name_order.first])
@@ -324,13 +337,14 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
 
 
 def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrder | None:
-    positions = [evidence.masked.place(name) for name in names]
-    known = [position for position in positions if position is not None]
-    if len(known) != 2 or known[0] == known[1]:
+    maybe_positions = [evidence.masked.place(name) for name in names]
+    positions = [position for position in maybe_positions if position is not None]
+    if len(positions) != 2 or positions[0] == positions[1]:
         return None
 
-    start = min(known)
-    return _NameOrder(known.index(start), evidence.question[start : max(known)])
+    start = min(positions)
+    end = max(positions)
+    return _NameOrder(positions.index(start), evidence.question[start:end])
 
 
 # --- what the question asks for ---------------------------------------------------------------------------------------

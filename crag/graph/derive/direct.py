@@ -113,9 +113,13 @@ def _aggregate(values: Sequence[Value], column: Column, question: str) -> tuple[
     numbers = [number for number in map(as_number, values) if number is not None]
     if column.type not in NUMERIC_TYPES or not numbers:
         return ()
+
+    # Rounded, because sums of decimal fractions have stray digits: 0.30000000000000004.
     if AVERAGE.search(question):
         return (round(fmean(numbers), 9),)
-    return (round(sum(numbers), 9),) if TOTAL.search(question) else ()
+    if TOTAL.search(question):
+        return (round(sum(numbers), 9),)
+    return ()
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -130,10 +134,14 @@ def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
     is_numeric = column is not None and column.type in NUMERIC_TYPES
     texts: list[str] = []
-    for value in [value for value in values if not isinstance(value, Row)]:
+    for value in values:
+        if isinstance(value, Row):
+            continue
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
         texts.append(readable(rounded, column))
-    return ", ".join(dict.fromkeys(texts)) or None
+
+    distinct_texts = dict.fromkeys(texts)
+    return ", ".join(distinct_texts) or None
 
 
 def _two_digits(value: float) -> float:

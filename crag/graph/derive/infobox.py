@@ -111,8 +111,11 @@ def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
     article_type = _entry_text(reading.rows[0], "type")
     type_words = _LOWER_CASE_WORD.findall(article_type.casefold())
-    matching = [word for word in (alternatives["first"], alternatives["second"]) if word in type_words]
-    return Derived(matching[0], f"the type is {article_type}") if len(matching) == 1 else None
+    words = (alternatives["first"], alternatives["second"])
+    matching = [word for word in words if word in type_words]
+    if len(matching) != 1:
+        return None
+    return Derived(matching[0], f"the type is {article_type}")
 
 
 def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | None:

@@ -171,10 +171,12 @@ def _split_by_entity(reading: Reading) -> list[Reading]:
     if not isinstance(names, tuple) or len(names) != len(entities):
         return [reading]
 
+    # Names and entities are in the same order: the groups of rows are in that of the list.
     parts: list[Reading] = []
     for name, entity in zip(names, entities, strict=True):
+        single_arguments = (*arguments[:index], name, *arguments[index + 1 :])
+        call = replace(reading.call, arguments=single_arguments)
         rows = tuple(row for row in reading.rows if row.entity == entity)
-        call = replace(reading.call, arguments=(*arguments[:index], name, *arguments[index + 1 :]))
         values = plain_values(rows, reading.key)
         parts.append(replace(reading, call=call, rows=rows, values=values))
     return parts
@@ -188,16 +190,25 @@ def plain_values(rows: Sequence[Row], key: str) -> tuple[Value, ...]:
 
 def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
     """The names in which otherwise equal calls differ, or None if the calls differ in more."""
-    by_position = zip_longest(*(reading.call.arguments for reading in readings))
+    # Everything but the arguments must be equal.
+    requests = set()
+    for reading in readings:
+        request = (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged)
+        requests.add(request)
+    if len(requests) != 1:
+        return None
+
+    # Of the arguments exactly one differs, and it is a different name in every call.
+    argument_lists = [reading.call.arguments for reading in readings]
+    by_position = zip_longest(*argument_lists)
     different = [arguments for arguments in by_position if len(set(arguments)) > 1]
-    requests = {
-        (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged) for reading in readings
-    }
-    if len(different) != 1 or len(requests) != 1:
+    if len(different) != 1:
         return None
 
     names = [name for name in different[0] if isinstance(name, str)]
-    return names if len(set(names)) == len(readings) else None
+    if len(set(names)) != len(readings):
+        return None
+    return names
 
 
 # --- amounts ----------------------------------------------------------------------------------------------------------
@@ -241,9 +252,14 @@ def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) 
 def _parse_value(value: Value, column: Column) -> Amount | None:
     if column.type in DATE_TYPES:
         match = _DAY_OR_YEAR.fullmatch(str(value))
-        return CalendarDate(*(int(part) for part in match.groups() if part)) if match else None
+        if match is None:
+            return None
+        year_month_day = [int(part) for part in match.groups() if part]
+        return CalendarDate(*year_month_day)
 
-    number = exact_number(value) if column.type in NUMERIC_TYPES else None
+    if column.type not in NUMERIC_TYPES:
+        return None
+    number = exact_number(value)
     if number is None:
         return None
     return Quantity(number, _DOLLARS) if column.type is Type.MONEY else Quantity(number)

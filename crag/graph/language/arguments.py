@@ -46,8 +46,16 @@ _ORDERED = {Type.NUMBER: "number", Type.MONEY: "number", Type.DATE: "date", Type
 def is_nothing(slot: Node) -> bool:
     """Whether a slot is empty, `None`, an empty string or an empty list; all mean "any"."""
     if isinstance(slot, Token):
-        return not slot or (slot.type == "WORD" and slot.lower() in _NOTHING)
-    return slot.data in {"slot", "group"} and all(map(is_nothing, slot.children))
+        is_word_for_nothing = slot.type == "WORD" and slot.lower() in _NOTHING
+        return not slot or is_word_for_nothing
+    if slot.data not in {"slot", "group"}:
+        return False
+    return all(map(is_nothing, slot.children))
+
+
+def _holds_conditions(group: Tree[Token]) -> bool:
+    """Whether a list has an entry that is neither a name nor empty."""
+    return any(isinstance(part, Tree) and part.data != "slot" for part in parts(group))
 
 
 class BoundCall:
@@ -115,8 +123,9 @@ class BoundCall:
                     self.conditions.append(self._operation(name, slot))
                 case Tree(data="comparison", children=[Token() as left, Token() as operator, Token() as right]):
                     self._comparison(left, operator, right)
-                case Tree(data="group") if any(isinstance(part, Tree) and part.data != "slot" for part in parts(slot)):
-                    self._collect(part for part in parts(slot) if not is_nothing(part))
+                case Tree(data="group") if _holds_conditions(slot):
+                    filled_slots = [part for part in parts(slot) if not is_nothing(part)]
+                    self._collect(filled_slots)
                 case _:
                     self._names.append(slot)
 
@@ -175,8 +184,11 @@ class BoundCall:
         second_column = self.table.column(value)
         if column is None or second_column is None or second_column is column:
             return None
+
         are_ordered_alike = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(second_column.type)
-        return Key(second_column.name) if are_ordered_alike or value.type == "WORD" else None
+        if are_ordered_alike or value.type == "WORD":
+            return Key(second_column.name)
+        return None
 
     def _argument(self, name: Node, parameter: Parameter | None) -> Argument:
         """Read one argument; `parameter` is None for one too many, which can only be a year."""
@@ -323,13 +335,19 @@ def find_table(schema: Schema, name: str) -> Table | None:
     A name may leave words out, as in `get_market_cap`, if only one table has all its words.
     """
     tables = schema.callable_tables
+    bare = bare_name(name)
     words = _words(name)
 
-    same_name = [table for table in tables if bare_name(table.name) == bare_name(name)]
-    same_words = [table for table in tables if _words(table.name) == words]
-    more_words = [table for table in tables if words and words < _words(table.name)]
-    candidates = same_name or same_words or more_words
-    return candidates[0] if len(candidates) == 1 else None
+    # From the strictest comparison to the loosest; the first that finds anything decides.
+    candidates = [table for table in tables if bare_name(table.name) == bare]
+    if not candidates:
+        candidates = [table for table in tables if _words(table.name) == words]
+    if not candidates and words:
+        candidates = [table for table in tables if words < _words(table.name)]
+
+    if len(candidates) != 1:
+        return None
+    return candidates[0]
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:

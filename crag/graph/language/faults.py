@@ -159,7 +159,13 @@ def _expected_by_lark(raised: UnexpectedInput) -> str:
     """The grammar's terminals that could follow, in words: "close, comma"."""
     # `accepts` is more precise, but only errors of the parser have it; those of the lexer have `expected`.
     terminals: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
-    names = [name.strip("_").lower().replace("_", " ") for name in terminals if name[0] != "$"]
+
+    # Lark's own terminals begin with a dollar sign: the end of the text.
+    names: list[str] = []
+    for terminal_name in terminals:
+        if not terminal_name.startswith("$"):
+            words = terminal_name.strip("_").lower()
+            names.append(words.replace("_", " "))
     return ", ".join(sorted(names)) or "nothing more"
 
 

@@ -134,8 +134,11 @@ class _Binder:
 
     def _append(self, statement: Call | Sort, call: BoundCall, body: Tree[Token]) -> None:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
+        self._rows = call.table
         selected = call.table.columns.get(call.select or "")
-        self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else call.table
+        if selected is not None and selected.rows_of:
+            self._rows = self._schema.tables[selected.rows_of]
+
         if not call.rest:
             self.statements.append(statement)
             return

@@ -181,6 +181,9 @@ def _split_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Col
     for earlier in schema.callable_tables:
         if earlier is table:
             break
-        if len(earlier.columns) >= _MIN_SHARED_KEYS and all(table.column(name) for name in earlier.columns):
-            return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
+        if len(earlier.columns) < _MIN_SHARED_KEYS:
+            continue
+        if all(table.column(name) for name in earlier.columns):
+            additional = [column for name, column in table.columns.items() if name not in earlier.columns]
+            return earlier, additional
     return None, list(table.columns.values())

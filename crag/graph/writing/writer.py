@@ -57,7 +57,9 @@ class WrittenCalls:
     @property
     def text(self) -> str:
         """The program at the start of the model's last text, up to an empty line or the next question."""
-        return re.split("|".join(STOP), self.generation.text.strip(), maxsplit=1)[0].strip()
+        any_stop = "|".join(STOP)
+        parts = re.split(any_stop, self.generation.text.strip(), maxsplit=1)
+        return parts[0].strip()
 
 
 class CallWriter:
@@ -116,8 +118,13 @@ class CallWriter:
         """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         if any(request.temperature > 0 for request in requests):
             return self._model.generate(requests, deadline)
-        new_requests = [request for request in dict.fromkeys(requests) if request not in self._cache]
-        new_generations = self._model.generate(new_requests, deadline) if new_requests else []
+
+        # Each new request once.
+        distinct_requests = dict.fromkeys(requests)
+        new_requests = [request for request in distinct_requests if request not in self._cache]
+        new_generations: Sequence[Generation] = []
+        if new_requests:
+            new_generations = self._model.generate(new_requests, deadline)
         generation_of = dict(zip(new_requests, new_generations, strict=False))
 
         # A generation that failed or ran out of time is worth another try.
@@ -223,9 +230,12 @@ def _has_words_for(date: str, text: str) -> bool:
     if not date.isdigit() or len(date) != 4:
         return False
 
+    if _ORDINAL.search(text) is not None:
+        return True
     years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
-    is_near_year = bool(years) and min(years) - 1 <= int(date) <= max(years) + 1
-    return is_near_year or _ORDINAL.search(text) is not None
+    if not years:
+        return False
+    return min(years) - 1 <= int(date) <= max(years) + 1
 
 
 def _overlaps_any(span: DateRange, date_ranges: Sequence[DateRange]) -> bool:

@@ -70,12 +70,11 @@ class ExtractionPool:
         distinct_pages = list(dict.fromkeys(pages))
         read = partial(self._read_or_drop, deadline=deadline)
         if not self._settings.workers:
-            results = map(read, distinct_pages)
-            return _collect(distinct_pages, results)
+            return _collect(distinct_pages, map(read, distinct_pages))
 
         # Each call ends by the deadline, if necessary by killing the page's worker.
-        results = self._get_threads().map(read, distinct_pages)
-        return _collect(distinct_pages, results)
+        threads = self._get_threads()
+        return _collect(distinct_pages, threads.map(read, distinct_pages))
 
     def _get_threads(self) -> ThreadPoolExecutor:
         """The threads that wait for workers, one for each. The first call waits until the first worker is ready."""
