@@ -37,7 +37,12 @@ class NoKnowledgeGraph:
     def close(self) -> None:
         """Nothing to release."""
 
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+    def look_up(
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
+    ) -> list[Lookup]:
         """An empty lookup per query."""
         return [Lookup() for _ in queries]
 

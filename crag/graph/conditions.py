@@ -92,7 +92,13 @@ class Comparer:
 
         return test
 
-    def _cell_test(self, column: Column | None, name: str, operator: Operator, expected: str) -> _RowTest:
+    def _cell_test(
+        self,
+        column: Column | None,
+        name: str,
+        operator: Operator,
+        expected: str,
+    ) -> _RowTest:
         """The test of a cell. A list meets a condition if one entry does, `neq` if all entries do."""
         test_value = self._value_test(column, operator, expected)
 
@@ -279,7 +285,12 @@ _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_n
 """What films share, and what people share."""
 
 
-def shared_rows(table: Table, parameter_index: int, groups: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
+def shared_rows(
+    table: Table,
+    parameter_index: int,
+    groups: Sequence[list[Row]],
+    select: str | None,
+) -> list[list[Row]]:
     """The rows that several names share, as one group; else one group of rows per name.
 
     `groups` has the rows of each name, `parameter_index` is that of the parameter that was a list, `select` the

@@ -182,7 +182,11 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 # ---- rows that the question means
 
 
-def meant_rows(asked: MaskedQuestion, rows: Sequence[Row], decided: Collection[str] = ()) -> tuple[Row, ...]:
+def meant_rows(
+    asked: MaskedQuestion,
+    rows: Sequence[Row],
+    decided: Collection[str] = (),
+) -> tuple[Row, ...]:
     """The rows that fit the question's words about winning, losing, home, away and opponents.
 
     `decided` are the keys with conditions in the call; they are not filtered again.

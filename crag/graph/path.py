@@ -108,7 +108,12 @@ class KnowledgeGraphPath:
         """Close the connections to the server."""
         self._client.close()
 
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+    def look_up(
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
+    ) -> list[Lookup]:
         """One lookup per query, in order; `domains` are the router's, None where it has not decided.
 
         A question without readable calls has no facts. A dead server costs a few refused connections per batch.
@@ -155,7 +160,13 @@ class KnowledgeGraphPath:
         outcome_by_index = dict(zip(task_by_index, results, strict=True))
         return [outcome_by_index.get(index) for index in range(len(queries))]
 
-    def _build_lookup(self, query: Query, written: WrittenCalls, outcome: ProgramResult | None, doubt: str) -> Lookup:
+    def _build_lookup(
+        self,
+        query: Query,
+        written: WrittenCalls,
+        outcome: ProgramResult | None,
+        doubt: str,
+    ) -> Lookup:
         faults = [f"{fault.kind}: {fault.message}" for fault in written.faults]
         lookup = Lookup(
             domain=str(written.domain),
@@ -213,7 +224,13 @@ class KnowledgeGraphPath:
             shortened.append(replace(fact, text=text))
         return tuple(shortened)
 
-    def _find_answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+    def _find_answer(
+        self,
+        query: Query,
+        domain: Domain,
+        program: Program,
+        results: Sequence[Result],
+    ) -> Derived | None:
         """The requested value itself, else a value that rules compute; each only if the settings allow it."""
         if self._settings.direct_answers:
             value = direct_answer(query.text, domain, program, results)

@@ -90,7 +90,12 @@ class ProgramRun:
             results.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
         return tuple(results)
 
-    def _run_statement(self, statement: Statement, call_text: str, following: Sequence[Statement]) -> Result:
+    def _run_statement(
+        self,
+        statement: Statement,
+        call_text: str,
+        following: Sequence[Statement],
+    ) -> Result:
         """The result of a statement. Every failure has a status."""
         refines = not isinstance(statement, Call)
         try:
@@ -243,7 +248,12 @@ class ProgramRun:
 
     # ---- the rows of a call
 
-    def _fetch_groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
+    def _fetch_groups(
+        self,
+        table: Table,
+        call: Call,
+        following: Sequence[Statement],
+    ) -> list[list[Row]]:
         """The table's rows: one group, or one for each name of a list or value of `*`."""
         fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
         missing_arguments = len(table.parameters) - len(call.arguments)

@@ -76,7 +76,12 @@ def say_average(mean: float, value_count: int, rows: Sequence[Row]) -> str:
     return f"The average of {values}{_of_entities(rows)} is {format_number(mean)}."
 
 
-def say_nothing_found(table: Table, rows: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
+def say_nothing_found(
+    table: Table,
+    rows: Sequence[Row],
+    key: str | None,
+    conditions: Sequence[Condition],
+) -> str:
     """Why there are no values, as a clause: none of the `rows` meets the conditions, or they lack the key."""
     if not rows:
         return f"there are no {table.noun} of this kind"
@@ -151,7 +156,13 @@ class _Speaker:
         item_list = "; ".join(items) + _and_more(taken)
         return f"{head} The {label} of each: {item_list}.{self._statistics(taken, key)}"
 
-    def say_count(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
+    def say_count(
+        self,
+        rows: Sequence[Row],
+        taken: Sequence[Row],
+        key: str | None,
+        count: Value,
+    ) -> str:
         """A number and what it counts."""
         # The entries of a list are counted, or else the rows.
         noun = self.noun

@@ -70,7 +70,11 @@ BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
 """Both kinds share the buckets but are weighted separately: a question's few words count as much as its many runs."""
 
 
-def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int = BUCKETS) -> Counter[int]:
+def bucket_counts(
+    text: str,
+    block: Callable[[str], Iterator[str]],
+    buckets: int = BUCKETS,
+) -> Counter[int]:
     """How many n-grams of the text are in each bucket.
 
     Letters become lower case, digits ``0``: it matters that a year is named, not which one. `block` gives the n-grams.

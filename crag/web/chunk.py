@@ -48,7 +48,12 @@ def _list_source_texts(search: PageSearch, with_snippets: bool) -> list[SourceTe
     return source_texts
 
 
-def _add_chunks(search: PageSearch, source: SourceText, parents: Sequence[ParentSpan], settings: WebSettings) -> None:
+def _add_chunks(
+    search: PageSearch,
+    source: SourceText,
+    parents: Sequence[ParentSpan],
+    settings: WebSettings,
+) -> None:
     """Add the chunks of one text to the search."""
     page = source.page
     page_name = plain(page.name)

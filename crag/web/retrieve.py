@@ -47,7 +47,11 @@ def _passage_key(chunk: Chunk) -> str:
     return comparison_key(chunk.passage.text)
 
 
-def _add_cosines(searches: Sequence[PageSearch], dense_encoder: DenseEncoder | None, deadline: Deadline) -> None:
+def _add_cosines(
+    searches: Sequence[PageSearch],
+    dense_encoder: DenseEncoder | None,
+    deadline: Deadline,
+) -> None:
     """Give chunks the score ``dense``; those that were not encoded in time get none."""
     questions = [search.query.text for search in searches]
     texts_by_search = [_list_searched_texts(search.chunks) for search in searches]

@@ -33,7 +33,11 @@ class ParentSpan(NamedTuple):
     children: tuple[Span, ...]
 
 
-def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets | None = None) -> list[ParentSpan]:
+def split_text(
+    text: str,
+    settings: ChunkSettings,
+    token_offsets: TokenOffsets | None = None,
+) -> list[ParentSpan]:
     """The chunks of a text, in order. Raises ValueError: token chunks without `token_offsets`.
 
     Example:

@@ -42,7 +42,12 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
-def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
+def direct_answer(
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
     evidence = read_evidence(question, domain, program, results)
     if evidence is None or len(evidence.readings) != 1:
@@ -78,7 +83,12 @@ def _apply_rules(evidence: GraphEvidence) -> Iterator[Derived | None]:
             yield rule_of_one(evidence, evidence.readings[0])
 
 
-def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+def _end_of_chain(
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
     calls = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
     if len(calls) < 2:

@@ -367,7 +367,12 @@ def _is_followed_by(question: str, words: re.Pattern[str], later_words: re.Patte
 
 
 # --- how much more ----------------------------------------------------------------------------------------------------
-def _difference_or_ratio(question: str, first: Quantity, second: Quantity, column: Column) -> Derived | None:
+def _difference_or_ratio(
+    question: str,
+    first: Quantity,
+    second: Quantity,
+    column: Column,
+) -> Derived | None:
     larger = first
     smaller = second
     if compare_amounts(first, second) == -1:
@@ -399,7 +404,12 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
     return derive_amount(span, f"computed {unit} between {first} and {second}")
 
 
-def _percent_change(evidence: GraphEvidence, names: Sequence[str], first: Quantity, second: Quantity) -> Derived | None:
+def _percent_change(
+    evidence: GraphEvidence,
+    names: Sequence[str],
+    first: Quantity,
+    second: Quantity,
+) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
     first_day, second_day = (
         str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in evidence.readings

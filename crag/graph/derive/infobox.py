@@ -81,7 +81,11 @@ def compared_entry(evidence: GraphEvidence) -> list[Quantity] | None:
     return None
 
 
-def _read_numbers(readings: Sequence[Reading], key: str, number: re.Pattern[str]) -> list[Quantity] | None:
+def _read_numbers(
+    readings: Sequence[Reading],
+    key: str,
+    number: re.Pattern[str],
+) -> list[Quantity] | None:
     """The number in this entry of each article, or None if an article has none."""
     amounts: list[Quantity] = []
     for reading in readings:

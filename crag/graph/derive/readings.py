@@ -140,7 +140,12 @@ def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Readi
     )
 
 
-def _read_sort(sort: Sort, result: Result, previous: Reading, tables: Mapping[str, Table]) -> Reading:
+def _read_sort(
+    sort: Sort,
+    result: Result,
+    previous: Reading,
+    tables: Mapping[str, Table],
+) -> Reading:
     """The sorted reading; if the previous statement selected rows of another table, it works on that table."""
     table = previous.table
     if previous.column and previous.column.rows_of:

@@ -66,7 +66,15 @@ class BoundCall:
     are the brackets after a key that holds another table's rows.
     """
 
-    def __init__(self, text: str, schema: Schema, table: Table, body: Tree[Token], *, has_previous: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        schema: Schema,
+        table: Table,
+        body: Tree[Token],
+        *,
+        has_previous: bool,
+    ) -> None:
         self._text = text
         self._schema = schema
         self._has_previous = has_previous

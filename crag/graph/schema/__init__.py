@@ -174,7 +174,11 @@ def load_schema(domain: Domain | str) -> Schema:
     return Schema(domain, data["meaning"], tables)
 
 
-def _build_table(name: str, entry: Mapping[str, Any], shared_columns: Mapping[str, Mapping[str, Any]]) -> Table:
+def _build_table(
+    name: str,
+    entry: Mapping[str, Any],
+    shared_columns: Mapping[str, Mapping[str, Any]],
+) -> Table:
     """Read a table; `include` adds named groups of columns that several tables share."""
     keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):

@@ -130,7 +130,12 @@ def _fame_of_person(person: _Record) -> tuple[bool, int]:
     return bool(person.get("oscar_awards")), _acted_count(person)
 
 
-def _credits_of_person(context: LookupContext, person: _Record, query: TableQuery, part: _Part) -> list[Row]:
+def _credits_of_person(
+    context: LookupContext,
+    person: _Record,
+    query: TableQuery,
+    part: _Part,
+) -> list[Row]:
     """The credits of a person in all their films.
 
     Raises NotFoundError: the record does not list what the person made, so that no rows prove nothing.
@@ -155,7 +160,12 @@ def _credits_of_person(context: LookupContext, person: _Record, query: TableQuer
     return rows
 
 
-def _films_of(context: LookupContext, person: _Record, part: _Part, query: TableQuery) -> Iterable[tuple[int, _Record]]:
+def _films_of(
+    context: LookupContext,
+    person: _Record,
+    part: _Part,
+    query: TableQuery,
+) -> Iterable[tuple[int, _Record]]:
     """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
     acted = person.get("acted_movies") or ()
     directed = person.get("directed_movies") or ()
@@ -199,7 +209,11 @@ def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
 # ---- films
 
 
-def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
+def find_films(
+    context: LookupContext,
+    title: str,
+    conditions: Sequence[Condition],
+) -> list[_Record]:
     """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
@@ -231,7 +245,11 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     return namesakes
 
 
-def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], NameMatch | None]:
+def _search_film(
+    context: LookupContext,
+    query: str,
+    title: str,
+) -> tuple[list[_Record], NameMatch | None]:
     """The films found, best known first, and the one that is meant.
 
     A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").

@@ -55,7 +55,12 @@ get_soccer_last_game = partial(_season_games, step=-1)
 get_soccer_next_game = partial(_season_games, step=1)
 
 
-def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _ReadGames) -> list[Row]:
+def _games_on_date(
+    context: LookupContext,
+    query: TableQuery,
+    league: League,
+    read: _ReadGames,
+) -> list[Row]:
     """The games of the days that the date means, oldest first."""
     span = _requested_days(context, query.names[1])
     team, is_known = _find_team(context, query.names[0], league)

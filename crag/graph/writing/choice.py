@@ -63,7 +63,12 @@ class ExampleIndex:
             forms = encode_with_cache(self._dense, self._forms)
         return _joined(questions, forms)
 
-    def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
+    def nearest(
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        count: int,
+    ) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []

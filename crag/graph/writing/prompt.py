@@ -70,7 +70,11 @@ TYPE_WORDS = {
 }
 
 
-def write_prompt(settings: KgWriterSettings, neighbourhood: Neighbourhood, question: str) -> GenerationRequest:
+def write_prompt(
+    settings: KgWriterSettings,
+    neighbourhood: Neighbourhood,
+    question: str,
+) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
     schema = schema_text(neighbourhood.domain, settings.schema_detail) if settings.schema_in_prompt else ""
@@ -87,7 +91,13 @@ def _completion_prompt(rules: str, schema: str, pairs: str, question: str) -> Ge
     return GenerationRequest(prompt="\n\n".join(parts))
 
 
-def _chat_prompt(domain: Domain, rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:
+def _chat_prompt(
+    domain: Domain,
+    rules: str,
+    schema: str,
+    pairs: str,
+    question: str,
+) -> GenerationRequest:
     """The task, the schema with its rules, the examples and the question as one message of a chat."""
     parts = [_CHAT_TASK.format(meaning=load_schema(domain).meaning)]
     if schema:

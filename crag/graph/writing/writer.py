@@ -65,7 +65,12 @@ class WrittenCalls:
 class CallWriter:
     """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used."""
 
-    def __init__(self, settings: KgWriterSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
+    def __init__(
+        self,
+        settings: KgWriterSettings,
+        model: LanguageModel,
+        dense: DenseEncoder | None,
+    ) -> None:
         self._settings = settings
         self._model = model
         self._choice = ExampleChoice(settings, dense)
@@ -97,7 +102,12 @@ class CallWriter:
         first_round = [_read(*parts) for parts in zip(neighbourhoods, requests, generations, strict=True)]
         return self._repair(first_round, deadline)
 
-    def _request(self, question: CallRequest, neighbourhood: Neighbourhood, temperature: float) -> GenerationRequest:
+    def _request(
+        self,
+        question: CallRequest,
+        neighbourhood: Neighbourhood,
+        temperature: float,
+    ) -> GenerationRequest:
         grammar: str | None = None
         if self._settings.grammar:
             copies_names = neighbourhood.domain in self._settings.names_from_question
@@ -158,7 +168,11 @@ class CallWriter:
         return results
 
 
-def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: Generation) -> WrittenCalls:
+def _read(
+    neighbourhood: Neighbourhood,
+    request: GenerationRequest,
+    generation: Generation,
+) -> WrittenCalls:
     """Parse what the model wrote; a text that is no program has a fault."""
     result = WrittenCalls(neighbourhood, request, generation, None)
     if generation.finish_reason == "error" or not result.text:
@@ -169,7 +183,12 @@ def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: 
         return replace(result, faults=(error.fault,))
 
 
-def invented_dates(question: str, domain: Domain, program: Program, asked_at: datetime | None) -> list[str]:
+def invented_dates(
+    question: str,
+    domain: Domain,
+    program: Program,
+    asked_at: datetime | None,
+) -> list[str]:
     """The dates and years of a program that have no basis in the question: small models copy them from examples.
 
     A call about another day answers another question, and a day without a game would look like a false premise.
