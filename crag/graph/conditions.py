@@ -212,7 +212,7 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
 
     if kind in _NUMERIC:
         number = as_number(cell)
-        return number if number is not None else float("-inf")
+        return float("-inf") if number is None else number
     if kind is Type.DATE:
         return str(cell)
     return normalise_name(str(cell))
@@ -249,11 +249,13 @@ def day_span(text: str) -> tuple[date, date] | None:
         year, *rest = map(int, text[:10].split("-")[:3])
         if len(rest) == 2:
             month, day = rest
-            return date(year, month, day), date(year, month, day)
+            single_day = date(year, month, day)
+            return single_day, single_day
 
+        # A month, or the whole year.
         first_month = rest[0] if rest else 1
         last_month = rest[0] if rest else 12
-        last_day = monthrange(year, last_month)[1]
+        _, last_day = monthrange(year, last_month)
         return date(year, first_month, 1), date(year, last_month, last_day)
     except ValueError:
         return None
@@ -265,7 +267,10 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
     last = 9999
     is_limited = False
     for condition in conditions:
-        if condition.key != key or condition.operator is Operator.NEQ or not isinstance(condition.value, str):
+        if condition.key != key or condition.operator is Operator.NEQ:
+            continue
+        # Values of `*` and of other keys are not known yet.
+        if not isinstance(condition.value, str):
             continue
         number = as_number(condition.value)
         if number is None:
@@ -301,9 +306,10 @@ def shared_rows(
         return list(groups)
 
     kind = table.parameters[parameter_index].kind
-    counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
-    if counterpart is not None:
-        return [_rows_with_shared_cell(groups, counterpart)]
+    for counterpart in _COUNTERPARTS.get(kind, ()):
+        if counterpart in table.columns:
+            return [_rows_with_shared_cell(groups, counterpart)]
+
     if kind is ParameterKind.TEAM:
         return [_games_between(groups)]
 

@@ -61,13 +61,14 @@ def verbalise(
         text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
         text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
-        unsaid = len(rows) - 1
-        if unsaid > 0 and table.take != "all":
-            text += f" ({unsaid:,} more {speaker.noun} match.)"
+        unsaid_count = len(rows) - 1
+        if unsaid_count > 0 and table.take != "all":
+            text += f" ({unsaid_count:,} more {speaker.noun} match.)"
 
     if len(text) <= MAX_CHARACTERS:
         return text
-    return f"{text[:MAX_CHARACTERS].rsplit(' ', 1)[0]} ..."
+    whole_words = text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
+    return f"{whole_words} ..."
 
 
 def say_average(mean: float, value_count: int, rows: Sequence[Row]) -> str:

@@ -139,14 +139,17 @@ class BoundCall:
 
     def _operation(self, name: Token, item: Tree[Token]) -> Condition:
         """Read a condition such as `ge(year,"2012")`."""
-        operator = _OPERATORS.get(bare_name(name))
+        bare = bare_name(name)
+        operator = _OPERATORS.get(bare)
         if operator is None:
-            is_call = find_table(self._schema, name) is not None or bare_name(name) == "sort"
+            is_call = bare == "sort" or find_table(self._schema, name) is not None
             if is_call:
                 raise self._wrong("a call cannot stand in a call: write it on the line before, and * here", item)
             raise self._wrong(f"{name} is no operator: eq, neq, ge, le; names go in quotes", item)
 
-        slots, trailers = (parts(child) for child in item.children[1:])
+        _, slots_node, trailers_node = item.children
+        slots = parts(slots_node)
+        trailers = parts(trailers_node)
         match slots:
             case [Token() as key, Token() as value] if key.type != "STAR" and not trailers:
                 return self._condition(operator, key, value)
@@ -212,13 +215,20 @@ class BoundCall:
         return self._list_argument(name, parameter)
 
     def _list_argument(self, node: Tree[Token], parameter: Parameter) -> Argument:
-        entries = [entry for entry in node.children if not is_nothing(entry)]
-        names = tuple(str(entry) for entry in entries if _is_text(entry))
-        if len(names) < len(entries):
-            raise self._wrong("a list holds names in quotes, or conditions", node)
-        if len(names) > 1 and not parameter.kind.is_entity:
+        """The names of a list; a list of one name is that name."""
+        names: list[str] = []
+        for entry in node.children:
+            if is_nothing(entry):
+                continue
+            if not _is_text(entry):
+                raise self._wrong("a list holds names in quotes, or conditions", node)
+            names.append(str(entry))
+
+        if len(names) == 1:
+            return names[0]
+        if not parameter.kind.is_entity:
             raise self._wrong(f"{parameter.name} is one {parameter.kind}, not a list", node)
-        return names if len(names) > 1 else names[0]
+        return tuple(names)
 
     def _may_be_year(self, name: Token, parameter: Parameter | None) -> bool:
         """Whether a year means a condition: always after the last argument, elsewhere only without quotes.

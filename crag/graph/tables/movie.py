@@ -77,7 +77,8 @@ def _credits(context: LookupContext, query: TableQuery, part: _Part) -> list[Row
         members = list(film.get(part) or ())
         if part == "cast":
             members.sort(key=_credit_order)
-        return [Row(film["title"], _member_cells(film, member, part)) for member in _of_person(members, person_name)]
+        members = _of_person(members, person_name)
+        return [Row(film["title"], _member_cells(film, member, part)) for member in members]
 
     if person_name is None:
         raise MeaninglessCallError(f"get_movie_person_{part} needs a film or a person")
@@ -170,18 +171,19 @@ def _films_of(
     acted = person.get("acted_movies") or ()
     directed = person.get("directed_movies") or ()
     if part == "cast":
-        film_ids = list(dict.fromkeys(acted))
+        films = acted
     elif directed and _only_directing(query.conditions):
-        film_ids = list(dict.fromkeys(directed))
+        films = directed
     else:
-        film_ids = list(dict.fromkeys([*directed, *acted]))
+        films = [*directed, *acted]
+    film_ids = list(dict.fromkeys(films))
 
     needs_no_records = not query.keys and not query.whole and not query.conditions
     if part == "cast" and needs_no_records:
         return [(film_id, {}) for film_id in film_ids]
 
-    films = context.ask_all("/movie/get_movie_info_by_id", film_ids)
-    return [(film_id, film) for film_id, film in zip(film_ids, films, strict=True) if film]
+    records = context.ask_all("/movie/get_movie_info_by_id", film_ids)
+    return [(film_id, record) for film_id, record in zip(film_ids, records, strict=True) if record]
 
 
 def _only_directing(conditions: Sequence[Condition]) -> bool:
@@ -307,15 +309,19 @@ def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tupl
     allowed = year_range(conditions)
     if allowed is None:
         raise MeaninglessCallError("get_movie_person_oscar needs a film, a person or a condition on year")
+
     years = [year for year in OSCAR_YEARS if year in allowed]
     if not years:
         raise NotFoundError(f"the graph has Oscars of {OSCAR_YEARS[0]} to {OSCAR_YEARS[-1]} only")
 
     awards: list[_Record] = []
-    for ceremony in context.ask_all("/movie/get_year_info", [str(year) for year in years]):
-        awards += (ceremony or {}).get("oscar_awards") or ()
+    for ceremony in context.ask_all("/movie/get_year_info", list(map(str, years))):
+        if ceremony:
+            awards += ceremony.get("oscar_awards") or ()
 
-    span = str(years[0]) if len(years) == 1 else f"{years[0]} to {years[-1]}"
+    span = str(years[0])
+    if len(years) > 1:
+        span = f"{years[0]} to {years[-1]}"
     return f"the {span} Academy Awards", awards
 
 

@@ -64,7 +64,8 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.require_name("a song"))
-    return [Row(song, {"name": song, **_read_keys(context, query, _SONG, song)})]
+    values = _read_keys(context, query, _SONG, song)
+    return [Row(song, {"name": song, **values})]
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
@@ -81,7 +82,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
         replies = context.ask_all("/music/get_song_release_date", concerts_last)
         dates = dict(zip(concerts_last, replies, strict=True))
 
-        # Works for which no calls are left are reported elsewhere.
+        # Unreadable records have a remark already.
         undated = sum(not dates[work] for work in works) - context.unread
         if undated > 0:
             context.remark(f"the release date of {undated:,} of {len(works):,} works is unknown")
@@ -134,7 +135,10 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
     if not query.keys:
         query = replace(query, whole=True)
     winners_by_key = _read_keys(context, query, _GRAMMY_YEAR, year)
-    cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in winners_by_key.items()}
+
+    cells: dict[str, Cell] = {}
+    for key, winners in winners_by_key.items():
+        cells[key] = tuple(winners or ()) or None  # no winners: unknown
     return [Row(f"the {year} Grammy Awards", cells)]
 
 
@@ -226,7 +230,9 @@ def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
         context.remark(f'"{name}" is read as the {what} "{best}"')
         return best
 
-    for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
+    # Without a search: whether the graph knows anything about the name in one of its likely spellings.
+    spellings = (_capitalised(name), name, name.upper())
+    for spelling in dict.fromkeys(spellings):
         reply = context.ask(probe, query=spelling)
         if reply not in (None, [None, None]):
             return spelling
@@ -273,4 +279,6 @@ def _read_keys(
 
 def _capitalised(name: str) -> str:
     """Each word capitalised, as the tables spell titles and names."""
-    return " ".join(word[:1].upper() + word[1:] for word in name.split())
+    # `str.capitalize` would make the other letters lower case: "McCartney", "AC/DC".
+    words = [word[:1].upper() + word[1:] for word in name.split()]
+    return " ".join(words)

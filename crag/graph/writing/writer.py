@@ -8,7 +8,7 @@ from datetime import datetime
 from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
-from crag.graph.language import Call, Fault, KgQueryError, Program, Sort, parse
+from crag.graph.language import Average, Call, Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain, Table, Type, load_schema
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
@@ -94,12 +94,13 @@ class CallWriter:
         domains = [question.domain for question in questions]
         neighbourhoods = self._choice.choose(texts, domains)
 
-        requests = [
-            self._request(question, neighbourhood, temperature)
-            for question, neighbourhood in zip(questions, neighbourhoods, strict=True)
-        ]
+        requests: list[GenerationRequest] = []
+        for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
+            request = self._request(question, neighbourhood, temperature)
+            requests.append(request)
+
         generations = self._generate(requests, deadline)
-        first_round = [_read(*parts) for parts in zip(neighbourhoods, requests, generations, strict=True)]
+        first_round = list(map(_read, neighbourhoods, requests, generations))
         return self._repair(first_round, deadline)
 
     def _request(
@@ -149,20 +150,23 @@ class CallWriter:
 
     def _repair(self, first_round: list[WrittenCalls], deadline: Deadline) -> list[WrittenCalls]:
         """Ask again for unreadable calls, if there is time. A text that the deadline cut off is not asked again."""
-        faulty = {
-            index: written
-            for index, written in enumerate(first_round)
-            if written.faults and written.generation.finish_reason != "deadline"
-        }
-        if not faulty or not self._settings.repair or deadline.expired:
+        if not self._settings.repair or deadline.expired:
             return first_round
 
-        requests = [
-            write_repair_prompt(written.request, written.text, written.faults[0]) for written in faulty.values()
-        ]
+        faulty_indices: list[int] = []
+        requests: list[GenerationRequest] = []
+        for index, written in enumerate(first_round):
+            if written.faults and written.generation.finish_reason != "deadline":
+                request = write_repair_prompt(written.request, written.text, written.faults[0])
+                faulty_indices.append(index)
+                requests.append(request)
+        if not requests:
+            return first_round
+
         generations = self._generate(requests, deadline)
         results = list(first_round)
-        for (index, first), request, generation in zip(faulty.items(), requests, generations, strict=True):
+        for index, request, generation in zip(faulty_indices, requests, generations, strict=True):
+            first = first_round[index]
             second = _read(first.near, request, generation)
             results[index] = replace(second, faults=first.faults + second.faults)
         return results
@@ -222,13 +226,13 @@ def _dates(domain: Domain, program: Program) -> list[str]:
                 if not parameter.kind.is_entity and isinstance(argument, str):
                     dates.append(argument)
 
+        if isinstance(statement, Average) or table is None:
+            continue
         # The conditions of a sort are on the table of the call before.
-        if isinstance(statement, Call | Sort) and table is not None:
-            dates += [
-                condition.value
-                for condition in statement.conditions
-                if isinstance(condition.value, str) and _is_time_key(table, condition.key)
-            ]
+        for condition in statement.conditions:
+            value = condition.value
+            if isinstance(value, str) and _is_time_key(table, condition.key):
+                dates.append(value)
     return dates
 
 
