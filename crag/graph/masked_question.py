@@ -183,7 +183,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 
 
 def meant_rows(
-    asked: MaskedQuestion,
+    masked: MaskedQuestion,
     rows: Sequence[Row],
     decided: Collection[str] = (),
 ) -> tuple[Row, ...]:
@@ -197,18 +197,18 @@ def meant_rows(
 
     keys = set(meant[0].cells) - set(decided)
     if "venue" in keys:
-        meant = _at_venue(asked.text, meant)
+        meant = _at_venue(masked.text, meant)
     if "opponent" in keys:
-        meant = _against_opponents(asked, meant)
+        meant = _against_opponents(masked, meant)
 
     # Won, lost or drawn: by the word about the opponents if there is one, else by the only such word.
-    against = result_against_others(asked, meant)
-    letters = {against} if against else letters_of(asked.text)
+    against = result_against_others(masked, meant)
+    letters = {against} if against else letters_of(masked.text)
     if against or ("result" in keys and len(letters) == 1):
         meant = tuple(row for row in meant if row.cells.get("result") in letters)
 
     # Of an award's nominations "who won" means the winners.
-    if "winner" in keys and WIN.search(asked.text) and not _NOMINATED.search(asked.text):
+    if "winner" in keys and WIN.search(masked.text) and not _NOMINATED.search(masked.text):
         meant = tuple(row for row in meant if row.cells.get("winner"))
     return meant
 
@@ -219,15 +219,15 @@ def letters_of(text: str) -> set[str]:
     return {letter for letter, words in words_of_letter.items() if words.search(text)}
 
 
-def result_against_others(asked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
+def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
     """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
-    text = asked.core
+    text = masked.core
     loses_to = _LOSES_TO.search(text)
     verb = loses_to or BEATS.search(text)
     if verb is None or not rows or "result" not in rows[0].cells or not _ASKS_FOR_TEAMS.search(text):
         return None
 
-    mark = asked.mark(str(rows[0].cells.get("team"))) or "@0"
+    mark = masked.mark(str(rows[0].cells.get("team"))) or "@0"
     if mark not in text:
         return None
 
@@ -247,7 +247,7 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.cells.get("venue") == venue)
 
 
-def _against_opponents(asked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _against_opponents(masked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
     team_words: set[str] = set()
     for row in rows[:1]:
@@ -263,13 +263,13 @@ def _against_opponents(asked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Ro
 
     mentioned: set[str] = set()
     for name, nickname in nickname_by_name.items():
-        if contains_words(asked.text, name):
+        if contains_words(masked.text, name):
             mentioned.add(name)
             continue
 
         # Two opponents can share it ("united"), and so can the team itself.
         is_unique = nickname_counts[nickname] == 1 and nickname not in team_words
-        if is_unique and len(nickname) >= _MIN_NICKNAME_LENGTH and contains_words(asked.text, nickname):
+        if is_unique and len(nickname) >= _MIN_NICKNAME_LENGTH and contains_words(masked.text, nickname):
             mentioned.add(name)
 
     if not mentioned:
