@@ -111,7 +111,7 @@ class MaskedQuestion:
                 return f"@{index}"
         return None
 
-    def place(self, name: str) -> int | None:
+    def find_position(self, name: str) -> int | None:
         """The first position of a name in `text`, or None."""
         mark = self.mark(name)
         return self.text.find(mark) if mark else None

@@ -173,7 +173,7 @@ class KnowledgeGraphPath:
             events=tuple(f"the writer's calls could not be read: {fault}" for fault in faults),
             prompt=_prompt_for_trace(written.request),
             generation=written.generation,
-            example_similarity=written.near.similarity,
+            example_similarity=written.neighbourhood.similarity,
         )
 
         if written.program is None or doubt:

@@ -337,7 +337,7 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
 
 
 def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrder | None:
-    maybe_positions = [evidence.masked.place(name) for name in names]
+    maybe_positions = [evidence.masked.find_position(name) for name in names]
     positions = [position for position in maybe_positions if position is not None]
     if len(positions) != 2 or positions[0] == positions[1]:
         return None

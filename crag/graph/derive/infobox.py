@@ -136,7 +136,7 @@ def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | No
 def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The role that the question asks for, such as the publisher."""
     roles: list[str] = _ROLE.findall(evidence.question)
-    if len(roles) != 1 or evidence.masked.place(reading.name) is None:
+    if len(roles) != 1 or evidence.masked.find_position(reading.name) is None:
         return None
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
         return None
@@ -152,7 +152,7 @@ def _day_of_release(evidence: GraphEvidence, reading: Reading) -> Derived | None
     question = evidence.question
     if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question) or _OTHER_RELEASE.search(question):
         return None
-    if evidence.masked.place(reading.name) is None:
+    if evidence.masked.find_position(reading.name) is None:
         return None
 
     match = _START_DATE.match(_entry_text(reading.rows[0], "released"))

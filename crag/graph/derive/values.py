@@ -150,7 +150,7 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
 
 def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """For "who has 21 awards": a name that is not in the question and has that number."""
-    if not evidence.question.startswith("who is") or evidence.masked.place(reading.name) is not None:
+    if not evidence.question.startswith("who is") or evidence.masked.find_position(reading.name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER:
         return None

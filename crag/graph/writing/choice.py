@@ -203,18 +203,18 @@ class ExampleChoice:
         questions: Sequence[str],
         domains: Sequence[Domain | None],
         *,
-        own: bool = True,
+        include_itself: bool = True,
     ) -> list[Neighbourhood]:
         """For each question its domain and examples.
 
-        With `own` a question of the bank may be its own example; without, as in training, it is left out.
+        With `include_itself` a question of the bank may be its own example; without, as in training, it is left out.
         """
-        neighbourhoods = self._neighbourhoods(questions, domains, own=own)
+        neighbourhoods = self._neighbourhoods(questions, domains, include_itself=include_itself)
         choices: list[Neighbourhood] = []
         for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
             domain = neighbourhood.domain
             candidates = neighbourhood.examples if self._fixed is None else self._fixed[domain]
-            examples = [example for example in candidates if own or example.question != question]
+            examples = [example for example in candidates if include_itself or example.question != question]
 
             if self._fixed is not None:
                 first_examples = tuple(examples[: self._count])
@@ -232,12 +232,12 @@ class ExampleChoice:
         questions: Sequence[str],
         domains: Sequence[Domain | None],
         *,
-        own: bool,
+        include_itself: bool,
     ) -> list[Neighbourhood]:
         """The similar examples, one more if the question itself may be among them; of fixed ones only the domain."""
         count = 0
         if self._fixed is None:
-            count = self._count if own else self._count + 1
+            count = self._count if include_itself else self._count + 1
 
         known_domains = [domain for domain in domains if domain is not None]
         if count == 0 and len(known_domains) == len(domains):

@@ -38,7 +38,7 @@ class WrittenCalls:
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
     """
 
-    near: Neighbourhood
+    neighbourhood: Neighbourhood
     request: GenerationRequest
     generation: Generation
     program: Program | None
@@ -47,7 +47,7 @@ class WrittenCalls:
     @property
     def domain(self) -> Domain:
         """The domain of the tables."""
-        return self.near.domain
+        return self.neighbourhood.domain
 
     @property
     def repaired(self) -> bool:
@@ -167,7 +167,7 @@ class CallWriter:
         results = list(first_round)
         for index, request, generation in zip(faulty_indices, requests, generations, strict=True):
             first = first_round[index]
-            second = _read(first.near, request, generation)
+            second = _read(first.neighbourhood, request, generation)
             results[index] = replace(second, faults=first.faults + second.faults)
         return results
 
