@@ -202,10 +202,17 @@ def _is_similar(candidates: Sequence[_Candidate]) -> bool:
 
 def _likeness(name: str, words: str, listing: str) -> float:
     """Similarity as whole names, as `words` without legal forms, or with these at the beginning of the listing."""
+    whole_names = similarity(name, listing)
     listing_words = _company_words(listing)
-    likeness_of_words = _SAME_CORE if words and listing_words == words else similarity(words, listing_words)
-    begins_alike = bool(words) and f"{listing_words} ".startswith(f"{words} ")
-    return max(similarity(name, listing), likeness_of_words, _SAME_BEGINNING if begins_alike else 0.0)
+    if not words:
+        return max(whole_names, similarity(words, listing_words))
+
+    without_legal_forms = _SAME_CORE if listing_words == words else similarity(words, listing_words)
+
+    # Whole words: "meta" begins "meta platforms", not "metals".
+    begins_alike = f"{listing_words} ".startswith(f"{words} ")
+    beginning = _SAME_BEGINNING if begins_alike else 0.0
+    return max(whole_names, without_legal_forms, beginning)
 
 
 def _company_words(name: str) -> str:

@@ -119,7 +119,10 @@ class MaskedQuestion:
     def written(self, name: str) -> str:
         """The name as the question writes it, or unchanged."""
         pattern = _name_pattern(name)
-        return next((written for written in self.names if pattern.fullmatch(written)), name)
+        for written in self.names:
+            if pattern.fullmatch(written):
+                return written
+        return name
 
 
 def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestion:
@@ -128,12 +131,14 @@ def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestio
     Example: "Can you tell me who directed Jaws?" with the call `get_movie("jaws")["directed by"]` becomes
     "who directed @0?".
     """
-    lower = " ".join(question.lower().replace("\u2019", "'").split())
-    text = _COURTESIES.sub("", lower)
+    straight_quotes = question.lower().replace("\u2019", "'")
+    single_blanks = " ".join(straight_quotes.split())
+    text = _COURTESIES.sub("", single_blanks)
 
     # Longest first: "the red kite 2" before "the red kite".
+    names = set(_called_names(domain, program))
     masked: list[str] = []
-    for name in sorted(set(_called_names(domain, program)), key=len, reverse=True):
+    for name in sorted(names, key=len, reverse=True):
         pattern = _name_pattern(name)
         match = pattern.search(text)
         if match is not None:
@@ -176,7 +181,8 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     words = re.findall(r"\w+", name.casefold())
     if not words:
         return re.compile(r"(?!)")
-    return re.compile(r"(?<![\w@])" + r"\W+".join(map(re.escape, words)) + r"(?!\w)")
+    escaped_words = map(re.escape, words)
+    return re.compile(r"(?<![\w@])" + r"\W+".join(escaped_words) + r"(?!\w)")
 
 
 # ---- rows that the question means
@@ -224,7 +230,9 @@ def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | 
     text = masked.core
     loses_to = _LOSES_TO.search(text)
     verb = loses_to or BEATS.search(text)
-    if verb is None or not rows or "result" not in rows[0].cells or not _ASKS_FOR_TEAMS.search(text):
+    if verb is None or not _ASKS_FOR_TEAMS.search(text):
+        return None
+    if not rows or "result" not in rows[0].cells:
         return None
 
     mark = masked.mark(str(rows[0].cells.get("team"))) or "@0"

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import takewhile
 from statistics import fmean
 from types import ModuleType
 
@@ -86,8 +85,10 @@ class ProgramRun:
                 self._context.unread = 0
 
             call_text = render(Program((statement,)))
-            result = self._run_statement(statement, call_text, program.statements[index + 1 :])
-            results.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
+            following = program.statements[index + 1 :]
+            result = self._run_statement(statement, call_text, following)
+            explanation = (*result.explanation, *self._context.remarks)
+            results.append(replace(result, explanation=explanation))
         return tuple(results)
 
     def _run_statement(
@@ -119,7 +120,9 @@ class ProgramRun:
         """Remember the failure for the next statement, and return it."""
         # "Not found" proves something only if all records could be read.
         partial = self._context.unread > 0
-        status = Status.KG_DOWN if isinstance(fault, NotFoundError) and partial else fault.status
+        status = fault.status
+        if partial and isinstance(fault, NotFoundError):
+            status = Status.KG_DOWN
 
         self._values = ()
         self._failure = Result(
@@ -147,6 +150,7 @@ class ProgramRun:
             self._context.remark(f"only the first {MAX_ROWS:,} of {len(matching):,} {table.noun} were looked at")
             matching = matching[:MAX_ROWS]
 
+        # What is taken: the first row of each name, as many as the call says, or all.
         if call.take is None and table.take == "first":
             taken = [group[0] for group in groups if group]
         elif isinstance(call.take, int):
@@ -164,13 +168,16 @@ class ProgramRun:
         if sort.key is not None:
             rows = comparer.ordered(rows, sort.key, descending=sort.descending)
 
+        # A sort without conditions asks for the first row: the newest, the largest.
         if isinstance(sort.take, int):
             taken = rows[: sort.take]
         elif sort.take == "all" or sort.conditions:
             taken = rows
         else:
             taken = rows[:1]
-        return self._select(_Selection(self._table, self._rows, rows, taken), sort, call_text)
+
+        selection = _Selection(self._table, self._rows, rows, taken)
+        return self._select(selection, sort, call_text)
 
     def _run_average(self, call_text: str) -> Result:
         numbers = [number for number in map(exact_number, self._values) if number is not None]
@@ -203,11 +210,13 @@ class ProgramRun:
             is_whole_record = key is None and bool(selection.matching)
             is_empty = not values and not is_whole_record
 
+        # Nothing matches, or the matching rows lack the key: the message says which.
         if is_empty:
             rows = selection.matching or selection.fetched
             unmet = () if selection.matching else statement.conditions
             raise NotFoundError(say_nothing_found(table, rows, key, unmet))
 
+        # The next statement works on these.
         self._rows = selection.matching
         self._table = table
         self._values = values
@@ -312,12 +321,15 @@ class ProgramRun:
 
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
         """The keys that a call and the sorts after it read, and whether the whole record is shown."""
-        statements = [call, *takewhile(lambda statement: not isinstance(statement, Call), following)]
-        keys: set[str] = set()
-        for statement in statements:
+        keys = _keys_of(call)
+        final: Statement = call
+        for statement in following:
+            if isinstance(statement, Call):
+                break
             keys |= _keys_of(statement)
+            final = statement
 
-        final = statements[-1]
+        # Without a selected key the last of them shows whole records.
         whole = not isinstance(final, Average) and final.select is None and not final.count
         column = self._schema.tables[call.table].column(call.select or "")
         shows_inner_rows = column is not None and column.rows_of is not None and whole

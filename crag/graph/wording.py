@@ -113,7 +113,10 @@ def key_in_words(table: Table, key: str) -> str:
     column = table.columns.get(key)
     if column is not None:
         return _label_or_meaning(column)
-    words = " ".join(_CAMEL_CASE.sub(" ", key).replace("_", " ").split())
+
+    # A key that only the server knows: "fullTimeEmployees", "net_income".
+    words = _CAMEL_CASE.sub(" ", key).replace("_", " ")
+    words = " ".join(words.split())
     return _CAPITAL.sub(lambda letter: letter.group().lower(), words)
 
 

@@ -51,7 +51,7 @@ class EncoderQuestionRouter(QuestionRouter):
         batch_size = self._settings.batch_size
         for start in range(0, len(queries), batch_size):
             if deadline.expired:
-                break
+                break  # the questions that are left have empty routes
             batch = slice(start, start + batch_size)
             texts = [query.text for query in queries[batch]]
             self._fill_in(routes[batch], texts)

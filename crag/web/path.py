@@ -78,11 +78,13 @@ class WebPath:
         self._dense = dense
         self._cross = cross
         self._tokens = tokens
+        # Only needed for chunks of tokens; a custom encoder may lack it.
         self._token_offsets: TokenOffsets | None = getattr(dense, "token_offsets", None)
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
         """Load encoders, start a worker; raises crag.weights.manifest.WeightsMissingError, UserError."""
+        # The worker starts while the encoders are loading.
         self._pool.start()
         if self._dense is not None:
             self._dense.warm_up()

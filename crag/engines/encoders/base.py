@@ -148,6 +148,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
+        # No lock: an earlier call hangs, and the batches below have to wait for it too.
         with self._exclusive(deadline) as acquired:
             if acquired:
                 self.warm_up()

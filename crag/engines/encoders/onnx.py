@@ -81,6 +81,7 @@ def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an un
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as faults
 
+    # Without the variable onnxruntime uses all physical cores.
     options = onnxruntime.SessionOptions()
     threads = os.environ.get(THREADS_VARIABLE, "")
     if threads.isdigit():

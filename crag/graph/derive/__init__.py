@@ -90,19 +90,25 @@ def _end_of_chain(
     results: Sequence[Result],
 ) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
-    calls = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
-    if len(calls) < 2:
+    call_indices = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
+    if len(call_indices) < 2:
         return None
-    if not all(_feeds(results[call - 1], program.statements[call]) for call in calls[1:]):
+
+    # The result before each later call: that of the earlier call, or of its last sort.
+    inputs = [results[index - 1] for index in call_indices[1:]]
+    later_calls = [program.statements[index] for index in call_indices[1:]]
+    if not all(map(_feeds, inputs, later_calls)):
         return None
 
     # "At the time" no longer needs thought: the earlier calls have found the time.
-    last_call = calls[-1]
     text = _SIMULTANEOUS.sub("when", question)
-    answer = direct_answer(text, domain, Program(program.statements[last_call:]), results[last_call:])
+    start = call_indices[-1]
+    end_of_program = Program(program.statements[start:])
+    answer = direct_answer(text, domain, end_of_program, results[start:])
     if not answer:
         return None
-    earlier_calls = "; ".join(results[call - 1].call for call in calls[1:])
+
+    earlier_calls = "; ".join(result.call for result in inputs)
     return Derived(answer, f"the last of several calls, which asks about what those before it found: {earlier_calls}")
 
 

@@ -11,7 +11,7 @@ from statistics import fmean
 from crag.graph.conditions import as_number
 from crag.graph.derive.readings import NUMERIC_TYPES, GraphEvidence, Reading
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
-from crag.graph.results import Row, Value
+from crag.graph.results import Value
 from crag.graph.schema import Column, Match, Type
 from crag.graph.wording import readable
 
@@ -65,9 +65,11 @@ def value_itself(evidence: GraphEvidence, reading: Reading) -> str | None:
         return None
 
     values = _combined_values(reading, column, question)
+    if len(values) > MAX_VALUES:
+        return None
     if column.type is Type.DATE and _YEAR.search(question):
         values = tuple(str(value)[:4] for value in values)
-    return _write_values(values, column) if len(values) <= MAX_VALUES else None
+    return _write_values(values, column)
 
 
 # --- what the question asks for ---------------------------------------------------------------------------------------
@@ -127,7 +129,9 @@ def _write_count(reading: Reading, question: str) -> str | None:
     """The count; zero only if the table is complete."""
     number = reading.values[0]
     is_sure = number or reading.table.complete
-    return str(number) if is_sure and HOW_MANY.search(question) else None
+    if not is_sure or not HOW_MANY.search(question):
+        return None
+    return str(number)
 
 
 def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
@@ -135,8 +139,6 @@ def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     is_numeric = column is not None and column.type in NUMERIC_TYPES
     texts: list[str] = []
     for value in values:
-        if isinstance(value, Row):
-            continue
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
         texts.append(readable(rounded, column))
 

@@ -108,6 +108,7 @@ def read_evidence(
     today: dt.date | None = None,
 ) -> GraphEvidence | None:
     """The evidence, or None if a call failed or may have missed something."""
+    # A program that stopped early, or calls about another day than the question.
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
     if any(result.status is not Status.OK or result.partial for result in results):
@@ -122,7 +123,9 @@ def read_evidence(
             readings[-1] = _read_sort(statement, result, readings[-1], tables)
         else:
             readings.append(_read_call(statement, result, tables))
-    return GraphEvidence(mask_names(question, domain, program), tuple(readings), today)
+
+    masked = mask_names(question, domain, program)
+    return GraphEvidence(masked, tuple(readings), today)
 
 
 def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:

@@ -119,7 +119,8 @@ class _Binder:
         name = str(body.children[0])
         table = find_table(self._schema, name)
         if table is None:
-            names = nearest(name, [table.name for table in self._schema.callable_tables])
+            table_names = [table.name for table in self._schema.callable_tables]
+            names = nearest(name, table_names)
             message = f"{self._schema.domain} has no table {name}; it has {', '.join(names)}"
             raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, position(body))
 

@@ -97,8 +97,10 @@ def _daily_prices(context: LookupContext, company: str) -> list[Row]:
     ticker, history = company_data(context, "/finance/get_price_history", company)
     rows: list[Row] = []
     for time, bar in sorted(history.items()):
-        prices = {key: bar.get(server_key) for server_key, key in _PRICE_KEYS.items()}
-        rows.append(Row(ticker, {"time": time[:10], **prices}))
+        cells: dict[str, Cell] = {"time": time[:10]}
+        for server_key, key in _PRICE_KEYS.items():
+            cells[key] = bar.get(server_key)
+        rows.append(Row(ticker, cells))
     return rows
 
 

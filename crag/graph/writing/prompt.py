@@ -77,7 +77,9 @@ def write_prompt(
 ) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
-    schema = schema_text(neighbourhood.domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    schema = ""
+    if settings.schema_in_prompt:
+        schema = schema_text(neighbourhood.domain, settings.schema_detail)
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
         return _completion_prompt(rules, schema, pairs, question)
@@ -106,8 +108,12 @@ def _chat_prompt(
         parts.append(f"Examples:\n{pairs}")
 
     examples = " and the examples" if pairs else ""
-    parts.append(_CHAT_ASK.format(shown=examples, question=" ".join(question.split())))
-    return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
+    one_line = " ".join(question.split())
+    parts.append(_CHAT_ASK.format(shown=examples, question=one_line))
+
+    system = Message("system", CHAT_SYSTEM)
+    user = Message("user", "\n\n".join(parts))
+    return GenerationRequest((system, user))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
