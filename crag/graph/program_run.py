@@ -382,7 +382,10 @@ def _count(column: Column | None, key: str | None, selection: _Selection) -> tup
     is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
     if is_list and not taken_with_key:
         return ()
-    if is_list or (taken_with_key and isinstance(taken_with_key[0].cells[key], tuple)):
+
+    # A key that the schema lacks can hold a list too.
+    is_list = is_list or (bool(taken_with_key) and isinstance(taken_with_key[0].cells[key], tuple))
+    if is_list:
         entries = flat_values(taken_with_key, key)
         return (len(entries),)
 

@@ -142,15 +142,18 @@ class _Speaker:
         head = self._head(rows, taken)
         names = self._names(taken, without=key)
         if key is None:
-            items = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
-            return f"{head} {'; '.join(items)}{_and_more(taken)}."
+            records = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
+            record_list = "; ".join(records) + _and_more(taken)
+            return f"{head} {record_list}."
 
         column = self._table.columns.get(key)
         is_one_entity = len({row.entity for row in taken}) == 1
         items = []
         for row, name in zip(taken, names, strict=False):
             text = readable(row.cells.get(key), column)
-            whose = name or ("" if is_one_entity else row.entity)
+            whose = name
+            if not whose and not is_one_entity:
+                whose = row.entity
             items.append(f"{text} ({whose})" if whose else text)
 
         label = key_in_words(self._table, key)
@@ -321,8 +324,12 @@ class _Speaker:
 
     def _name(self, row: Row, without: str | None = None) -> str:
         """What identifies a row by itself: a title and year, a day and an opponent; nothing that its entity says."""
-        keys = self._identity_keys(row, without)
-        return ", ".join(self._identity(row, key) for key in keys if str(row.cells[key]) not in row.entity)
+        parts: list[str] = []
+        for key in self._identity_keys(row, without):
+            if str(row.cells[key]) not in row.entity:
+                part = self._identity(row, key)
+                parts.append(part)
+        return ", ".join(parts)
 
     def _names(self, rows: Sequence[Row], without: str | None = None) -> list[str]:
         """What distinguishes the rows that are listed; nothing that all of them share."""
@@ -337,7 +344,9 @@ class _Speaker:
         return names
 
     def _identity_keys(self, row: Row, without: str | None) -> list[str]:
-        return [key for key in self._table.identity if key != without and is_worth_saying(row.cells.get(key))]
+        """The identifying keys that the row has, except `without`, which is said anyway."""
+        keys = [key for key in self._table.identity if key != without]
+        return [key for key in keys if is_worth_saying(row.cells.get(key))]
 
     def _identity(self, row: Row, key: str) -> str:
         """An identifying cell; of a game "on 2024-02-28", "at home", "against Chelsea"."""

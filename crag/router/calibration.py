@@ -61,7 +61,7 @@ def fit_mixing_weights(
     from scipy.optimize import minimize
 
     parts = [part for part in (encoder, ngrams) if part is not None]
-    rows = np.arange(len(classes))
+    rows = np.arange(len(classes))  # with `classes`: each question's true class
 
     def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
@@ -80,7 +80,13 @@ def fit_mixing_weights(
 
     start = np.full(len(parts), 1.0 / len(parts))
     bounds = [(0.0, 20.0)] * len(parts)
-    result = minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    result = minimize(
+        loss_and_gradient,
+        start,
+        jac=True,  # the function returns the gradient too
+        bounds=bounds,
+        method="L-BFGS-B",
+    )
     fitted = [float(weight) for weight in result.x]
 
     # In the order of `parts`: the encoder's weight is the first, that of the n-grams the last.

@@ -194,13 +194,16 @@ def encode_with_cache(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
 
 def _find_cache_file(encoder: BatchedDenseEncoder, texts: Sequence[str]) -> Path:
     """The cached file of these texts, whether it exists or not."""
+    # Size and time stand for the contents of weights, which take seconds to read.
     weight_files = []
     for path in encoder.check_weights().iterdir():
         status = path.stat()
         weight_files.append((path.name, status.st_size, status.st_mtime_ns))
+    weight_files.sort()
 
     # Anything that changes the vectors changes the name of the file.
-    identity = repr((encoder.settings.model_dump(), sorted(weight_files), list(texts)))
+    settings = encoder.settings.model_dump()
+    identity = repr((settings, weight_files, list(texts)))
     checksum = sha256(identity.encode()).hexdigest()[:32]
     return cache_folder() / "vectors" / f"{checksum}.npy"
 

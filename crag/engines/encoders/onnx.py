@@ -134,8 +134,9 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         output, _ = self._model.run(pairs)
-        rows = output.reshape(len(pairs), -1)  # of a graph with two classes, the second one is "relevant"
-        return [float(logit) for logit in rows[:, -1]]
+        # Of a graph with two outputs the last one is the logit of "relevant".
+        logits = output.reshape(len(pairs), -1)[:, -1]
+        return [float(logit) for logit in logits]
 
 
 def read_pooling(folder: Path, model: str) -> Literal["cls", "mean"]:

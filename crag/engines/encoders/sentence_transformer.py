@@ -91,6 +91,11 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
         )
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        output = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
-        rows = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)
-        return [float(logit) for logit in rows[:, -1]]
+        output = self._model.predict(
+            list(pairs),
+            batch_size=len(pairs),
+            show_progress_bar=False,
+        )
+        # Of a model with two outputs the last one is the logit of "relevant".
+        logits = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)[:, -1]
+        return [float(logit) for logit in logits]

@@ -203,17 +203,22 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
 
 def how_much_more(evidence: GraphEvidence) -> Derived | None:
     """A difference, a ratio or a percent change of two values."""
+    question = evidence.question
     pair = _read_pair(evidence)
-    if pair is None or _NEGATED.search(evidence.question):
+    if pair is None or _NEGATED.search(question):
         return None
-    if isinstance(pair.first, CalendarDate) and isinstance(pair.second, CalendarDate):
-        return _time_between(evidence.question, pair.first, pair.second)
-    if not isinstance(pair.first, Quantity) or not isinstance(pair.second, Quantity):
-        return None
-    if _PERCENT.search(evidence.question):
-        return _percent_change(evidence, pair.names, pair.first, pair.second)
 
-    return _difference_or_ratio(evidence.question, pair.first, pair.second, pair.column)
+    # Two dates or two quantities; a mixture cannot be compared.
+    first = pair.first
+    second = pair.second
+    if isinstance(first, CalendarDate) and isinstance(second, CalendarDate):
+        return _time_between(question, first, second)
+    if not isinstance(first, Quantity) or not isinstance(second, Quantity):
+        return None
+
+    if _PERCENT.search(question):
+        return _percent_change(evidence, pair.names, first, second)
+    return _difference_or_ratio(question, first, second, pair.column)
 
 
 def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
@@ -225,12 +230,15 @@ def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
     if pair.column.type in DATE_TYPES or not order:
         return None
 
-    higher_name, lower_name = (evidence.masked.written(name) for name in pair.names)
-    higher = write_amount(pair.first, pair.column.unit)
-    lower = write_amount(pair.second, pair.column.unit)
+    # The name with its amount, the higher one first.
+    written_names = [evidence.masked.written(name) for name in pair.names]
+    amounts = [write_amount(amount, pair.column.unit) for amount in (pair.first, pair.second)]
     if order == -1:
-        higher_name, lower_name = lower_name, higher_name
-        higher, lower = lower, higher
+        written_names.reverse()
+        amounts.reverse()
+
+    higher_name, lower_name = written_names
+    higher, lower = amounts
     text = f"{higher_name} has the higher {pair.column.label}: {higher}, against {lower} of {lower_name}"
     return Derived(text, f"{higher} > {lower}")
 
@@ -253,10 +261,13 @@ def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     """The names and numbers that the question compares, if all are known."""
     if len(evidence.readings) < 2 or _NEGATED.search(evidence.question):
         return None
+
+    # The question must name everything that is compared.
     names = names_that_differ(evidence.readings)
     if not names or not all(evidence.masked.mark(name) for name in names):
         return None
 
+    # Numbers of the info boxes of articles, or else the values of the calls.
     amounts: Sequence[Amount]
     entries = compared_entry(evidence)
     if entries is not None:
@@ -269,8 +280,10 @@ def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     if largest_wins is None or len(amounts) != len(names):
         return None
     if any(compare_amounts(amounts[0], amount) is None for amount in amounts):
-        return None
-    return _Comparison([evidence.masked.written(name) for name in names], amounts, largest_wins)
+        return None  # of different kinds
+
+    written_names = [evidence.masked.written(name) for name in names]
+    return _Comparison(written_names, amounts, largest_wins)
 
 
 def _read_amounts(evidence: GraphEvidence) -> list[Amount]:
@@ -319,9 +332,10 @@ def _is_beyond_the_data(question: str, reading: Reading) -> bool:
     """Whether the amounts cannot answer the question."""
     # The count of all awards does not hold up to an earlier year.
     until = _UNTIL.search(question)
-    last_year = reading.table.last_year
-    if reading.key == "award_count" and until and (last_year is None or int(until["year"]) < last_year):
-        return True
+    if until and reading.key == "award_count":
+        last_year = reading.table.last_year
+        if last_year is None or int(until["year"]) < last_year:
+            return True
 
     # Prices do not show which share rose more.
     is_price = reading.column is not None and reading.column.kind is NumberKind.PRICE
@@ -404,6 +418,13 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
     return derive_amount(span, f"computed {unit} between {first} and {second}")
 
 
+def _first_day(reading: Reading) -> str:
+    """The day of a reading's first row; empty if it has none."""
+    if not reading.rows:
+        return ""
+    return str(reading.rows[0].cells.get("time", ""))
+
+
 def _percent_change(
     evidence: GraphEvidence,
     names: Sequence[str],
@@ -411,9 +432,7 @@ def _percent_change(
     second: Quantity,
 ) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
-    first_day, second_day = (
-        str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in evidence.readings
-    )
+    first_day, second_day = map(_first_day, evidence.readings)
     if first_day and second_day and first_day != second_day:
         if not _CHANGE.search(evidence.question):
             return None

@@ -74,8 +74,12 @@ def compared_entry(evidence: GraphEvidence) -> list[Quantity] | None:
     for entry in _COMPARED_ENTRIES:
         if not entry.words.search(evidence.question):
             continue
+
+        # The first key of this kind that all articles have.
         for key in evidence.readings[0].rows[0].cells:
-            amounts = _read_numbers(evidence.readings, key, entry.number) if entry.keys.fullmatch(key) else None
+            if not entry.keys.fullmatch(key):
+                continue
+            amounts = _read_numbers(evidence.readings, key, entry.number)
             if amounts:
                 return amounts
     return None

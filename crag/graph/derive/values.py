@@ -118,10 +118,13 @@ def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
         number = sum(award_year <= year for award_year in award_years)
         return Derived(str(number), f"of the award years {award_years} {number} are not after {year}")
 
+    # The total holds up to that year if no award of the table is later.
     last_year = reading.table.last_year
-    if reading.key == "award_count" and len(reading.values) == 1 and last_year is not None and year >= last_year:
-        return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
-    return None
+    if reading.key != "award_count" or len(reading.values) != 1:
+        return None
+    if last_year is None or year < last_year:
+        return None
+    return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
 
 
 def several_years(evidence: GraphEvidence) -> Derived | None:

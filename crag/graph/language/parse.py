@@ -146,9 +146,12 @@ class _Binder:
 
         # The number of rows means the inner rows.
         self.statements.append(replace(statement, take=None))
+
+        # The rest as if it had been written on the next line: `sort()["name"]`.
+        sort_name = Token("NAME", "sort")
         no_slots: Tree[Token] = Tree("slots", [])
         trailers: Tree[Token] = Tree("trailers", call.rest)
-        sort: Tree[Token] = Tree("invocation", [Token("NAME", "sort"), no_slots, trailers], body.meta)
+        sort: Tree[Token] = Tree("invocation", [sort_name, no_slots, trailers], body.meta)
         self._bind_sort(sort, str(call.take or ""))
 
     def _require_rows(self, word: str, node: Node) -> Table:

@@ -279,9 +279,11 @@ def _search_film(
 
 def _stem(title: str) -> tuple[str, int | None]:
     """The title without subtitle, bracket and year, and that year."""
+    # A title that is only a year, such as "1917", has no stem before it.
     year = _YEAR_AT_END.search(title)
     if year is not None and year.start() > 0:
-        return title[: year.start()].strip(), int(year.group(1))
+        stem = title[: year.start()].strip()
+        return stem, int(year.group(1))
 
     beginning = _SUBTITLE.split(title, maxsplit=1)[0].strip()
     return beginning or title, None
@@ -297,8 +299,10 @@ def _fame_of_film(film: _Record) -> tuple[float, int, int]:
 
 
 def _release_year(film: _Record) -> int | None:
-    text = str(film.get("release_date") or "")[:4]
-    return int(text) if text.isdigit() else None
+    year = str(film.get("release_date") or "")[:4]
+    if not year.isdigit():
+        return None
+    return int(year)
 
 
 # ---- awards
@@ -329,7 +333,7 @@ def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tupl
 
 
 def _film_cells(film: _Record) -> dict[str, Cell]:
-    genres = [genre["name"] for genre in film.get("genres") or () if genre.get("name")]
+    genres = _names_of(film.get("genres") or ())
     return {
         "release_date": film.get("release_date"),
         "year": _release_year(film),
@@ -339,7 +343,7 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
         "original_title": film.get("original_title"),
         "original_language": film.get("original_language"),
         "length": film.get("length"),
-        "genres": tuple(genres) or None,
+        "genres": genres,
     }
 
 
@@ -353,10 +357,10 @@ def _makers(film: _Record) -> dict[str, Cell]:
     return {"directed by": _names_of(directors), "lead actors": _names_of(leads)}
 
 
-def _names_of(members: Iterable[_Record]) -> tuple[str, ...] | None:
-    """The names of members of a film; None if none has one."""
-    names = tuple(member["name"] for member in members if member.get("name"))
-    return names or None
+def _names_of(records: Iterable[_Record]) -> tuple[str, ...] | None:
+    """The names of people or genres; None if none has one."""
+    names = [record["name"] for record in records if record.get("name")]
+    return tuple(names) or None
 
 
 def _member_cells(film: _Record, member: _Record, part: _Part) -> dict[str, Cell]:
