@@ -48,7 +48,8 @@ _SAME_BEGINNING = 0.97
 @cache
 def shipped_list(name: str) -> dict[str, Any]:
     """A TOML file of this folder: `teams`, `companies` or `codes`."""
-    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+    path = Path(__file__).parent / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 # ---- teams
@@ -96,7 +97,8 @@ def _city_and_nickname(spelling: str) -> tuple[str, str]:
     """The two parts of a name: "LA Clippers" is "Los Angeles" and "Clippers"."""
     words_of_nickname = 2 if spelling.endswith("Trail Blazers") else 1
     city = spelling.rsplit(" ", words_of_nickname)[0]
-    return city.replace("LA", "Los Angeles"), spelling.removeprefix(f"{city} ")
+    nickname = spelling.removeprefix(f"{city} ")
+    return city.replace("LA", "Los Angeles"), nickname
 
 
 def _team_words(name: str) -> str:
@@ -113,7 +115,8 @@ def _team_words(name: str) -> str:
 @cache
 def nicknames() -> dict[str, str]:
     """Tickers of names that the stock exchange's list lacks, such as "google"."""
-    return {normalise_name(name): ticker for name, ticker in shipped_list("companies")["tickers"].items()}
+    ticker_by_name = shipped_list("companies")["tickers"]
+    return {normalise_name(name): ticker for name, ticker in ticker_by_name.items()}
 
 
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
@@ -192,7 +195,10 @@ def _rank_listings(name: str, listings: Sequence[str]) -> list[_Candidate]:
     for index, listing in enumerate(listings):
         normalised = normalise_name(listing)
         uncommon_words = sum(word in normalised for word in _UNCOMMON_SHARES)
-        candidates.append(_Candidate(_likeness(name, words, listing), -uncommon_words, -index, listing))
+        likeness = _likeness(name, words, listing)
+
+        # Greater is better: few words of uncommon shares, then an early position.
+        candidates.append(_Candidate(likeness, -uncommon_words, -index, listing))
     return sorted(candidates, reverse=True)
 
 

@@ -77,8 +77,11 @@ class Executor:
         """Run one task in its thread. Never raises: even a bug here costs this question only, not the batch."""
         session = KgSession(batch, MAX_CALLS)
         try:
-            program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
-            results = ProgramRun(task.domain, task.asked_at, session).run(program)
+            program = task.program
+            if isinstance(program, str):
+                program = parse(program, task.domain)
+            run = ProgramRun(task.domain, task.asked_at, session)
+            results = run.run(program)
         except KgQueryError as error:
             results = (_invalid(task, str(error)),)
         except Exception as error:

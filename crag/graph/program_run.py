@@ -312,12 +312,15 @@ class ProgramRun:
         if self._failure is not None and self._failure.status is Status.INVALID:
             raise MeaninglessCallError("the statement before makes no sense")
 
-        names = tuple(dict.fromkeys(str(value) for value in self._values if value not in (None, "")))
+        names: dict[str, None] = {}
+        for value in self._values:
+            if value not in (None, ""):
+                names[str(value)] = None
         if not names:
             raise NotFoundError("the statement before gave nothing for * to stand for")
         if len(names) > _MAX_PREVIOUS:
             self._context.remark(f"* stands for the first {_MAX_PREVIOUS} of {len(names)} values")
-        return names[:_MAX_PREVIOUS]
+        return tuple(names)[:_MAX_PREVIOUS]
 
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
         """The keys that a call and the sorts after it read, and whether the whole record is shown."""

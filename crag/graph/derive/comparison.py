@@ -224,7 +224,9 @@ def how_much_more(evidence: GraphEvidence) -> Derived | None:
 def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
     """Both numbers and the higher one, for questions about one "compared to" the other."""
     pair = _read_pair(evidence)
-    if pair is None or not _SIDE_BY_SIDE.search(evidence.question) or _AMOUNTS.search(evidence.question):
+    if pair is None or not _SIDE_BY_SIDE.search(evidence.question):
+        return None
+    if _AMOUNTS.search(evidence.question):
         return None
     order = compare_amounts(pair.first, pair.second)
     if pair.column.type in DATE_TYPES or not order:
@@ -413,7 +415,10 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
     unit = unit_match["unit"] if unit_match else "years"
 
     span = time_between(first, second, unit)
-    if span is None or (unit == "years" and span.number != abs(first.year - second.year)):
+    if span is None:
+        return None
+    calendar_years = abs(first.year - second.year)
+    if unit == "years" and span.number != calendar_years:
         return None
     return derive_amount(span, f"computed {unit} between {first} and {second}")
 

@@ -154,7 +154,9 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 def _day_of_release(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     question = evidence.question
-    if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question) or _OTHER_RELEASE.search(question):
+    if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question):
+        return None
+    if _OTHER_RELEASE.search(question):
         return None
     if evidence.masked.find_position(reading.name) is None:
         return None
@@ -162,7 +164,9 @@ def _day_of_release(evidence: GraphEvidence, reading: Reading) -> Derived | None
     match = _START_DATE.match(_entry_text(reading.rows[0], "released"))
     if match is None:
         return None
-    day = f"{match['year']}-{int(match['month']):02}-{int(match['day']):02}"
+    month = int(match["month"])
+    day_of_month = int(match["day"])
+    day = f"{match['year']}-{month:02}-{day_of_month:02}"
     return Derived(day, f"the day of release is {day}")
 
 

@@ -275,10 +275,16 @@ def _parse_value(value: Value, column: Column) -> Amount | None:
 
 def exact_number(value: Value) -> Fraction | None:
     """A number as it is written; None for other values and for numbers too large to be one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    if not isfinite(value):
+        return None
+
+    # By its digits: 0.1 is a tenth, not the nearest binary fraction.
     number = Fraction(repr(value))
-    return number if abs(number) < _NUMBER_LIMIT else None
+    if abs(number) >= _NUMBER_LIMIT:
+        return None
+    return number
 
 
 def compare_amounts(first: Amount, second: Amount) -> int | None:

@@ -59,16 +59,19 @@ _BIRTH_KEYS = frozenset({"birthday", "birth_date"})
 def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """Whether A is the original title, or whether there was a different one."""
     question = evidence.question
-    if reading.key != "original_title" or len(reading.values) != 1 or not evidence.is_yes_or_no:
+    if reading.key != "original_title" or len(reading.values) != 1:
         return None
-    if not (_ORIGINAL.search(question) and _NAMED.search(question)) or WHICH.search(question):
+    if not evidence.is_yes_or_no or WHICH.search(question):
+        return None
+    if not _ORIGINAL.search(question) or not _NAMED.search(question):
         return None
 
     original = str(reading.values[0])
     is_same = normalise_name(original) == normalise_name(reading.name)
     asks_for_another = bool(_ANOTHER.search(question))
     answer = "yes" if is_same is not asks_for_another else "no"
-    return Derived(answer, f"the original title is {original}, {'just as' if is_same else 'other than'} {reading.name}")
+    likeness = "just as" if is_same else "other than"
+    return Derived(answer, f"the original title is {original}, {likeness} {reading.name}")
 
 
 def original_language(evidence: GraphEvidence, reading: Reading) -> Derived | None:
@@ -153,7 +156,9 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
 
 def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """For "who has 21 awards": a name that is not in the question and has that number."""
-    if not evidence.question.startswith("who is") or evidence.masked.find_position(reading.name) is not None:
+    if not evidence.question.startswith("who is"):
+        return None
+    if evidence.masked.find_position(reading.name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER:
         return None
@@ -185,9 +190,11 @@ def days_that_meet(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The shares traded in a span of days, in total unless the question asks for single days."""
     question = evidence.question
-    if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(question):
+    if reading.key != "volume" or len(reading.values) < 2:
         return None
-    if evidence.is_yes_or_no or AVERAGE.search(question) or not _VOLUME.search(question):
+    if evidence.is_yes_or_no or not _VOLUME.search(question):
+        return None
+    if AVERAGE.search(question) or _SINGLE_DAYS.search(question):
         return None
 
     volume = read_amount(evidence.masked, reading)
@@ -200,7 +207,9 @@ def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 # --- lives ------------------------------------------------------------------------------------------------------------
 def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The start of a band or a life."""
-    if reading.key != "lifespan" or not reading.values or not evidence.question.startswith(_ASKS_FOR_TIME):
+    if reading.key != "lifespan" or not reading.values:
+        return None
+    if not evidence.question.startswith(_ASKS_FOR_TIME):
         return None
     if not _BEGIN.search(evidence.question) or _END.search(evidence.question):
         return None
@@ -214,6 +223,7 @@ def age(evidence: GraphEvidence) -> Derived | None:
     """
     if not _AGE.search(evidence.question):
         return None
+
     # One birth, and at most one other event; each with one date.
     births = [reading for reading in evidence.readings if reading.key in _BIRTH_KEYS]
     events = [reading for reading in evidence.readings if reading.key not in _BIRTH_KEYS]
@@ -237,6 +247,8 @@ def age(evidence: GraphEvidence) -> Derived | None:
 def _today_if_meant(evidence: GraphEvidence) -> CalendarDate | None:
     """The day of asking, for a question about somebody's present age."""
     today = evidence.today
-    if today is None or _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
+    if today is None:
+        return None
+    if _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
         return None
     return CalendarDate(today.year, today.month, today.day)

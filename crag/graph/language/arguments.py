@@ -273,11 +273,14 @@ class BoundCall:
                 raise self._wrong(self._one_key, trailer)
             if self._is_row_number(value):
                 self._read_row_number(value, trailer)
-            elif self.select is not None and not self.count and not self._is_count(value) and self._selects_rows():
+                continue
+
+            # After a key that holds another table's rows, the rest is about those rows.
+            has_key = self.select is not None and not self.count
+            if has_key and not self._is_count(value) and self._selects_rows():
                 self.rest = self._trailers[index:]
                 return
-            else:
-                self._read_key(value, trailer)
+            self._read_key(value, trailer)
 
     def _read_slice(self, trailer: Tree[Token]) -> None:
         """Read `[:3]`, `[0:3]` or `[:]`."""

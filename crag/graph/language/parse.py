@@ -36,7 +36,11 @@ def parse(text: str, domain: Domain) -> Program:
         # Program((Call("get_movie", ("jaws",), select="length"),))
     """
     # Check the characters first: encoding megabytes only to measure them is slow.
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES:
+    is_too_long = len(text) > MAX_BYTES
+    if not is_too_long:
+        byte_count = len(text.encode("utf-8", errors="replace"))
+        is_too_long = byte_count > MAX_BYTES
+    if is_too_long:
         beginning = text[:MAX_BYTES]
         raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", beginning, len(beginning))
     fault = depth_fault(text, MAX_DEPTH)
@@ -112,7 +116,14 @@ class _Binder:
         call = self._bound(self._require_rows("sort", body), body)
         key, descending = call.order()
         call.read_trailers(take)
-        sort = Sort(tuple(call.conditions), key, descending, call.select, call.count, call.take)
+        sort = Sort(
+            conditions=tuple(call.conditions),
+            key=key,
+            descending=descending,
+            select=call.select,
+            count=call.count,
+            take=call.take,
+        )
         self._append(sort, call, body)
 
     def _bind_call(self, body: Tree[Token], take: str) -> None:
@@ -127,7 +138,14 @@ class _Binder:
         call = self._bound(table, body)
         arguments = call.arguments()
         call.read_trailers(take)
-        statement = Call(table.name, arguments, tuple(call.conditions), call.select, call.count, call.take)
+        statement = Call(
+            table=table.name,
+            arguments=arguments,
+            conditions=tuple(call.conditions),
+            select=call.select,
+            count=call.count,
+            take=call.take,
+        )
         self._append(statement, call, body)
 
     def _bound(self, table: Table, body: Tree[Token]) -> BoundCall:

@@ -134,7 +134,8 @@ class Table:
         """The column of that name or alias in any spelling, or None."""
         bare = bare_name(name)
         for column in self.columns.values():
-            if bare == bare_name(column.name) or any(bare == bare_name(alias) for alias in column.aliases):
+            spellings = (column.name, *column.aliases)
+            if bare in map(bare_name, spellings):
                 return column
         return None
 
