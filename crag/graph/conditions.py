@@ -44,8 +44,12 @@ class Comparer:
 
     def matching(self, rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
         """The rows that meet every condition. A row without the key meets none."""
+        # All tests first: a condition that makes no sense is a fault, even if no rows are left for it.
         tests = [self._row_test(condition) for condition in conditions]
-        return [row for row in rows if all(test(row) for test in tests)]
+        matching = list(rows)
+        for test in tests:
+            matching = [row for row in matching if test(row)]
+        return matching
 
     def ordered(self, rows: Sequence[Row], key: str, *, descending: bool) -> list[Row]:
         """The rows sorted by a key; ties by release date, rows without the key last."""

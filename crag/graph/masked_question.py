@@ -221,8 +221,11 @@ def meant_rows(
 
 def letters_of(text: str) -> set[str]:
     """The results of games that a question names: W, L or D."""
-    words_of_letter = {"W": WIN, "L": LOSS, "D": DRAW}
-    return {letter for letter, words in words_of_letter.items() if words.search(text)}
+    letters = set()
+    for letter, words in (("W", WIN), ("L", LOSS), ("D", DRAW)):
+        if words.search(text):
+            letters.add(letter)
+    return letters
 
 
 def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | None:

@@ -118,6 +118,7 @@ class Classifier:
             else:
                 self._tensors[name] = finite.astype(np.float32)
 
+        # Each part is there only if the configuration has it; its tensors must fit the configured labels.
         if self.config.base is not None:
             base_folder = encoder_folder or locate(self.config.base)
             self._encoder = BertEncoder(base_folder, encoder_update)
@@ -147,6 +148,7 @@ class Classifier:
         if self._encoder is None:
             return {}
 
+        # One forward pass gives the vectors; the heads are a matrix each.
         tokens = self._tokenizer.tokens(texts)
         batch = self._tokenizer.batch(tokens)
         vectors = self._encoder.vectors(batch, self.config.pooling)
@@ -163,6 +165,7 @@ class Classifier:
         if not self.config.ngram_buckets:
             return {}
 
+        # A linear model on the counts, without hidden layers.
         rows = hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
         predictions = {}
         for name in self.config.fields:

@@ -45,7 +45,7 @@ class ExtractionPool:
 
     def start(self) -> None:
         """Start one worker; the others start when pages wait for them. Raises UserError: the system refuses."""
-        is_started = self._threads is not None or self._idle_workers
+        is_started = self._threads is not None or bool(self._idle_workers)
         if not self._settings.workers or is_started:
             return
 
