@@ -207,7 +207,7 @@ def meant_rows(
     if "opponent" in keys:
         meant = _against_opponents(masked, meant)
 
-    # Won, lost or drawn: by the word about the opponents if there is one, else by the only such word.
+    # By the verb towards the opponents, such as "beat" or "lost to", else by the only result that is named.
     against = result_against_others(masked, meant)
     letters = {against} if against else letters_of(masked.text)
     if against or ("result" in keys and len(letters) == 1):

@@ -96,7 +96,8 @@ def _read_numbers(
         match = number.search(_entry_text(reading.rows[0], key))
         if match is None:
             return None
-        amounts.append(Quantity(Fraction(match.group().replace(",", ""))))
+        number_text = match.group().replace(",", "")
+        amounts.append(Quantity(Fraction(number_text)))
     return amounts
 
 
@@ -127,13 +128,16 @@ def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+    """For "how many stations": the number of a key such as `station_count`."""
     match = _HOW_MANY_OF.search(evidence.question)
     if match is None:
         return None
+
+    things = match["things"]
     for word in ("quantity", "count", "number"):
-        number = _entry_text(reading.rows[0], f"{match['things']}_{word}")
+        number = _entry_text(reading.rows[0], f"{things}_{word}")
         if number.isdecimal():
-            return Derived(number, f"the {match['things']} {word} is {number}")
+            return Derived(number, f"the {things} {word} is {number}")
     return None
 
 
@@ -145,6 +149,7 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
         return None
 
+    # A long value, or one with markup, is no plain name.
     key = roles[0].removesuffix("s")
     value = _entry_text(reading.rows[0], key).strip(" ,;")
     if not 0 < len(value) <= MAX_ROLE_CHARACTERS or _MARKUP.search(value):

@@ -179,7 +179,7 @@ def _split_by_entity(reading: Reading) -> list[Reading]:
     if not isinstance(names, tuple) or len(names) != len(entities):
         return [reading]
 
-    # Names and entities are in the same order: the groups of rows are in that of the list.
+    # Rows come in the order of the list, so names and entities are in the same order.
     parts: list[Reading] = []
     for name, entity in zip(names, entities, strict=True):
         single_arguments = (*arguments[:index], name, *arguments[index + 1 :])

@@ -96,7 +96,7 @@ def _soccer_games(context: LookupContext, team: str | None, period: str) -> list
     reply = context.ask("/sports/soccer/get_games_on_date", date=period, team_name=team)
     games = list(_records(reply))
     if team is None:
-        # Home sides last, because of the records of a game the one that is added last stays.
+        # Of the two records of a game the one that is added last stays, so home sides are added last.
         games.sort(key=lambda record: record[1].get("venue") == "Home")
         record_by_game = {}
         for key, game in games:

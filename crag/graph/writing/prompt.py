@@ -81,6 +81,7 @@ def write_prompt(
     if settings.schema_in_prompt:
         schema = schema_text(neighbourhood.domain, settings.schema_detail)
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
+
     if settings.form == "completion":
         return _completion_prompt(rules, schema, pairs, question)
     return _chat_prompt(neighbourhood.domain, rules, schema, pairs, question)
@@ -144,16 +145,19 @@ def schema_text(domain: Domain, detail: str = "names") -> str:
 
 
 def _pair(question: str, calls: str) -> str:
-    return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
+    one_line = " ".join(question.split())
+    return f"Question: {one_line}\nCalls:\n{calls}"
 
 
 def _call_form(table: Table) -> str:
     """The table's name with its parameters: `get_movie(title)`."""
-    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
+    parameters = ", ".join(parameter.name for parameter in table.parameters)
+    return f"{table.name}({parameters})"
 
 
 def _table_with_key_names(schema: Schema, table: Table) -> str:
     """One line: the table's parameters and the names of its keys."""
+    # Keys that an earlier table has too are not repeated: prompts are read token by token.
     similar_table, columns = _split_columns(schema, table)
     keys: list[str] = []
     for column in columns:
