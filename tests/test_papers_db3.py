@@ -87,11 +87,13 @@ def test_the_examples_are_chosen_ones_of_our_bank_the_same_for_every_question(do
     writer, model = writer_of("db3_task23"), RecordedModel(lambda _: "None")
     questions = [CallRequest(text, domain=domain) for text in ("who is this?", "how many were there in 2012?")]
     first, second = CallWriter(writer, model, None).write(questions, Deadline(10))
-    assert first.near.examples == second.near.examples
-    assert 0 < len(first.near.examples) <= writer.examples == 24
+    assert first.neighbourhood.examples == second.neighbourhood.examples
+    assert 0 < len(first.neighbourhood.examples) <= writer.examples == 24
     own = {example.question: example.calls for example in load_bank() if example.domain == domain}
     one, other = (text_of(request) for request in model.requests)
-    places = [one.index(f"Question: {each.question}\nCalls:\n{own[each.question]}") for each in first.near.examples]
+    places = [
+        one.index(f"Question: {each.question}\nCalls:\n{own[each.question]}") for each in first.neighbourhood.examples
+    ]
     assert places == sorted(places)
     assert one.rpartition("Question: ")[0] == other.rpartition("Question: ")[0]
 
@@ -101,7 +103,7 @@ def test_a_fixed_example_is_not_shown_to_itself_while_its_calls_are_learnt() -> 
     (written,) = CallWriter(writer, RecordedModel(lambda _: ""), None).write(
         [CallRequest(QUESTION, domain=Domain.MUSIC)], Deadline(0)
     )
-    known, next_one, *_ = written.near.examples
+    known, next_one, *_ = written.neighbourhood.examples
     pair = Pair(query=known.question, query_time="", domain=known.domain, calls=(known.calls,), source="bank")
     (learnt,) = writer_examples([pair], writer, None)
     assert learnt.messages[1].content.count(known.question) == 1

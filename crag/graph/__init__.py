@@ -37,7 +37,12 @@ class NoKnowledgeGraph:
     def close(self) -> None:
         """Nothing to release."""
 
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+    def look_up(
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
+    ) -> list[Lookup]:
         """An empty lookup per query."""
         return [Lookup() for _ in queries]
 
@@ -47,7 +52,10 @@ KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 
 
 def open_knowledge_graph(
-    settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None, kg_url: str = ""
+    settings: KnowledgeGraphSettings | None,
+    model: LanguageModel,
+    dense: DenseEncoder | None,
+    kg_url: str = "",
 ) -> KnowledgeGraph:
     """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
     Raises SettingsError: the variable is not an http address.

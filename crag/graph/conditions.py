@@ -44,8 +44,12 @@ class Comparer:
 
     def matching(self, rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
         """The rows that meet every condition. A row without the key meets none."""
+        # All tests first: a condition that makes no sense is a fault, even if no rows are left for it.
         tests = [self._row_test(condition) for condition in conditions]
-        return [row for row in rows if all(test(row) for test in tests)]
+        matching = list(rows)
+        for test in tests:
+            matching = [row for row in matching if test(row)]
+        return matching
 
     def ordered(self, rows: Sequence[Row], key: str, *, descending: bool) -> list[Row]:
         """The rows sorted by a key; ties by release date, rows without the key last."""
@@ -56,13 +60,18 @@ class Comparer:
         with_key: list[Row] = []
         without_key: list[Row] = []
         for row in rows:
-            is_missing = row.cells.get(name) in (None, "", ())
-            (without_key if is_missing else with_key).append(row)
+            if row.cells.get(name) in (None, "", ()):
+                without_key.append(row)
+            else:
+                with_key.append(row)
 
-        def order(row: Row) -> tuple[float | str, str]:
-            return _sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
+        def sort_key(row: Row) -> tuple[float | str, str]:
+            value = _sort_value(row.cells.get(name), kind)
+            release_date = str(row.cells.get("release_date") or "")
+            return value, release_date
 
-        return [*sorted(with_key, key=order, reverse=descending), *without_key]
+        with_key.sort(key=sort_key, reverse=descending)
+        return with_key + without_key
 
     # A test is built once per condition, so that names and dates are normalised once, not for each row.
 
@@ -87,7 +96,13 @@ class Comparer:
 
         return test
 
-    def _cell_test(self, column: Column | None, name: str, operator: Operator, expected: str) -> _RowTest:
+    def _cell_test(
+        self,
+        column: Column | None,
+        name: str,
+        operator: Operator,
+        expected: str,
+    ) -> _RowTest:
         """The test of a cell. A list meets a condition if one entry does, `neq` if all entries do."""
         test_value = self._value_test(column, operator, expected)
 
@@ -155,13 +170,17 @@ def _text_test(column: Column | None, operator: Operator, expected: str) -> _Val
 
 
 def _text_equality(column: Column | None, expected: str) -> _ValueTest:
-    how = column.match if column else Match.EXACT
-    meant = column.synonyms.get(expected.strip().casefold(), expected) if column else expected
-    if how is Match.CATEGORY:
+    match = Match.EXACT
+    meant = expected
+    if column is not None:
+        match = column.match
+        meant = column.synonyms.get(expected.strip().casefold(), expected)
+
+    if match is Match.CATEGORY:
         return lambda cell: same_category(meant, str(cell))
-    if how is Match.CONTAINS:
+    if match is Match.CONTAINS:
         return lambda cell: contains_words(str(cell), meant)
-    if how is Match.NAME:
+    if match is Match.NAME:
         return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
 
     meant_name = normalise_name(meant)
@@ -197,7 +216,7 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
 
     if kind in _NUMERIC:
         number = as_number(cell)
-        return number if number is not None else float("-inf")
+        return float("-inf") if number is None else number
     if kind is Type.DATE:
         return str(cell)
     return normalise_name(str(cell))
@@ -234,11 +253,13 @@ def day_span(text: str) -> tuple[date, date] | None:
         year, *rest = map(int, text[:10].split("-")[:3])
         if len(rest) == 2:
             month, day = rest
-            return date(year, month, day), date(year, month, day)
+            single_day = date(year, month, day)
+            return single_day, single_day
 
+        # A month, or the whole year.
         first_month = rest[0] if rest else 1
         last_month = rest[0] if rest else 12
-        last_day = monthrange(year, last_month)[1]
+        _, last_day = monthrange(year, last_month)
         return date(year, first_month, 1), date(year, last_month, last_day)
     except ValueError:
         return None
@@ -250,7 +271,10 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
     last = 9999
     is_limited = False
     for condition in conditions:
-        if condition.key != key or condition.operator is Operator.NEQ or not isinstance(condition.value, str):
+        if condition.key != key or condition.operator is Operator.NEQ:
+            continue
+        # Values of `*` and of other keys are not known yet.
+        if not isinstance(condition.value, str):
             continue
         number = as_number(condition.value)
         if number is None:
@@ -270,7 +294,12 @@ _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_n
 """What films share, and what people share."""
 
 
-def shared_rows(table: Table, parameter_index: int, groups: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
+def shared_rows(
+    table: Table,
+    parameter_index: int,
+    groups: Sequence[list[Row]],
+    select: str | None,
+) -> list[list[Row]]:
     """The rows that several names share, as one group; else one group of rows per name.
 
     `groups` has the rows of each name, `parameter_index` is that of the parameter that was a list, `select` the
@@ -281,9 +310,10 @@ def shared_rows(table: Table, parameter_index: int, groups: Sequence[list[Row]],
         return list(groups)
 
     kind = table.parameters[parameter_index].kind
-    counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
-    if counterpart is not None:
-        return [_rows_with_shared_cell(groups, counterpart)]
+    for counterpart in _COUNTERPARTS.get(kind, ()):
+        if counterpart in table.columns:
+            return [_rows_with_shared_cell(groups, counterpart)]
+
     if kind is ParameterKind.TEAM:
         return [_games_between(groups)]
 
@@ -311,9 +341,12 @@ def _rows_with_shared_cell(groups: Sequence[list[Row]], key: str) -> list[Row]:
 
 def _games_between(groups: Sequence[list[Row]]) -> list[Row]:
     """The first team's games whose opponent is each of the other teams."""
-    first_group, *other_groups = groups
-    other_teams = [{row.cells.get("team") for row in group} for group in other_groups]
-    return [row for row in first_group if all(row.cells.get("opponent") in teams for teams in other_teams)]
+    games, *other_groups = groups
+    for group in other_groups:
+        # The games of one other team.
+        teams = {row.cells.get("team") for row in group}
+        games = [row for row in games if row.cells.get("opponent") in teams]
+    return games
 
 
 def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
@@ -326,6 +359,10 @@ def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
     for row in rows:
         cell = row.cells.get(key)
         lists.append(cell if isinstance(cell, tuple) else ())
-    first, *others = lists
-    common = tuple(entry for entry in first if all(entry in entries for entries in others))
-    return [Row(" and ".join(row.entity for row in rows), {key: cast("Cell", common)})]
+
+    common, *other_lists = lists
+    for entries in other_lists:
+        common = tuple(entry for entry in common if entry in entries)
+
+    entity = " and ".join(row.entity for row in rows)
+    return [Row(entity, {key: cast("Cell", common)})]

@@ -55,6 +55,7 @@ class LookupContext:
         if faults and len(faults) == len(replies):
             raise faults[0]
 
+        # Some records are better than none, but what depends on all of them must know.
         if faults:
             self.unread += len(faults)
             self.remark(f"{len(faults)} of {len(replies)} records could not be read ({faults[0]})")
@@ -90,14 +91,19 @@ class TableQuery:
 
     def with_name(self, index: int, name: str) -> "TableQuery":
         """The same query with a name for the parameter at `index`."""
-        return replace(self, names=(*self.names[:index], name, *self.names[index + 1 :]))
+        names = list(self.names)
+        names[index] = name
+        return replace(self, names=tuple(names))
 
 
 def format_days(first: date, last: date) -> str:
     """A span of days: "2024-02-28", "2024-02-01 to 2024-02-28"."""
-    return first.isoformat() if first == last else f"{first.isoformat()} to {last.isoformat()}"
+    if first == last:
+        return first.isoformat()
+    return f"{first.isoformat()} to {last.isoformat()}"
 
 
 def quote_names(names: Sequence[str], limit: int = 4) -> str:
     """The first few names in quotes, or "nothing"."""
-    return ", ".join(f'"{name}"' for name in names[:limit]) or "nothing"
+    quoted = [f'"{name}"' for name in names[:limit]]
+    return ", ".join(quoted) or "nothing"

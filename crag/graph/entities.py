@@ -48,7 +48,8 @@ _SAME_BEGINNING = 0.97
 @cache
 def shipped_list(name: str) -> dict[str, Any]:
     """A TOML file of this folder: `teams`, `companies` or `codes`."""
-    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+    path = Path(__file__).parent / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 # ---- teams
@@ -84,20 +85,26 @@ def _spellings(league: League) -> dict[str, str]:
             for part in _city_and_nickname(spelling):
                 owners_of_part.setdefault(_team_words(part), set()).add(spelling)
 
-    unambiguous = {part: next(iter(owners)) for part, owners in owners_of_part.items() if len(owners) == 1}
-    return unambiguous | whole_names
+    # "Los Angeles" is a part of two names; whole names win over parts.
+    spellings: dict[str, str] = {}
+    for part, owners in owners_of_part.items():
+        if len(owners) == 1:
+            spellings[part] = next(iter(owners))
+    return spellings | whole_names
 
 
 def _city_and_nickname(spelling: str) -> tuple[str, str]:
     """The two parts of a name: "LA Clippers" is "Los Angeles" and "Clippers"."""
     words_of_nickname = 2 if spelling.endswith("Trail Blazers") else 1
     city = spelling.rsplit(" ", words_of_nickname)[0]
-    return city.replace("LA", "Los Angeles"), spelling.removeprefix(f"{city} ")
+    nickname = spelling.removeprefix(f"{city} ")
+    return city.replace("LA", "Los Angeles"), nickname
 
 
 def _team_words(name: str) -> str:
     """The normalised name without "FC" and the like, and without a possessive s."""
-    normalised = normalise_name(name.removesuffix("'s").removesuffix("\u2019s"))
+    without_possessive = name.removesuffix("'s").removesuffix("\u2019s")
+    normalised = normalise_name(without_possessive)
     words = [word for word in normalised.split() if word not in _CLUB_WORDS]
     return " ".join(words) or normalise_name(name)
 
@@ -108,7 +115,8 @@ def _team_words(name: str) -> str:
 @cache
 def nicknames() -> dict[str, str]:
     """Tickers of names that the stock exchange's list lacks, such as "google"."""
-    return {normalise_name(name): ticker for name, ticker in shipped_list("companies")["tickers"].items()}
+    ticker_by_name = shipped_list("companies")["tickers"]
+    return {normalise_name(name): ticker for name, ticker in ticker_by_name.items()}
 
 
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
@@ -126,7 +134,8 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
         context.remark(f'"{name}" is read as the ticker {ticker}')
     elif not ticker and _TICKER.fullmatch(symbol):
         # The server writes BRK-B for BRK.B.
-        for spelling in dict.fromkeys((symbol, symbol.replace(".", "-").replace("/", "-"))):
+        with_hyphen = symbol.replace(".", "-").replace("/", "-")
+        for spelling in dict.fromkeys((symbol, with_hyphen)):
             data = context.ask(endpoint, query=spelling)
             if data is not None:
                 return spelling, data
@@ -186,7 +195,10 @@ def _rank_listings(name: str, listings: Sequence[str]) -> list[_Candidate]:
     for index, listing in enumerate(listings):
         normalised = normalise_name(listing)
         uncommon_words = sum(word in normalised for word in _UNCOMMON_SHARES)
-        candidates.append(_Candidate(_likeness(name, words, listing), -uncommon_words, -index, listing))
+        likeness = _likeness(name, words, listing)
+
+        # Greater is better: few words of uncommon shares, then an early position.
+        candidates.append(_Candidate(likeness, -uncommon_words, -index, listing))
     return sorted(candidates, reverse=True)
 
 
@@ -196,10 +208,17 @@ def _is_similar(candidates: Sequence[_Candidate]) -> bool:
 
 def _likeness(name: str, words: str, listing: str) -> float:
     """Similarity as whole names, as `words` without legal forms, or with these at the beginning of the listing."""
+    whole_names = similarity(name, listing)
     listing_words = _company_words(listing)
-    likeness_of_words = _SAME_CORE if words and listing_words == words else similarity(words, listing_words)
-    begins_alike = bool(words) and f"{listing_words} ".startswith(f"{words} ")
-    return max(similarity(name, listing), likeness_of_words, _SAME_BEGINNING if begins_alike else 0.0)
+    if not words:
+        return max(whole_names, similarity(words, listing_words))
+
+    without_legal_forms = _SAME_CORE if listing_words == words else similarity(words, listing_words)
+
+    # Whole words: "meta" begins "meta platforms", not "metals".
+    begins_alike = f"{listing_words} ".startswith(f"{words} ")
+    beginning = _SAME_BEGINNING if begins_alike else 0.0
+    return max(whole_names, without_legal_forms, beginning)
 
 
 def _company_words(name: str) -> str:

@@ -60,10 +60,14 @@ class Executor:
         if not tasks:
             return []
 
-        pool = ThreadPoolExecutor(max_workers=min(_MAX_THREADS, len(tasks)), thread_name_prefix="kg-question")
+        thread_count = min(_MAX_THREADS, len(tasks))
+        pool = ThreadPoolExecutor(thread_count, thread_name_prefix="kg-question")
         batch = self._client.batch(deadline)
         futures = [pool.submit(self._run, task, batch) for task in tasks]
-        done, _ = wait(futures, timeout=max(0.0, deadline.remaining) + _GRACE_SECONDS)
+
+        # Programs end by the deadline themselves; one that does not is left behind.
+        timeout = max(0.0, deadline.remaining) + _GRACE_SECONDS
+        done, _ = wait(futures, timeout)
         pool.shutdown(wait=False, cancel_futures=True)
 
         late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
@@ -73,8 +77,11 @@ class Executor:
         """Run one task in its thread. Never raises: even a bug here costs this question only, not the batch."""
         session = KgSession(batch, MAX_CALLS)
         try:
-            program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
-            results = ProgramRun(task.domain, task.asked_at, session).run(program)
+            program = task.program
+            if isinstance(program, str):
+                program = parse(program, task.domain)
+            run = ProgramRun(task.domain, task.asked_at, session)
+            results = run.run(program)
         except KgQueryError as error:
             results = (_invalid(task, str(error)),)
         except Exception as error:

@@ -111,7 +111,7 @@ class MaskedQuestion:
                 return f"@{index}"
         return None
 
-    def place(self, name: str) -> int | None:
+    def find_position(self, name: str) -> int | None:
         """The first position of a name in `text`, or None."""
         mark = self.mark(name)
         return self.text.find(mark) if mark else None
@@ -119,7 +119,10 @@ class MaskedQuestion:
     def written(self, name: str) -> str:
         """The name as the question writes it, or unchanged."""
         pattern = _name_pattern(name)
-        return next((written for written in self.names if pattern.fullmatch(written)), name)
+        for written in self.names:
+            if pattern.fullmatch(written):
+                return written
+        return name
 
 
 def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestion:
@@ -128,12 +131,14 @@ def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestio
     Example: "Can you tell me who directed Jaws?" with the call `get_movie("jaws")["directed by"]` becomes
     "who directed @0?".
     """
-    lower = " ".join(question.lower().replace("\u2019", "'").split())
-    text = _COURTESIES.sub("", lower)
+    straight_quotes = question.lower().replace("\u2019", "'")
+    single_blanks = " ".join(straight_quotes.split())
+    text = _COURTESIES.sub("", single_blanks)
 
     # Longest first: "the red kite 2" before "the red kite".
+    names = set(_called_names(domain, program))
     masked: list[str] = []
-    for name in sorted(set(_called_names(domain, program)), key=len, reverse=True):
+    for name in sorted(names, key=len, reverse=True):
         pattern = _name_pattern(name)
         match = pattern.search(text)
         if match is not None:
@@ -176,50 +181,64 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     words = re.findall(r"\w+", name.casefold())
     if not words:
         return re.compile(r"(?!)")
-    return re.compile(r"(?<![\w@])" + r"\W+".join(map(re.escape, words)) + r"(?!\w)")
+    escaped_words = map(re.escape, words)
+    return re.compile(r"(?<![\w@])" + r"\W+".join(escaped_words) + r"(?!\w)")
 
 
 # ---- rows that the question means
 
 
-def meant_rows(asked: MaskedQuestion, rows: Sequence[Row], decided: Collection[str] = ()) -> tuple[Row, ...]:
+def meant_rows(
+    masked: MaskedQuestion,
+    rows: Sequence[Row],
+    decided: Collection[str] = (),
+) -> tuple[Row, ...]:
     """The rows that fit the question's words about winning, losing, home, away and opponents.
 
     `decided` are the keys with conditions in the call; they are not filtered again.
     """
     meant = tuple(rows)
-    keys = set(meant[0].cells) - set(decided) if meant else set()
-    if "venue" in keys:
-        meant = _at_venue(asked.text, meant)
-    if "opponent" in keys:
-        meant = _against_opponents(asked, meant)
+    if not meant:
+        return meant
 
-    against = result_against_others(asked, meant)
-    letters = {against} if against else letters_of(asked.text)
+    keys = set(meant[0].cells) - set(decided)
+    if "venue" in keys:
+        meant = _at_venue(masked.text, meant)
+    if "opponent" in keys:
+        meant = _against_opponents(masked, meant)
+
+    # By the verb towards the opponents, such as "beat" or "lost to", else by the only result that is named.
+    against = result_against_others(masked, meant)
+    letters = {against} if against else letters_of(masked.text)
     if against or ("result" in keys and len(letters) == 1):
         meant = tuple(row for row in meant if row.cells.get("result") in letters)
 
     # Of an award's nominations "who won" means the winners.
-    if "winner" in keys and WIN.search(asked.text) and not _NOMINATED.search(asked.text):
+    if "winner" in keys and WIN.search(masked.text) and not _NOMINATED.search(masked.text):
         meant = tuple(row for row in meant if row.cells.get("winner"))
     return meant
 
 
 def letters_of(text: str) -> set[str]:
     """The results of games that a question names: W, L or D."""
-    words_of_letter = {"W": WIN, "L": LOSS, "D": DRAW}
-    return {letter for letter, words in words_of_letter.items() if words.search(text)}
+    letters = set()
+    for letter, words in (("W", WIN), ("L", LOSS), ("D", DRAW)):
+        if words.search(text):
+            letters.add(letter)
+    return letters
 
 
-def result_against_others(asked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
+def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
     """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
-    text = asked.core
+    text = masked.core
     loses_to = _LOSES_TO.search(text)
     verb = loses_to or BEATS.search(text)
-    if verb is None or not rows or "result" not in rows[0].cells or not _ASKS_FOR_TEAMS.search(text):
+    if verb is None or not _ASKS_FOR_TEAMS.search(text):
+        return None
+    if not rows or "result" not in rows[0].cells:
         return None
 
-    mark = asked.mark(str(rows[0].cells.get("team"))) or "@0"
+    mark = masked.mark(str(rows[0].cells.get("team"))) or "@0"
     if mark not in text:
         return None
 
@@ -239,21 +258,31 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.cells.get("venue") == venue)
 
 
-def _against_opponents(asked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _against_opponents(masked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
     team_words: set[str] = set()
     for row in rows[:1]:
         team_words.update(normalise_name(str(row.cells.get("team"))).split())
 
+    # The last word of an opponent's name, such as "lakers".
     opponents = {str(row.cells.get("opponent")) for row in rows}
-    nickname_of = {name: normalise_name(name).rsplit(" ", 1)[-1] for name in opponents}
-    times = Counter(nickname_of.values())
+    nickname_by_name = {}
+    for name in opponents:
+        *_, nickname = normalise_name(name).split(" ")
+        nickname_by_name[name] = nickname
+    nickname_counts = Counter(nickname_by_name.values())
 
-    named: set[str] = set()
-    for name, nickname in nickname_of.items():
-        is_nickname = len(nickname) >= _MIN_NICKNAME_LENGTH and times[nickname] == 1 and nickname not in team_words
-        if contains_words(asked.text, name) or (is_nickname and contains_words(asked.text, nickname)):
-            named.add(name)
-    if not named:
+    mentioned: set[str] = set()
+    for name, nickname in nickname_by_name.items():
+        if contains_words(masked.text, name):
+            mentioned.add(name)
+            continue
+
+        # Two opponents can share it ("united"), and so can the team itself.
+        is_unique = nickname_counts[nickname] == 1 and nickname not in team_words
+        if is_unique and len(nickname) >= _MIN_NICKNAME_LENGTH and contains_words(masked.text, nickname):
+            mentioned.add(name)
+
+    if not mentioned:
         return rows
-    return tuple(row for row in rows if str(row.cells.get("opponent")) in named)
+    return tuple(row for row in rows if str(row.cells.get("opponent")) in mentioned)

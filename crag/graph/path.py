@@ -108,15 +108,22 @@ class KnowledgeGraphPath:
         """Close the connections to the server."""
         self._client.close()
 
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+    def look_up(
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
+    ) -> list[Lookup]:
         """One lookup per query, in order; `domains` are the router's, None where it has not decided.
 
         A question without readable calls has no facts. A dead server costs a few refused connections per batch.
         """
-        requests = [
-            CallRequest(query.text, query.query_time, _parse_domain(domain))
-            for query, domain in zip(queries, domains, strict=True)
-        ]
+        requests: list[CallRequest] = []
+        for query, domain in zip(queries, domains, strict=True):
+            request = CallRequest(query.text, query.query_time, _parse_domain(domain))
+            requests.append(request)
+
+        # A share of the time is left for running the calls.
         writing_deadline = deadline.within(deadline.remaining * _WRITING_SHARE)
         written_calls = self._writer.write(requests, writing_deadline)
 
@@ -132,30 +139,41 @@ class KnowledgeGraphPath:
         dates = invented_dates(query.text, written.domain, written.program, query.asked_at)
         if not dates:
             return ""
-        return f": they name {', '.join(dates)}, for which the question gives no reason"
+        date_list = ", ".join(dates)
+        return f": they name {date_list}, for which the question gives no reason"
 
     def _run_programs(
-        self, queries: Sequence[Query], written_calls: Sequence[WrittenCalls], doubts: Sequence[str], deadline: Deadline
+        self,
+        queries: Sequence[Query],
+        written_calls: Sequence[WrittenCalls],
+        doubts: Sequence[str],
+        deadline: Deadline,
     ) -> list[ProgramResult | None]:
         """The outcome of each question's program, all run at once; None where there is nothing to run."""
-        tasks: dict[int, Task] = {}
-        for index, (query, written) in enumerate(zip(queries, written_calls, strict=True)):
+        task_by_index: dict[int, Task] = {}
+        for index, written in enumerate(written_calls):
             program = written.program
             if program is not None and program.statements and not doubts[index]:
-                tasks[index] = Task(written.domain, program, query.asked_at)
+                task_by_index[index] = Task(written.domain, program, queries[index].asked_at)
 
-        results = self._executor.run_batch(list(tasks.values()), deadline)
-        outcomes = dict(zip(tasks, results, strict=True))
-        return [outcomes.get(index) for index in range(len(queries))]
+        results = self._executor.run_batch(list(task_by_index.values()), deadline)
+        outcome_by_index = dict(zip(task_by_index, results, strict=True))
+        return [outcome_by_index.get(index) for index in range(len(queries))]
 
-    def _build_lookup(self, query: Query, written: WrittenCalls, outcome: ProgramResult | None, doubt: str) -> Lookup:
-        faults = (f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults)
+    def _build_lookup(
+        self,
+        query: Query,
+        written: WrittenCalls,
+        outcome: ProgramResult | None,
+        doubt: str,
+    ) -> Lookup:
+        faults = [f"{fault.kind}: {fault.message}" for fault in written.faults]
         lookup = Lookup(
             domain=str(written.domain),
-            events=tuple(faults),
+            events=tuple(f"the writer's calls could not be read: {fault}" for fault in faults),
             prompt=_prompt_for_trace(written.request),
             generation=written.generation,
-            example_similarity=written.near.similarity,
+            example_similarity=written.neighbourhood.similarity,
         )
 
         if written.program is None or doubt:
@@ -166,30 +184,53 @@ class KnowledgeGraphPath:
         return self._with_results(lookup, query, written.domain, written.program, outcome.results)
 
     def _with_results(
-        self, lookup: Lookup, query: Query, domain: Domain, program: Program, results: Sequence[Result]
+        self,
+        lookup: Lookup,
+        query: Query,
+        domain: Domain,
+        program: Program,
+        results: Sequence[Result],
     ) -> Lookup:
         """The lookup with the results of its program: facts, statuses and perhaps a direct answer."""
-        facts = build_facts(results)
-        max_tokens = self._settings.max_fact_tokens // max(1, len(facts))
         answer = self._find_answer(query, domain, program, results)
 
         # A sort of an empty calendar says nothing new about it.
         call_results = [result for result in results if not result.refines]
-        failures = [result for result in results if result.status in {Status.KG_DOWN, Status.INVALID}]
-        failure_events = [f"{result.status}: {result.call}: {' '.join(result.explanation)}" for result in failures]
+        is_empty_calendar = bool(call_results) and all(result.empty_calendar for result in call_results)
+
+        events = list(lookup.events)
+        for result in results:
+            if result.status in {Status.KG_DOWN, Status.INVALID}:
+                cause = " ".join(result.explanation)
+                events.append(f"{result.status}: {result.call}: {cause}")
 
         return replace(
             lookup,
             calls=tuple(result.call for result in results if result.call),
-            facts=tuple(replace(fact, text=self._model.truncate(fact.text, max_tokens)) for fact in facts),
+            facts=self._shorten_facts(build_facts(results)),
             direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in results),
-            empty_calendar=bool(call_results) and all(result.empty_calendar for result in call_results),
-            events=(*lookup.events, *failure_events),
+            empty_calendar=is_empty_calendar,
+            events=tuple(events),
         )
 
-    def _find_answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+    def _shorten_facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts, each with an equal share of the tokens for facts."""
+        max_tokens = self._settings.max_fact_tokens // max(1, len(facts))
+        shortened = []
+        for fact in facts:
+            text = self._model.truncate(fact.text, max_tokens)
+            shortened.append(replace(fact, text=text))
+        return tuple(shortened)
+
+    def _find_answer(
+        self,
+        query: Query,
+        domain: Domain,
+        program: Program,
+        results: Sequence[Result],
+    ) -> Derived | None:
         """The requested value itself, else a value that rules compute; each only if the settings allow it."""
         if self._settings.direct_answers:
             value = direct_answer(query.text, domain, program, results)

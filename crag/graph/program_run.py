@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import takewhile
 from statistics import fmean
 from types import ModuleType
 
@@ -86,11 +85,18 @@ class ProgramRun:
                 self._context.unread = 0
 
             call_text = render(Program((statement,)))
-            result = self._run_statement(statement, call_text, program.statements[index + 1 :])
-            results.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
+            following = program.statements[index + 1 :]
+            result = self._run_statement(statement, call_text, following)
+            explanation = (*result.explanation, *self._context.remarks)
+            results.append(replace(result, explanation=explanation))
         return tuple(results)
 
-    def _run_statement(self, statement: Statement, call_text: str, following: Sequence[Statement]) -> Result:
+    def _run_statement(
+        self,
+        statement: Statement,
+        call_text: str,
+        following: Sequence[Statement],
+    ) -> Result:
         """The result of a statement. Every failure has a status."""
         refines = not isinstance(statement, Call)
         try:
@@ -114,7 +120,9 @@ class ProgramRun:
         """Remember the failure for the next statement, and return it."""
         # "Not found" proves something only if all records could be read.
         partial = self._context.unread > 0
-        status = Status.KG_DOWN if isinstance(fault, NotFoundError) and partial else fault.status
+        status = fault.status
+        if partial and isinstance(fault, NotFoundError):
+            status = Status.KG_DOWN
 
         self._values = ()
         self._failure = Result(
@@ -142,13 +150,17 @@ class ProgramRun:
             self._context.remark(f"only the first {MAX_ROWS:,} of {len(matching):,} {table.noun} were looked at")
             matching = matching[:MAX_ROWS]
 
+        # What is taken: the first row of each name, as many as the call says, or all.
         if call.take is None and table.take == "first":
             taken = [group[0] for group in groups if group]
         elif isinstance(call.take, int):
             taken = matching[: call.take]
         else:
             taken = matching
-        return self._select(_Selection(table, _concatenated(fetched_groups), matching, taken), call, call_text)
+
+        fetched = _concatenated(fetched_groups)
+        selection = _Selection(table, fetched, matching, taken)
+        return self._select(selection, call, call_text)
 
     def _run_sort(self, sort: Sort, call_text: str) -> Result:
         comparer = Comparer(self._table, self._context, self._calendar, self._values)
@@ -156,13 +168,16 @@ class ProgramRun:
         if sort.key is not None:
             rows = comparer.ordered(rows, sort.key, descending=sort.descending)
 
+        # A sort without conditions asks for the first row: the newest, the largest.
         if isinstance(sort.take, int):
             taken = rows[: sort.take]
         elif sort.take == "all" or sort.conditions:
             taken = rows
         else:
             taken = rows[:1]
-        return self._select(_Selection(self._table, self._rows, rows, taken), sort, call_text)
+
+        selection = _Selection(self._table, self._rows, rows, taken)
+        return self._select(selection, sort, call_text)
 
     def _run_average(self, call_text: str) -> Result:
         numbers = [number for number in map(exact_number, self._values) if number is not None]
@@ -170,8 +185,9 @@ class ProgramRun:
             raise MeaninglessCallError("the statement before gave no numbers to average")
 
         mean = round(fmean(numbers), 6)
+        text = say_average(mean, len(numbers), self._rows)
         self._values = (mean,)
-        return Result(call_text, Status.OK, values=(mean,), text=say_average(mean, len(numbers), self._rows))
+        return Result(call_text, Status.OK, values=(mean,), text=text)
 
     # ---- the selected key, or the number of rows
 
@@ -194,11 +210,13 @@ class ProgramRun:
             is_whole_record = key is None and bool(selection.matching)
             is_empty = not values and not is_whole_record
 
+        # Nothing matches, or the matching rows lack the key: the message says which.
         if is_empty:
             rows = selection.matching or selection.fetched
             unmet = () if selection.matching else statement.conditions
             raise NotFoundError(say_nothing_found(table, rows, key, unmet))
 
+        # The next statement works on these.
         self._rows = selection.matching
         self._table = table
         self._values = values
@@ -217,7 +235,11 @@ class ProgramRun:
         return Result(call_text, Status.OK, tuple(selection.matching), values, text)
 
     def _select_inner_rows(
-        self, column: Column, selection: _Selection, statement: Call | Sort, call_text: str
+        self,
+        column: Column,
+        selection: _Selection,
+        statement: Call | Sort,
+        call_text: str,
     ) -> Result:
         """Select a key that holds rows of another table: the next statement works on those rows."""
         inner_rows: list[Row] = []
@@ -226,23 +248,32 @@ class ProgramRun:
             if isinstance(cell, tuple):
                 inner_rows += [entry for entry in cell if isinstance(entry, Row)]
 
+        # As if the statement had asked the inner table for its first key. The conditions were about the outer rows.
         table = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(table.columns))
         inner_statement = replace(statement, select=select, conditions=())
-        return self._select(_Selection(table, inner_rows, inner_rows, inner_rows), inner_statement, call_text)
+        selection = _Selection(table, inner_rows, inner_rows, inner_rows)
+        return self._select(selection, inner_statement, call_text)
 
     # ---- the rows of a call
 
-    def _fetch_groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
+    def _fetch_groups(
+        self,
+        table: Table,
+        call: Call,
+        following: Sequence[Statement],
+    ) -> list[list[Row]]:
         """The table's rows: one group, or one for each name of a list or value of `*`."""
         fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
         missing_arguments = len(table.parameters) - len(call.arguments)
         arguments: list[Argument] = [*call.arguments, *[None] * missing_arguments]
+
+        # The argument with several names, if there is one: a list or `*`. The query has None for it.
         multiple = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple | Previous)]
         if len(multiple) > 1:
             raise MeaninglessCallError("only one argument of a call may be a list or *")
-
         single_names = tuple(argument if isinstance(argument, str) else None for argument in arguments)
+
         keys, whole = self._keys_read(call, following)
         query = TableQuery(single_names, call.conditions, keys, whole)
         if not multiple:
@@ -269,7 +300,10 @@ class ProgramRun:
             raise not_found[0]
         for fault in not_found:
             self._context.remark(str(fault))
-        return shared_rows(table, index, groups, call.select) if is_list else groups
+
+        if not is_list:
+            return groups
+        return shared_rows(table, index, groups, call.select)
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""
@@ -278,27 +312,36 @@ class ProgramRun:
         if self._failure is not None and self._failure.status is Status.INVALID:
             raise MeaninglessCallError("the statement before makes no sense")
 
-        names = tuple(dict.fromkeys(str(value) for value in self._values if value not in (None, "")))
+        names: dict[str, None] = {}
+        for value in self._values:
+            if value not in (None, ""):
+                names[str(value)] = None
         if not names:
             raise NotFoundError("the statement before gave nothing for * to stand for")
         if len(names) > _MAX_PREVIOUS:
             self._context.remark(f"* stands for the first {_MAX_PREVIOUS} of {len(names)} values")
-        return names[:_MAX_PREVIOUS]
+        return tuple(names)[:_MAX_PREVIOUS]
 
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
         """The keys that a call and the sorts after it read, and whether the whole record is shown."""
-        statements = [call, *takewhile(lambda statement: not isinstance(statement, Call), following)]
-        keys: set[str] = set()
-        for statement in statements:
+        keys = _keys_of(call)
+        final: Statement = call
+        for statement in following:
+            if isinstance(statement, Call):
+                break
             keys |= _keys_of(statement)
+            final = statement
 
-        final = statements[-1]
+        # Without a selected key the last of them shows whole records.
         whole = not isinstance(final, Average) and final.select is None and not final.count
         column = self._schema.tables[call.table].column(call.select or "")
-        if column is not None and column.rows_of is not None and whole:  # the inner rows are shown
-            inner_keys = self._schema.tables[column.rows_of].columns
-            return frozenset(keys | set(inner_keys)), False
-        return frozenset(keys), whole
+        shows_inner_rows = column is not None and column.rows_of is not None and whole
+        if column is None or not shows_inner_rows:
+            return frozenset(keys), whole
+
+        # The records of the inner rows are shown whole, not that of the outer row.
+        inner_table = self._schema.tables[column.rows_of or ""]
+        return frozenset(keys | set(inner_table.columns)), False
 
 
 def _keys_of(statement: Statement) -> set[str]:
@@ -338,8 +381,16 @@ def _count(column: Column | None, key: str | None, selection: _Selection) -> tup
     if key is None:
         return (len(selection.matching),)
 
-    rows_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
+    taken_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
     is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-    if is_list or (rows_with_key and isinstance(rows_with_key[0].cells[key], tuple)):
-        return (len(flat_values(rows_with_key, key)),) if rows_with_key else ()
-    return (sum(row.cells.get(key) is not None for row in selection.matching),)
+    if is_list and not taken_with_key:
+        return ()
+
+    # A key that the schema lacks can hold a list too.
+    is_list = is_list or (bool(taken_with_key) and isinstance(taken_with_key[0].cells[key], tuple))
+    if is_list:
+        entries = flat_values(taken_with_key, key)
+        return (len(entries),)
+
+    matching_with_key = [row for row in selection.matching if row.cells.get(key) is not None]
+    return (len(matching_with_key),)

@@ -61,13 +61,14 @@ def verbalise(
         text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
         text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
-        unsaid = len(rows) - 1
-        if unsaid > 0 and table.take != "all":
-            text += f" ({unsaid:,} more {speaker.noun} match.)"
+        unsaid_count = len(rows) - 1
+        if unsaid_count > 0 and table.take != "all":
+            text += f" ({unsaid_count:,} more {speaker.noun} match.)"
 
     if len(text) <= MAX_CHARACTERS:
         return text
-    return f"{text[:MAX_CHARACTERS].rsplit(' ', 1)[0]} ..."
+    whole_words = text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
+    return f"{whole_words} ..."
 
 
 def say_average(mean: float, value_count: int, rows: Sequence[Row]) -> str:
@@ -76,7 +77,12 @@ def say_average(mean: float, value_count: int, rows: Sequence[Row]) -> str:
     return f"The average of {values}{_of_entities(rows)} is {format_number(mean)}."
 
 
-def say_nothing_found(table: Table, rows: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
+def say_nothing_found(
+    table: Table,
+    rows: Sequence[Row],
+    key: str | None,
+    conditions: Sequence[Condition],
+) -> str:
     """Why there are no values, as a clause: none of the `rows` meets the conditions, or they lack the key."""
     if not rows:
         return f"there are no {table.noun} of this kind"
@@ -136,38 +142,55 @@ class _Speaker:
         head = self._head(rows, taken)
         names = self._names(taken, without=key)
         if key is None:
-            items = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
-            return f"{head} {'; '.join(items)}{_and_more(taken)}."
+            records = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
+            record_list = "; ".join(records) + _and_more(taken)
+            return f"{head} {record_list}."
 
         column = self._table.columns.get(key)
         is_one_entity = len({row.entity for row in taken}) == 1
         items = []
         for row, name in zip(taken, names, strict=False):
             text = readable(row.cells.get(key), column)
-            whose = name or ("" if is_one_entity else row.entity)
+            whose = name
+            if not whose and not is_one_entity:
+                whose = row.entity
             items.append(f"{text} ({whose})" if whose else text)
 
         label = key_in_words(self._table, key)
-        listed = f"{'; '.join(items)}{_and_more(taken)}"
-        return f"{head} The {label} of each: {listed}.{self._statistics(taken, key)}"
+        item_list = "; ".join(items) + _and_more(taken)
+        return f"{head} The {label} of each: {item_list}.{self._statistics(taken, key)}"
 
-    def say_count(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
+    def say_count(
+        self,
+        rows: Sequence[Row],
+        taken: Sequence[Row],
+        key: str | None,
+        count: Value,
+    ) -> str:
         """A number and what it counts."""
+        # The entries of a list are counted, or else the rows.
+        noun = self.noun
         column = self._table.columns.get(key) if key is not None else None
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-        counted = key_in_words(self._table, key) if key is not None and is_list else self.noun
+        if key is not None and is_list:
+            noun = key_in_words(self._table, key)
 
-        number = format_number(count) if isinstance(count, int | float) else count
-        at_least = "at least " if self._partial else ""
-        sentence = f"The number of {counted}{_of_entities(rows)}{self.where_clause(rows)} is {at_least}{number}."
+        number = format_number(count) if isinstance(count, int | float) else str(count)
+        if self._partial:
+            number = f"at least {number}"
+        sentence = f"The number of {noun}{_of_entities(rows)}{self.where_clause(rows)} is {number}."
 
         if key is not None and is_list and taken:
-            return f"{sentence} They are: {readable(taken[0].cells.get(key), column)}."
+            entries = readable(taken[0].cells.get(key), column)
+            return f"{sentence} They are: {entries}."
         if not any(self._name(row) for row in rows):
             return sentence
+
+        # `_names` ends where the list does, so there can be more rows than names.
         names = [name or row.entity for row, name in zip(rows, self._names(rows), strict=False)]
+        name_list = "; ".join(names) + _and_more(rows)
         they_are = "It is" if len(rows) == 1 else "They are"
-        return f"{sentence} {they_are}: {'; '.join(names)}{_and_more(rows)}."
+        return f"{sentence} {they_are}: {name_list}."
 
     def say_tally(self, games: Sequence[Row]) -> str:
         """Wins, losses and points over several games of a team; empty for rows that are no such games."""
@@ -183,11 +206,14 @@ class _Speaker:
         if not parts:
             return ""
 
+        # Games to come have no result, and no goals that count.
         played = [game for game in games if game.cells.get("result")]
         scored = sum(exact_number(game.cells.get("GF")) or 0 for game in played)
         conceded = sum(exact_number(game.cells.get("GA")) or 0 for game in played)
         totals = f"In total {format_number(scored)} scored and {format_number(conceded)} conceded."
-        return f"Of {len(games)} games {games[0].entity} {', '.join(parts)}. {totals} "
+
+        tally = ", ".join(parts)
+        return f"Of {len(games)} games {games[0].entity} {tally}. {totals} "
 
     # ---- parts of sentences
 
@@ -207,25 +233,32 @@ class _Speaker:
 
             column = self._table.column(condition.key)
             is_date = column is not None and column.type is Type.DATE
-            comparison = (_THAN_DATE if is_date else _THAN_VALUE)[condition.operator]
-            clauses.append(f"{label} {comparison} {value if isinstance(value, str) else 'as found before'}")
-        return f" where the {' and the '.join(clauses)}" if clauses else ""
+            words = _THAN_DATE if is_date else _THAN_VALUE
+            value_in_words = value if isinstance(value, str) else "as found before"
+            clauses.append(f"{label} {words[condition.operator]} {value_in_words}")
+
+        if not clauses:
+            return ""
+        return f" where the {' and the '.join(clauses)}"
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
         entities = _entities(rows)
+        first_row = rows[0]
         shared_keys = _shared_keys(rows)
-        shared = [
-            self._identity(rows[0], key)
-            for key in self._table.identity
-            if key in shared_keys and str(rows[0].cells[key]) not in entities
-        ]
+        shared: list[str] = []
+        for key in self._table.identity:
+            # What the name of the entity says already is not repeated.
+            if key in shared_keys and str(first_row.cells[key]) not in entities:
+                text = self._identity(first_row, key)
+                shared.append(text)
         about = f" ({', '.join(shared)})" if shared else ""
 
+        number = f"{len(taken):,}"
         if len(taken) != len(rows):
-            number = f"{len(taken):,} of {len(rows):,}"
-        else:
-            number = f"At least {len(taken):,}" if self._partial else f"{len(taken):,}"
+            number = f"{number} of {len(rows):,}"
+        elif self._partial:
+            number = f"At least {number}"
         return f"{number} {self.noun} of {entities}{about}{self.where_clause(rows)}."
 
     def _statistics(self, rows: Sequence[Row], key: str) -> str:
@@ -233,10 +266,13 @@ class _Speaker:
         column = self._table.columns.get(key)
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
-        numbers = [number for number in (exact_number(row.cells.get(key)) for row in rows) if number is not None]
+
+        exact_numbers = [exact_number(row.cells.get(key)) for row in rows]
+        numbers = [number for number in exact_numbers if number is not None]
         if len(numbers) < 2:
             return ""
 
+        # Only amounts have a sum that makes sense; prices and ratios do not.
         mean = readable(fmean(numbers), column)
         if column.kind is NumberKind.AMOUNT:
             means = f"sum is {readable(sum(numbers), column)}, the average {mean}"
@@ -250,7 +286,8 @@ class _Speaker:
         """A row in a list of records: what identifies it, and its short cells."""
         keys = [key for key in row.cells if key in self._table.columns and key not in self._table.identity]
         details = self._details(row, keys, limit=_MAX_DETAILS, separator=", ")
-        return f"{name or row.entity}: {details}" if details else name or row.entity
+        subject = name or row.entity
+        return f"{subject}: {details}" if details else subject
 
     def _details(self, row: Row, keys: Sequence[str], *, limit: int, separator: str = "; ") -> str:
         """The first short cells of a record: "length 180 minutes; genres Drama and History"."""
@@ -271,11 +308,10 @@ class _Speaker:
 
         # Keys of ours have blanks ("directed by"); other unlisted keys are the server's internals.
         is_listed = key in self._table.columns or " " in key or self._table.extra_keys
-        repeats_title = key == "original_title" and row.cells[key] in {
-            row.cells.get("title"),
-            row.cells.get("movie_name"),
-        }
-        return is_listed and not repeats_title
+        if key != "original_title":
+            return is_listed
+        titles = {row.cells.get("title"), row.cells.get("movie_name")}
+        return is_listed and row.cells[key] not in titles
 
     # ---- what identifies a row
 
@@ -288,8 +324,12 @@ class _Speaker:
 
     def _name(self, row: Row, without: str | None = None) -> str:
         """What identifies a row by itself: a title and year, a day and an opponent; nothing that its entity says."""
-        keys = self._identity_keys(row, without)
-        return ", ".join(self._identity(row, key) for key in keys if str(row.cells[key]) not in row.entity)
+        parts: list[str] = []
+        for key in self._identity_keys(row, without):
+            if str(row.cells[key]) not in row.entity:
+                part = self._identity(row, key)
+                parts.append(part)
+        return ", ".join(parts)
 
     def _names(self, rows: Sequence[Row], without: str | None = None) -> list[str]:
         """What distinguishes the rows that are listed; nothing that all of them share."""
@@ -304,7 +344,9 @@ class _Speaker:
         return names
 
     def _identity_keys(self, row: Row, without: str | None) -> list[str]:
-        return [key for key in self._table.identity if key != without and is_worth_saying(row.cells.get(key))]
+        """The identifying keys that the row has, except `without`, which is said anyway."""
+        keys = [key for key in self._table.identity if key != without]
+        return [key for key in keys if is_worth_saying(row.cells.get(key))]
 
     def _identity(self, row: Row, key: str) -> str:
         """An identifying cell; of a game "on 2024-02-28", "at home", "against Chelsea"."""
@@ -323,10 +365,13 @@ def _asks_for_wins(table: Table, condition: Condition) -> bool:
 
 def _tally_part(outcome: str, games: Sequence[Row]) -> str:
     """One outcome of a tally: "won 2 (1 at home, 1 away; against Chelsea, Everton)"."""
-    home = sum(game.cells.get("venue") == "Home" for game in games)
+    home_count = sum(game.cells.get("venue") == "Home" for game in games)
+    away_count = len(games) - home_count
+
     opponents = Counter(str(game.cells.get("opponent")) for game in games)
     names = [f"{name} {times} times" if times > 1 else name for name, times in opponents.items()]
-    return f"{outcome} {len(games)} ({home} at home, {len(games) - home} away; against {', '.join(names)})"
+    against = ", ".join(names)
+    return f"{outcome} {len(games)} ({home_count} at home, {away_count} away; against {against})"
 
 
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:

@@ -35,6 +35,7 @@ def readable(value: Cell, column: Column | None = None) -> str:
     if not isinstance(value, tuple):
         return _readable_value(value, column)
 
+    # Rows of another table cannot be said in a few words.
     entries = [_readable_value(entry, column) for entry in value[:MAX_LISTED] if not isinstance(entry, Row)]
     if column is not None and column.name == "lifespan":
         return " to ".join(entries)
@@ -47,7 +48,8 @@ def _joined_with_and(entries: Sequence[str]) -> str:
     """Two entries with "and", more with commas: "a", "a and b", "a, b and c"."""
     if len(entries) <= 1:
         return "".join(entries)
-    return f"{', '.join(entries[:-1])} and {entries[-1]}"
+    *first_entries, final_entry = entries
+    return f"{', '.join(first_entries)} and {final_entry}"
 
 
 def _readable_value(value: Value, column: Column | None) -> str:
@@ -67,8 +69,10 @@ def _readable_value(value: Value, column: Column | None) -> str:
         return _code_in_words(str(value), column.name if column is not None else "")
     if kind is Type.MONEY:
         return format_money(number)
+
+    text = format_number(number)
     unit = column.unit if column is not None else ""
-    return f"{format_number(number)} {unit}" if unit else format_number(number)
+    return f"{text} {unit}" if unit else text
 
 
 def _code_in_words(text: str, key: str) -> str:
@@ -113,7 +117,10 @@ def key_in_words(table: Table, key: str) -> str:
     column = table.columns.get(key)
     if column is not None:
         return _label_or_meaning(column)
-    words = " ".join(_CAMEL_CASE.sub(" ", key).replace("_", " ").split())
+
+    # A key that only the server knows: "fullTimeEmployees", "net_income".
+    words = _CAMEL_CASE.sub(" ", key).replace("_", " ")
+    words = " ".join(words.split())
     return _CAPITAL.sub(lambda letter: letter.group().lower(), words)
 
 

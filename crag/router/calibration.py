@@ -21,28 +21,37 @@ class MixingWeights(NamedTuple):
 
 def log_softmax(logits: NDArray[np.floating[Any]]) -> LogProbabilities:
     """Log-probabilities along the last axis."""
-    shifted = np.asarray(logits, dtype=np.float64) - np.max(logits, axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+    # Less the maximum, because exponentials of large logits would overflow.
+    maximum = np.max(logits, axis=-1, keepdims=True)
+    shifted = np.asarray(logits, dtype=np.float64) - maximum
+    exponential_sum = np.exp(shifted).sum(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(exponential_sum))
 
 
 def mix_log_probabilities(
-    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, weights: MixingWeights
+    encoder: LogProbabilities | None,
+    ngrams: LogProbabilities | None,
+    weights: MixingWeights,
 ) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
     A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
     """
     if encoder is not None and ngrams is not None:
-        return log_softmax(weights.encoder * encoder + weights.ngrams * ngrams)
-    if encoder is not None:
-        return log_softmax(weights.encoder * encoder)
-    if ngrams is not None:
-        return log_softmax(weights.ngrams * ngrams)
-    raise ValueError("a classifier has an encoder, n-grams or both")
+        mixture = weights.encoder * encoder + weights.ngrams * ngrams
+    elif encoder is not None:
+        mixture = weights.encoder * encoder
+    elif ngrams is not None:
+        mixture = weights.ngrams * ngrams
+    else:
+        raise ValueError("a classifier has an encoder, n-grams or both")
+    return log_softmax(mixture)
 
 
 def fit_mixing_weights(
-    encoder: LogProbabilities | None, ngrams: LogProbabilities | None, classes: NDArray[np.int64]
+    encoder: LogProbabilities | None,
+    ngrams: LogProbabilities | None,
+    classes: NDArray[np.int64],
 ) -> MixingWeights:
     """The non-negative weights that maximise the probability of the true classes.
 
@@ -52,25 +61,35 @@ def fit_mixing_weights(
     from scipy.optimize import minimize
 
     parts = [part for part in (encoder, ngrams) if part is not None]
-    rows = np.arange(len(classes))
+    rows = np.arange(len(classes))  # with `classes`: each question's true class
 
     def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
-        mixture = log_softmax(sum(weight * part for weight, part in zip(weights, parts, strict=True)))
+        weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
+        mixture = log_softmax(sum(weighted_parts))
         loss = float(-mixture[rows, classes].mean())
 
         # The derivative: the part's expected log-probability under the mixture, less that of the true class.
+        mixture_probabilities = np.exp(mixture)
         gradient = []
         for part in parts:
-            expected = (np.exp(mixture) * part).sum(axis=1)
-            gradient.append(float((expected - part[rows, classes]).mean()))
+            expected = (mixture_probabilities * part).sum(axis=1)
+            difference = expected - part[rows, classes]
+            gradient.append(float(difference.mean()))
         return loss, np.array(gradient)
 
     start = np.full(len(parts), 1.0 / len(parts))
     bounds = [(0.0, 20.0)] * len(parts)
-    result = minimize(loss_and_gradient, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    result = minimize(
+        loss_and_gradient,
+        start,
+        jac=True,  # the function returns the gradient too
+        bounds=bounds,
+        method="L-BFGS-B",
+    )
     fitted = [float(weight) for weight in result.x]
 
+    # In the order of `parts`: the encoder's weight is the first, that of the n-grams the last.
     return MixingWeights(
         encoder=fitted[0] if encoder is not None else 0.0,
         ngrams=fitted[-1] if ngrams is not None else 0.0,
@@ -78,7 +97,9 @@ def fit_mixing_weights(
 
 
 def expected_calibration_error(
-    probabilities: NDArray[np.floating[Any]], classes: NDArray[np.int64], bins: int = RELIABILITY_BINS
+    probabilities: NDArray[np.floating[Any]],
+    classes: NDArray[np.int64],
+    bins: int = RELIABILITY_BINS,
 ) -> float:
     """The mean distance between the predicted class's probability and its accuracy.
 
@@ -87,9 +108,15 @@ def expected_calibration_error(
     """
     top_probability = probabilities.max(axis=1)
     is_right = probabilities.argmax(axis=1) == classes
-    bin_numbers = np.clip(np.ceil(top_probability * bins).astype(np.int64) - 1, 0, bins - 1)
+
+    # Rounded up, less one: a bin includes its upper end. Only a probability of 0 would be below the first bin.
+    upper_ends = np.ceil(top_probability * bins).astype(np.int64)
+    bin_numbers = np.clip(upper_ends - 1, 0, bins - 1)
 
     # The sum of a bin is its size times its distance, so the bins are weighted by their sizes already.
     excess = top_probability - is_right
-    total = sum(abs(excess[bin_numbers == number].sum()) for number in range(bins))
+    total = 0.0
+    for number in range(bins):
+        in_bin = bin_numbers == number
+        total += abs(excess[in_bin].sum())
     return float(total / max(1, len(classes)))

@@ -118,6 +118,7 @@ class Classifier:
         """Load the tensors and check that they fit the configuration."""
         from safetensors.numpy import load_file
 
+        # The file holds the tensors of the heads and n-grams, and the changes of the base encoder.
         encoder_update = {}
         for name, array in load_file(folder / WEIGHTS_FILE).items():
             finite = np.asarray_chkfinite(array)
@@ -126,6 +127,7 @@ class Classifier:
             else:
                 self._tensors[name] = finite.astype(np.float32)
 
+        # Each part is there only if the configuration has it; its tensors must fit the configured labels.
         if self.config.base is not None:
             base_folder = encoder_folder or locate(self.config.base)
             self._encoder = BertEncoder(base_folder, encoder_update)
@@ -155,7 +157,9 @@ class Classifier:
         if self._encoder is None:
             return {}
 
-        batch = self._tokenizer.batch(self._tokenizer.tokens(texts))
+        # One forward pass gives the vectors; the heads are a matrix each.
+        tokens = self._tokenizer.tokens(texts)
+        batch = self._tokenizer.batch(tokens)
         vectors = self._encoder.vectors(batch, self.config.pooling)
 
         predictions = {}
@@ -170,6 +174,7 @@ class Classifier:
         if not self.config.ngram_buckets:
             return {}
 
+        # A linear model on the counts, without hidden layers.
         rows = hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
         predictions = {}
         for name in self.config.fields:
@@ -179,5 +184,6 @@ class Classifier:
         return predictions
 
     def _check_shape(self, name: str, *shape: int) -> None:
-        if self._tensors[name].shape != shape:
-            raise ValueError(f"{name} has shape {self._tensors[name].shape}")
+        actual_shape = self._tensors[name].shape
+        if actual_shape != shape:
+            raise ValueError(f"{name} has shape {actual_shape}")

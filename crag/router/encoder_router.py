@@ -20,16 +20,19 @@ class EncoderQuestionRouter(QuestionRouter):
 
     def check_weights(self) -> None:
         """Raise `WeightsMissingError` for missing weights, `SettingsError` if two classifiers predict one field."""
+        folders = [locate_classifier(name) for name in self._settings.classifiers]
+        configs = [read_classifier_config(folder) for folder in folders]
+
         field_counts: Counter[str] = Counter()
-        configs = [read_classifier_config(locate_classifier(name)) for name in self._settings.classifiers]
         for config in configs:
             if config.base is not None:
-                locate(config.base)
+                locate(config.base)  # raises if it is missing
             field_counts.update(config.fields.keys())
 
         duplicates = sorted(field for field, count in field_counts.items() if count > 1)
         if duplicates:
-            raise SettingsError(f'key "classifiers": {", ".join(duplicates)}: several classifiers predict it')
+            fields = ", ".join(duplicates)
+            raise SettingsError(f'key "classifiers": {fields}: several classifiers predict it')
 
     def warm_up(self) -> None:
         """Load all classifiers, once; raises what `check_weights` raises."""

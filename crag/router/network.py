@@ -52,17 +52,21 @@ class QuestionTokenizer:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Token numbers of each text, special tokens included."""
-        readable = [encodable(text) for text in texts]
-        return [list(encoding.ids) for encoding in self._tokenizer.encode_batch(readable)]
+        readable_texts = [encodable(text) for text in texts]
+        encodings = self._tokenizer.encode_batch(readable_texts)
+        return [list(encoding.ids) for encoding in encodings]
 
     def batch(self, tokens: Sequence[Sequence[int]]) -> TokenBatch:
         """The texts' tokens as one padded batch."""
         longest = max(map(len, tokens))
-        ids = np.full((len(tokens), longest), self._padding, dtype=np.int64)
-        mask = np.zeros((len(tokens), longest), dtype=np.int64)
+        shape = (len(tokens), longest)
+        ids = np.full(shape, self._padding, dtype=np.int64)
+        mask = np.zeros(shape, dtype=np.int64)
+
         for row, text_tokens in enumerate(tokens):
-            ids[row, : len(text_tokens)] = text_tokens
-            mask[row, : len(text_tokens)] = 1
+            length = len(text_tokens)
+            ids[row, :length] = text_tokens
+            mask[row, :length] = 1
         return TokenBatch(ids, mask)
 
 
@@ -91,29 +95,40 @@ class BertEncoder:
     def _apply_update(self, update: Tensors) -> None:
         for name, array in update.items():
             layer, _, part = name.rpartition(".")
-            if part == "lora_b":
-                change = array.astype(np.float32) @ update[f"{layer}.lora_a"].astype(np.float32)
-                self._parameters[f"{layer}.weight"] += change
-            elif part != "lora_a":
+            if part == "lora_a":
+                continue  # used together with its lora_b
+            if part != "lora_b":
                 self._parameters[name][...] = array
+                continue
+
+            lora_a = update[f"{layer}.lora_a"].astype(np.float32)
+            lora_b = array.astype(np.float32)
+            self._parameters[f"{layer}.weight"] += lora_b @ lora_a
 
     def vectors(self, batch: TokenBatch, pooling: Pooling) -> Floats:
         """One vector for each question: (questions, dimensions)."""
         states = self.states(batch)
         if pooling == "cls":
             return states[:, 0]
-        weights = (batch.mask / batch.mask.sum(axis=1, keepdims=True)).astype(np.float32)
+
+        # The mean over the tokens of the question, without padding.
+        token_counts = batch.mask.sum(axis=1, keepdims=True)
+        weights = (batch.mask / token_counts).astype(np.float32)
         mean: Floats = (states * weights[:, :, None]).sum(axis=1)
         return mean
 
     def states(self, batch: TokenBatch) -> Floats:
         """The last layer's state of each token: (questions, tokens, dimensions)."""
         states = self._embed(batch.ids)
-        # Added to the attention scores: padding gets no weight.
-        attention_bias = np.where(batch.mask[:, None, None, :] == 1, np.float32(0), np.float32(-1e9))
+
+        # Added to the attention scores: padding gets no weight. The axes of heads and of attending tokens are added.
+        is_token = batch.mask[:, None, None, :] == 1
+        attention_bias = np.where(is_token, np.float32(0), np.float32(-1e9))
 
         for number in range(self._layers):
             layer = f"encoder.layer.{number}"
+
+            # Each layer has two sublayers: attention, then a feed-forward network.
             context = self._attend(states, attention_bias, f"{layer}.attention.self")
             states = self._add_and_normalise(states, context, f"{layer}.attention.output")
             intermediate = _gelu(self._linear(states, f"{layer}.intermediate.dense"))
@@ -135,10 +150,15 @@ class BertEncoder:
         value = self._split_heads(self._linear(states, f"{name}.value"))
 
         head_dimensions = query.shape[3]
-        scores = query @ key.swapaxes(2, 3) / np.float32(math.sqrt(head_dimensions)) + attention_bias
-        weights = np.exp(scores - scores.max(axis=3, keepdims=True))
-        context = (weights / weights.sum(axis=3, keepdims=True)) @ value
+        scale = np.float32(math.sqrt(head_dimensions))
+        scores = query @ key.swapaxes(2, 3) / scale + attention_bias
 
+        # The softmax over the tokens that are attended to; less the maximum, so nothing overflows.
+        exponentials = np.exp(scores - scores.max(axis=3, keepdims=True))
+        weights = exponentials / exponentials.sum(axis=3, keepdims=True)
+
+        # Each head's weighted values, joined to one state per token.
+        context = weights @ value
         joined: Floats = context.swapaxes(1, 2).reshape(states.shape)
         return joined
 
@@ -149,8 +169,12 @@ class BertEncoder:
 
     def _linear(self, states: Floats, name: str) -> Floats:
         """A linear layer. The questions' tokens are the rows of one matrix: one product is faster than many."""
-        rows = states.reshape(-1, states.shape[-1]) @ self._parameters[f"{name}.weight"].T
-        return (rows + self._parameters[f"{name}.bias"]).reshape(*states.shape[:-1], -1)
+        weight = self._parameters[f"{name}.weight"]
+        bias = self._parameters[f"{name}.bias"]
+
+        rows = states.reshape(-1, states.shape[-1])
+        outputs = rows @ weight.T + bias
+        return outputs.reshape(*states.shape[:-1], -1)
 
     def _add_and_normalise(self, states: Floats, change: Floats, name: str) -> Floats:
         """The residual connection around a sublayer, then its norm."""
@@ -162,7 +186,8 @@ class BertEncoder:
         bias = self._parameters[f"{name}.LayerNorm.bias"]
 
         centred = states - states.mean(axis=-1, keepdims=True)
-        deviation = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
+        variance = np.square(centred).mean(axis=-1, keepdims=True)
+        deviation = np.sqrt(variance + np.float32(self._epsilon))
         normalised: Floats = centred / deviation * weight + bias
         return normalised
 
@@ -176,12 +201,16 @@ def _gelu(values: Floats) -> Floats:
     polynomial = np.zeros_like(t)
     for coefficient in reversed(_ERF_COEFFICIENTS):
         polynomial = (polynomial + np.float32(coefficient)) * t
-    error_function = np.copysign(1 - polynomial * np.exp(-np.square(scaled)), values)
+    magnitude = 1 - polynomial * np.exp(-np.square(scaled))
 
+    # The formula is for x >= 0; erf(-x) = -erf(x).
+    error_function = np.copysign(magnitude, values)
     activated: Floats = values * np.float32(0.5) * (1 + error_function)
     return activated
 
 
 def _normalise_name(name: str) -> str:
     """A parameter's name without the model's prefix; norms of TensorFlow's checkpoints have gamma and beta."""
-    return name.removeprefix("bert.").replace(".gamma", ".weight").replace(".beta", ".bias")
+    name = name.removeprefix("bert.")
+    name = name.replace(".gamma", ".weight")
+    return name.replace(".beta", ".bias")

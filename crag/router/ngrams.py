@@ -35,8 +35,13 @@ class SparseRows(NamedTuple):
 
     def times(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """The product with a dense matrix of shape (columns, classes); shape (rows, classes)."""
-        product = np.zeros((self.shape[0], weights.shape[1]), dtype=np.float32)
-        np.add.at(product, self.rows, self.values[:, None] * weights[self.columns])
+        row_count, _ = self.shape
+        _, class_count = weights.shape
+        product = np.zeros((row_count, class_count), dtype=np.float32)
+
+        # `add.at` adds up all entries of a row; `product[rows] +=` would keep only one of them.
+        contributions = self.values[:, None] * weights[self.columns]
+        np.add.at(product, self.rows, contributions)
         return product
 
 
@@ -44,7 +49,8 @@ def word_ngrams(text: str) -> Iterator[str]:
     """Single words, including a question mark and a possessive 's, and pairs of neighbours."""
     words = _WORD.findall(text)
     yield from words
-    yield from (f"{first} {second}" for first, second in pairwise(words))
+    for first, second in pairwise(words):
+        yield f"{first} {second}"
 
 
 def letter_runs(text: str) -> Iterator[str]:
@@ -64,7 +70,11 @@ BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
 """Both kinds share the buckets but are weighted separately: a question's few words count as much as its many runs."""
 
 
-def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int = BUCKETS) -> Counter[int]:
+def bucket_counts(
+    text: str,
+    block: Callable[[str], Iterator[str]],
+    buckets: int = BUCKETS,
+) -> Counter[int]:
     """How many n-grams of the text are in each bucket.
 
     Letters become lower case, digits ``0``: it matters that a year is named, not which one. `block` gives the n-grams.
@@ -73,7 +83,8 @@ def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int
         bucket_counts("in 1986?", word_ngrams) == bucket_counts("IN 2024?", word_ngrams)  # True
     """
     normalised = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
-    return Counter(crc32(ngram.encode("utf-8", "surrogatepass")) % buckets for ngram in block(normalised))
+    encoded_ngrams = [ngram.encode("utf-8", "surrogatepass") for ngram in block(normalised)]
+    return Counter(crc32(ngram) % buckets for ngram in encoded_ngrams)
 
 
 def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.float32]:
@@ -84,7 +95,9 @@ def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.fl
         for block in BLOCKS:
             present.update(bucket_counts(text, block, buckets))
         document_frequency[list(present)] += 1
-    return np.asarray(np.log((1 + len(texts)) / (1 + document_frequency)) + 1, dtype=np.float32)
+
+    inverse_frequency = (1 + len(texts)) / (1 + document_frequency)
+    return np.asarray(np.log(inverse_frequency) + 1, dtype=np.float32)
 
 
 def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows:
@@ -95,9 +108,13 @@ def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows
     for row, text in enumerate(texts):
         for block in BLOCKS:
             counts = bucket_counts(text, block, len(rarity))
-            weights = [(1.0 + math.log(count)) * float(rarity[bucket]) for bucket, count in counts.items()]
-            length = max(math.hypot(*weights), 1e-12)
+            weights = []
+            for bucket, count in counts.items():
+                damped_count = 1.0 + math.log(count)
+                weights.append(damped_count * float(rarity[bucket]))
 
+            # A text without n-grams has no weights and length 0.
+            length = max(math.hypot(*weights), 1e-12)
             rows += [row] * len(counts)
             columns += counts.keys()
             values += [weight / length for weight in weights]

@@ -98,14 +98,16 @@ def _parse_certainty(text: str, end: int) -> float:
 
     0 if there is none, or if it is above 100 %.
     """
-    certainty = 0.0
     percentages = [float(match[1]) for match in _NUMBER.finditer(text) if match[2]]
     numbers = [float(match[1]) for match in _NUMBER.finditer(text, 0, end)]
     if percentages:
         certainty = percentages[0] / 100
     elif numbers:
+        # Without a sign, 0.95 and 95 mean the same.
         number = numbers[-1]
         certainty = number if number <= 1 else number / 100
+    else:
+        return 0.0
 
     return certainty if certainty <= 1 else 0.0
 

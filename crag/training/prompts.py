@@ -28,7 +28,7 @@ def writer_examples(
     pairs = [pair for pair in pairs if names_its_dates(pair)]
     queries = [pair.query for pair in pairs]
     domains = [pair.domain for pair in pairs]
-    choices = ExampleChoice(writer, dense).choose(queries, domains, own=False)
+    choices = ExampleChoice(writer, dense).choose(queries, domains, include_itself=False)
 
     for pair, examples in zip(pairs, choices, strict=True):
         request = write_prompt(writer, examples, pair.query)

@@ -16,7 +16,10 @@ HEADING_CHARACTERS = 400
 
 
 def chunk_pages(
-    searches: Sequence[PageSearch], settings: WebSettings, token_offsets: TokenOffsets | None, deadline: Deadline
+    searches: Sequence[PageSearch],
+    settings: WebSettings,
+    token_offsets: TokenOffsets | None,
+    deadline: Deadline,
 ) -> None:
     """Fill in the `chunks` of each search. At the deadline the texts that are left get no chunks.
 
@@ -30,44 +33,70 @@ def chunk_pages(
     for search in searches:
         for source in _list_source_texts(search, settings.snippets):
             if deadline.expired:
-                break
-            _add_chunks(search, source, split_once(source.text), settings)
+                return
+            parents = split_once(source.text)
+            _add_chunks(search, source, parents, settings)
 
 
 def _list_source_texts(search: PageSearch, with_snippets: bool) -> list[SourceText]:
     """The extracted pages, then the snippets if they are passages too."""
-    if not with_snippets:
-        return search.source_texts
-    snippets = [SourceText(page, PassageKind.SNIPPET, plain(page.snippet)) for page in search.snippet_pages]
-    return search.source_texts + snippets
+    source_texts = list(search.source_texts)
+    if with_snippets:
+        for page in search.snippet_pages:
+            snippet = plain(page.snippet)
+            source_texts.append(SourceText(page, PassageKind.SNIPPET, snippet))
+    return source_texts
 
 
-def _add_chunks(search: PageSearch, source: SourceText, parents: Sequence[ParentSpan], settings: WebSettings) -> None:
+def _add_chunks(
+    search: PageSearch,
+    source: SourceText,
+    parents: Sequence[ParentSpan],
+    settings: WebSettings,
+) -> None:
     """Add the chunks of one text to the search."""
     page = source.page
     page_name = plain(page.name)
     heading = _build_heading(page, source.kind, settings.chunk.searched_with)
 
-    for (start, end), children in parents:
-        passage_text = source.text[start:end]
-        if _is_suspicious(f"{page_name} {passage_text}", search.query.text, settings.largest_question_share):
+    for span, children in parents:
+        passage_text = source.text[span.start : span.end]
+
+        # The page's name is checked too: a poisoned page may repeat the question there.
+        checked_text = f"{page_name} {passage_text}"
+        if _is_suspicious(checked_text, search.query.text, settings.largest_question_share):
             search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
             continue
 
-        passage = Passage(passage_text, page.url, page_name, page.rank, source.kind, start, end, {}, heading)
-        for child_start, child_end in children:
-            search.chunks.append(Chunk(passage, source.text[child_start:child_end]))
+        passage = Passage(
+            text=passage_text,
+            url=page.url,
+            page_name=page_name,
+            page_rank=page.rank,
+            kind=source.kind,
+            start=span.start,
+            end=span.end,
+            heading=heading,
+        )
+        for child in children:
+            child_text = source.text[child.start : child.end]
+            search.chunks.append(Chunk(passage, child_text))
 
 
 def _is_suspicious(text: str, question: str, largest_question_share: float | None) -> bool:
     """Whether a passage repeats the question or calls it invalid, as poisoned pages do."""
     if largest_question_share is None:
         return False
-    return question_share(question, text) >= largest_question_share or INVALID_QUESTION in text.lower()
+    if INVALID_QUESTION in text.lower():
+        return True
+    return question_share(question, text) >= largest_question_share
 
 
 def _build_heading(page: Page, kind: PassageKind, searched_with: Sequence[str]) -> str:
-    """The page's name and snippet, as far as they are searched with its chunks; a snippet does not precede itself."""
-    fields = {"page_name": page.name, "snippet": "" if kind is PassageKind.SNIPPET else page.snippet}
-    parts = [plain(fields[name][:HEADING_CHARACTERS]) for name in searched_with]
-    return "\n".join(part for part in parts if part)
+    """The page's name and snippet, as far as they are searched with its chunks."""
+    fields = {"page_name": page.name, "snippet": page.snippet}
+    if kind is PassageKind.SNIPPET:
+        fields["snippet"] = ""  # a snippet does not precede itself
+
+    lines = [plain(fields[name][:HEADING_CHARACTERS]) for name in searched_with]
+    return "\n".join(filter(None, lines))

@@ -17,7 +17,11 @@ TITLE_CHARACTERS = 120
 
 
 def build_context(
-    passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
+    passages: Sequence[Passage],
+    settings: ContextSettings,
+    tokens: TokenCounter,
+    *,
+    max_tokens: int | None = None,
 ) -> tuple[str, tuple[Passage, ...]]:
     """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
 
@@ -33,13 +37,15 @@ def build_context(
     used: list[Passage] = []
     keys: list[str] = []
     for passage in passages:
+        # With blanks around it, a key is found inside another one only as whole words.
         key = f" {comparison_key(passage.text)} "
         if not key.strip() or any(key in earlier for earlier in keys):
             continue
 
         # The marks count too: those of the passages before, and of this one around a placeholder.
         marks = _mark_up([*used, replace(passage, text="-")], settings)
-        fitting = _truncate_passage(passage, budget - tokens.count_tokens(marks), tokens)
+        remaining_tokens = budget - tokens.count_tokens(marks)
+        fitting = _truncate_passage(passage, remaining_tokens, tokens)
         if fitting is None:
             break
         used.append(fitting)
@@ -55,8 +61,10 @@ def _truncate_passage(passage: Passage, max_tokens: int, tokens: TokenCounter) -
         return passage
     if max_tokens < SMALLEST_PART_TOKENS:
         return None
+
     text = tokens.truncate(passage.text, max_tokens)
-    return replace(passage, text=text, end=passage.start + len(text))
+    end = passage.start + len(text)
+    return replace(passage, text=text, end=end)
 
 
 def _mark_up(passages: Sequence[Passage], settings: ContextSettings) -> str:
@@ -64,20 +72,35 @@ def _mark_up(passages: Sequence[Passage], settings: ContextSettings) -> str:
     if settings.order == "best_first":
         return "".join(_block([passage]) for passage in passages)
 
+    # The given order is best first, for pages and for the passages of a page; both are reversed.
+    blocks = []
+    for page_passages in reversed(group_by_page(passages)):
+        best_last = page_passages[::-1]
+        blocks.append(_block(best_last))
+    return "".join(blocks)
+
+
+def group_by_page(passages: Sequence[Passage]) -> list[list[Passage]]:
+    """The passages of each page; the pages in the order in which they occur."""
     by_page: dict[str, list[Passage]] = {}
     for passage in passages:
         by_page.setdefault(passage.url, []).append(passage)
-    pages_best_last = reversed(by_page.values())
-    return "".join(_block(page_passages[::-1]) for page_passages in pages_best_last)
+    return list(by_page.values())
 
 
 def _block(passages: Sequence[Passage]) -> str:
     """One `<doc>` block with the source and title of its page."""
-    source = plain_url(_host(passages[0].url))
-    title = plain(passages[0].page_name)[:TITLE_CHARACTERS].replace('"', "'")
-    title_attribute = f' title="{title}"' if title else ""
+    page = passages[0]
+    source = plain_url(_host(page.url))
+    attributes = f'source="{source}"'
+
+    title = plain(page.page_name)[:TITLE_CHARACTERS]
+    if title:
+        title = title.replace('"', "'")  # a quote would end the attribute
+        attributes += f' title="{title}"'
+
     text = "\n".join(passage.text for passage in passages)
-    return f'<doc source="{source}"{title_attribute}>\n{text}\n</doc>\n'
+    return f"<doc {attributes}>\n{text}\n</doc>\n"
 
 
 def _host(url: str) -> str:

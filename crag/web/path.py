@@ -19,7 +19,7 @@ from crag.engines.encoders import CrossEncoder, DenseEncoder
 from crag.engines.llm.base import TokenCounter
 from crag.settings import WebSettings
 from crag.web.chunk import chunk_pages
-from crag.web.context import build_context
+from crag.web.context import build_context, group_by_page
 from crag.web.extract.extract_pages import extract_pages
 from crag.web.extract.pool import ExtractionPool
 from crag.web.page_search import PageSearch
@@ -68,17 +68,23 @@ class WebPath:
     """
 
     def __init__(
-        self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
+        self,
+        settings: WebSettings,
+        dense: DenseEncoder | None,
+        cross: CrossEncoder | None,
+        tokens: TokenCounter,
     ) -> None:
         self._settings = settings
         self._dense = dense
         self._cross = cross
         self._tokens = tokens
+        # Only needed for chunks of tokens; a custom encoder may lack it.
         self._token_offsets: TokenOffsets | None = getattr(dense, "token_offsets", None)
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
         """Load encoders, start a worker; raises crag.weights.manifest.WeightsMissingError, UserError."""
+        # The worker starts while the encoders are loading.
         self._pool.start()
         if self._dense is not None:
             self._dense.warm_up()
@@ -123,19 +129,19 @@ class WebPath:
 
     def shorten_context(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
         """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
-        max_tokens = max(0, self._settings.context.max_tokens - reserved_tokens)
-        context, used = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=max_tokens)
+        settings = self._settings.context
+        max_tokens = max(0, settings.max_tokens - reserved_tokens)
+        context, used = build_context(evidence.passages, settings, self._tokens, max_tokens=max_tokens)
         return replace(evidence, context=context, passages=used)
 
     def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
         """A context for each of the best pages, from its passages only."""
-        by_page: dict[str, list[Passage]] = {}
-        for passage in evidence.ranked:
-            by_page.setdefault(passage.url, []).append(passage)
+        settings = self._settings.context
+        best_pages = group_by_page(evidence.ranked)[:pages]
 
         contexts = []
-        for passages in list(by_page.values())[:pages]:
-            context, _ = build_context(passages, self._settings.context, self._tokens, max_tokens=max_tokens)
+        for page_passages in best_pages:
+            context, _ = build_context(page_passages, settings, self._tokens, max_tokens=max_tokens)
             if context:
                 contexts.append(context)
         return contexts

@@ -29,7 +29,8 @@ def remove_duplicates(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
 
 def comparison_key(text: str) -> str:
     """The words of a text, so that texts compare equal if only case, punctuation and blanks differ."""
-    return re.sub(r"\W+", " ", text.lower()).strip()
+    words = re.sub(r"\W+", " ", text.lower())
+    return words.strip()
 
 
 def round_robin(lists: Sequence[Sequence[T]]) -> list[tuple[int, T]]:
@@ -60,7 +61,8 @@ _THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 def extract_terms(text: str) -> list[str]:
     """Lower-case words and numbers. Thousands separators are removed, so 1,000 and 1000 are the same term."""
-    return re.findall(r"\w+", _THOUSANDS_SEPARATOR.sub("", text.lower()))
+    plain_numbers = _THOUSANDS_SEPARATOR.sub("", text.lower())
+    return re.findall(r"\w+", plain_numbers)
 
 
 STOPWORDS = frozenset(
@@ -85,10 +87,11 @@ def bm25_scores(query: str, texts: Sequence[str], implementation: str = "query_t
     Example:
         bm25_scores("windy london", ["it is windy in london", "it rains in chicago"])  # the first is greater
     """
+    terms = query_terms(query)
     documents = [extract_terms(text) for text in texts]
     if implementation == "rank_bm25":
-        return rank_bm25_plus(query_terms(query), documents)
-    return bm25(query_terms(query), documents)
+        return rank_bm25_plus(terms, documents)
+    return bm25(terms, documents)
 
 
 def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
@@ -98,21 +101,27 @@ def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
     """
     # Only terms of the question are counted: memory grows with the hits, not with question times documents.
     query_set = set(query)
-    term_counts = []
+    term_counts: list[Counter[str]] = []
+    document_frequency: Counter[str] = Counter()
     for document in documents:
         hits = [term for term in document if term in query_set]
-        term_counts.append(Counter(hits) if hits else {})
+        counts = Counter(hits)
+        term_counts.append(counts)
+        document_frequency.update(counts.keys())
 
-    document_frequency = Counter(term for counts in term_counts for term in counts)
+    document_count = len(documents)
     idf = {}
     for term, frequency in document_frequency.items():
-        idf[term] = math.log1p((len(documents) - frequency + 0.5) / (frequency + 0.5))
+        idf[term] = math.log1p((document_count - frequency + 0.5) / (frequency + 0.5))
 
-    mean_length = max(sum(map(len, documents)) / max(1, len(documents)), 1e-9)
+    # The small constants avoid a division by zero if all documents are empty.
+    total_length = sum(map(len, documents))
+    mean_length = max(total_length / max(1, document_count), 1e-9)
     scores = []
     for document, counts in zip(documents, term_counts, strict=True):
         length_norm = K1 * (1 - B + B * len(document) / mean_length) + 1e-12
-        scores.append(sum(idf[term] * count / (count + length_norm) for term, count in counts.items()))
+        term_scores = [idf[term] * count / (count + length_norm) for term, count in counts.items()]
+        scores.append(sum(term_scores))
     return np.array(scores, dtype=np.float64)
 
 
@@ -127,8 +136,10 @@ def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> 
 
     from rank_bm25 import BM25Plus
 
-    index: Any = BM25Plus([list(document) for document in documents], k1=K1, b=B)
-    return np.asarray(index.get_scores(list(query)), dtype=np.float64)
+    corpus = [list(document) for document in documents]
+    index: Any = BM25Plus(corpus, k1=K1, b=B)
+    scores = index.get_scores(list(query))
+    return np.asarray(scores, dtype=np.float64)
 
 
 # --- texts that repeat the question -----------------------------------------------------------------------------------
@@ -148,20 +159,25 @@ def question_share(query: str, text: str) -> float:
         question_share("who wrote the long poem", "Who wrote the long poem? Ann Berg.")  # 1.0
         question_share("who wrote the long poem", "Ann Berg wrote the long poem.")  # 0.0: no "who"
     """
-    question = set(extract_terms(query))
-    question_words = question & _QUESTION_WORDS
-    shared = question.intersection(extract_terms(text))
-
-    if len(question) < MIN_QUESTION_TERMS or not question_words <= shared:
+    question_terms = set(extract_terms(query))
+    if len(question_terms) < MIN_QUESTION_TERMS:
         return 0.0
-    return len(shared) / len(question)
+
+    shared_terms = question_terms.intersection(extract_terms(text))
+    question_words = question_terms & _QUESTION_WORDS
+    if not question_words <= shared_terms:
+        return 0.0
+    return len(shared_terms) / len(question_terms)
 
 
 # --- encoders: all texts of a batch in one call, each question's best texts first ------------------------------------
 
 
 def cosines(
-    encoder: DenseEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+    encoder: DenseEncoder | None,
+    queries: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    deadline: Deadline,
 ) -> list[NDArray[np.float32]]:
     """Cosine of each query with each of its texts; NaN if the deadline came first.
 
@@ -176,6 +192,7 @@ def cosines(
     if encoder is None:
         raise ValueError("the settings rank by a dense encoder, but none is configured")
 
+    # Best texts first, because the deadline can end the encoding; questions that share pages share texts.
     distinct_texts = list(dict.fromkeys(text for _, text in round_robin(texts)))
     if not distinct_texts:
         return [np.zeros(0, dtype=np.float32) for _ in queries]
@@ -183,18 +200,25 @@ def cosines(
     query_vectors = encoder.encode_queries(queries)
     text_vectors, encoded_count = encoder.encode_passages(distinct_texts, deadline)
 
+    # Each question takes the rows of its texts.
     row_by_text = {text: row for row, text in enumerate(distinct_texts)}
     similarities = []
     for query_vector, query_texts in zip(query_vectors, texts, strict=True):
         rows = np.array([row_by_text[text] for text in query_texts], dtype=np.intp)
-        similarity = np.nan_to_num(text_vectors[rows] @ query_vector, nan=-1.0)
+        dot_products = text_vectors[rows] @ query_vector
+        similarity = np.nan_to_num(dot_products, nan=-1.0)
+
         in_time = rows < encoded_count
-        similarities.append(np.where(in_time, similarity, np.nan).astype(np.float32))
+        similarity = np.where(in_time, similarity, np.nan)
+        similarities.append(similarity.astype(np.float32))
     return similarities
 
 
 def cross_encoder_logits(
-    encoder: CrossEncoder | None, queries: Sequence[str], texts: Sequence[Sequence[str]], deadline: Deadline
+    encoder: CrossEncoder | None,
+    queries: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    deadline: Deadline,
 ) -> list[list[float | None]]:
     """Raw logit of each query with each of its texts (best first); None if the deadline came first.
 
@@ -204,9 +228,11 @@ def cross_encoder_logits(
         raise ValueError("the settings rank by a cross-encoder, but none is configured")
 
     turns = round_robin(texts)
-    scores = encoder.score([(queries[index], text) for index, text in turns], deadline)
+    pairs = [(queries[query_index], text) for query_index, text in turns]
+    logits = encoder.score(pairs, deadline)
 
-    logits: list[list[float | None]] = [[] for _ in queries]
-    for (index, _), logit in zip(turns, scores, strict=True):
-        logits[index].append(logit)
-    return logits
+    # Back from turns to questions: the logits of a question arrive in the order of its texts.
+    logits_by_query: list[list[float | None]] = [[] for _ in queries]
+    for (query_index, _), logit in zip(turns, logits, strict=True):
+        logits_by_query[query_index].append(logit)
+    return logits_by_query

@@ -17,17 +17,25 @@ SCORE_NAME = "cross_encoder"
 
 
 def rerank(
-    searches: Sequence[PageSearch], cross_encoder: CrossEncoder | None, settings: RerankSettings, deadline: Deadline
+    searches: Sequence[PageSearch],
+    cross_encoder: CrossEncoder | None,
+    settings: RerankSettings,
+    deadline: Deadline,
 ) -> None:
     """Keep the `top_k` passages of each search; those that ran out of time follow in their retrieval order."""
     questions = [search.query.text for search in searches]
     candidates = [search.passages[: settings.max_pairs] for search in searches]
-    texts = [[prepend_heading(passage.heading, passage.text) for passage in passages] for passages in candidates]
-    logits_by_search = cross_encoder_logits(cross_encoder, questions, texts, deadline)
+    texts_by_search = [_list_searched_texts(passages) for passages in candidates]
+    logits_by_search = cross_encoder_logits(cross_encoder, questions, texts_by_search, deadline)
 
     for search, passages, logits in zip(searches, candidates, logits_by_search, strict=True):
-        search.passages = _sort_by_logit(passages, logits)[: settings.top_k]
+        best_first = _sort_by_logit(passages, logits)
+        search.passages = best_first[: settings.top_k]
         search.events += _report_unscored(logits)
+
+
+def _list_searched_texts(passages: Sequence[Passage]) -> list[str]:
+    return [prepend_heading(passage.heading, passage.text) for passage in passages]
 
 
 def best_probability(passages: Sequence[Passage]) -> float | None:
@@ -43,8 +51,9 @@ def _sort_by_logit(passages: Sequence[Passage], logits: Sequence[float | None]) 
     for passage, logit in zip(passages, logits, strict=True):
         if logit is None or math.isnan(logit):
             unscored.append(passage)
-        else:
-            scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
+            continue
+        scores = {**passage.scores, SCORE_NAME: logit}
+        scored.append(replace(passage, scores=scores))
 
     scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
     return scored + unscored

@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from crag.core.contracts import PassageKind
 from crag.core.deadline import Deadline
 from crag.engines.encoders import DenseEncoder
@@ -38,27 +36,42 @@ def retrieve(
         for search in searches:
             search.chunks = _rank_chunks(search, stage)
 
+    # From chunks to passages: each passage has the position and the scores of its best chunk.
     for search in searches:
-        best_chunks = remove_duplicates(search.chunks, key=lambda chunk: comparison_key(chunk.passage.text))
+        best_chunks = remove_duplicates(search.chunks, key=_passage_key)
         search.passages = [replace(chunk.passage, scores=chunk.scores) for chunk in best_chunks]
 
 
-def _add_cosines(searches: Sequence[PageSearch], dense_encoder: DenseEncoder | None, deadline: Deadline) -> None:
+def _passage_key(chunk: Chunk) -> str:
+    """Equal for chunks of the same passage, or of passages with the same words."""
+    return comparison_key(chunk.passage.text)
+
+
+def _add_cosines(
+    searches: Sequence[PageSearch],
+    dense_encoder: DenseEncoder | None,
+    deadline: Deadline,
+) -> None:
     """Give chunks the score ``dense``; those that were not encoded in time get none."""
     questions = [search.query.text for search in searches]
-    texts = [[chunk.searched_text for chunk in search.chunks] for search in searches]
-    cosines_by_search = cosines(dense_encoder, questions, texts, deadline)
+    texts_by_search = [_list_searched_texts(search.chunks) for search in searches]
+    cosines_by_search = cosines(dense_encoder, questions, texts_by_search, deadline)
 
     for search, chunk_cosines in zip(searches, cosines_by_search, strict=True):
+        encoded_count = 0
         for chunk, cosine in zip(search.chunks, chunk_cosines, strict=True):
             if not math.isnan(cosine):
                 chunk.scores["dense"] = float(cosine)
+                encoded_count += 1
 
         chunk_count = len(search.chunks)
-        encoded_count = chunk_count - int(np.isnan(chunk_cosines).sum())
         if encoded_count < chunk_count:
             progress = f"{encoded_count} of {chunk_count} chunks were encoded"
             search.events.append(f"dense retrieval stopped at the clock: {progress}")
+
+
+def _list_searched_texts(chunks: Sequence[Chunk]) -> list[str]:
+    return [chunk.searched_text for chunk in chunks]
 
 
 def _rank_chunks(search: PageSearch, stage: RetrieveStage) -> list[Chunk]:
@@ -88,37 +101,50 @@ def _rank_by_bm25_stage(search: PageSearch, stage: Bm25Stage) -> list[Chunk]:
 
 def _rank_by_union(search: PageSearch, stage: UnionStage) -> list[Chunk]:
     """The best chunks by cosine, then the best by BM25 that are not among them."""
-    candidates = _sort_by_cosine(search)[: stage.dense_k] + _sort_by_bm25(search)[: stage.sparse_k]
-    return list({id(chunk): chunk for chunk in candidates}.values())
+    by_cosine = _sort_by_cosine(search)[: stage.dense_k]
+    by_bm25 = _sort_by_bm25(search)[: stage.sparse_k]
+
+    # By identity, because different chunks can be equal.
+    found_by_cosine = {id(chunk) for chunk in by_cosine}
+    return by_cosine + [chunk for chunk in by_bm25 if id(chunk) not in found_by_cosine]
 
 
 def _rank_by_dense_stage(search: PageSearch, stage: DenseStage) -> list[Chunk]:
     """The `top_k` best chunks by cosine, or by reciprocal rank fusion of cosine and BM25."""
-    encoded = _sort_by_cosine(search)
+    by_cosine = _sort_by_cosine(search)
     if stage.method == "dense":
         not_encoded = [chunk for chunk in search.chunks if "dense" not in chunk.scores]
-        return (encoded + not_encoded)[: stage.top_k]
+        return (by_cosine + not_encoded)[: stage.top_k]
 
     by_bm25 = _sort_by_bm25(search)
     for chunk in search.chunks:
         chunk.scores["fusion"] = 0.0
-    for ranking in (by_bm25, encoded):
+    for ranking in (by_bm25, by_cosine):
         for rank, chunk in enumerate(ranking, start=1):
             chunk.scores["fusion"] += 1.0 / (FUSION_CONSTANT + rank)
-    return sorted(search.chunks, key=lambda chunk: -chunk.scores["fusion"])[: stage.top_k]
+
+    by_fusion = _sort_by_score(search.chunks, "fusion")
+    return by_fusion[: stage.top_k]
 
 
 def _sort_by_cosine(search: PageSearch) -> list[Chunk]:
     """The chunks that were encoded in time, best first."""
     encoded = [chunk for chunk in search.chunks if "dense" in chunk.scores]
-    return sorted(encoded, key=lambda chunk: -chunk.scores["dense"])
+    return _sort_by_score(encoded, "dense")
 
 
 def _sort_by_bm25(search: PageSearch, implementation: str = "query_terms") -> list[Chunk]:
-    """All chunks, best first. The first stage computes BM25: the statistics of the larger set are better."""
+    """All chunks, best first."""
+    # The first stage computes BM25 for all: the statistics of the larger set are better.
     if any("bm25" not in chunk.scores for chunk in search.chunks):
-        texts = [chunk.searched_text for chunk in search.chunks]
+        texts = _list_searched_texts(search.chunks)
         scores = bm25_scores(search.query.text, texts, implementation)
         for chunk, score in zip(search.chunks, scores, strict=True):
             chunk.scores["bm25"] = float(score)
-    return sorted(search.chunks, key=lambda chunk: -chunk.scores["bm25"])
+
+    return _sort_by_score(search.chunks, "bm25")
+
+
+def _sort_by_score(chunks: Sequence[Chunk], name: str) -> list[Chunk]:
+    """The chunks with the greatest score of this name first; chunks with equal scores keep their order."""
+    return sorted(chunks, key=lambda chunk: -chunk.scores[name])

@@ -25,7 +25,10 @@ _DATE_IN_URL = re.compile(r"/(20\d\d)[/-](\d\d?)[/-](\d\d?)(?!\d)")
 
 
 def select_pages(
-    queries: Sequence[Query], settings: PageSelectionSettings, cross_encoder: CrossEncoder | None, deadline: Deadline
+    queries: Sequence[Query],
+    settings: PageSelectionSettings,
+    cross_encoder: CrossEncoder | None,
+    deadline: Deadline,
 ) -> list[PageSearch]:
     """Start one search per question, with at most `settings.keep` pages to read, best first (db3 3.1).
 
@@ -38,13 +41,19 @@ def select_pages(
     crowded = [search for search in searches if len(search.pages) > settings.keep]
     scores_by_search = _score_pages(crowded, settings, cross_encoder, deadline)
     for search, scores in zip(crowded, scores_by_search, strict=True):
-        best_first = np.argsort(-scores, kind="stable")  # pages that are equally good keep their order
-        search.pages = [search.pages[index] for index in best_first[: settings.keep]]
-
-        if np.isneginf(scores).any():
-            search.events.append("page selection ran out of time: some pages were taken in search order")
+        _keep_best_pages(search, scores, settings.keep)
 
     return searches
+
+
+def _keep_best_pages(search: PageSearch, scores: Scores, keep: int) -> None:
+    """Keep the `keep` pages with the highest scores, best first."""
+    # A stable sort: pages that are equally good, or that have no score, keep their search order.
+    best_first = np.argsort(-scores, kind="stable")
+    search.pages = [search.pages[index] for index in best_first[:keep]]
+
+    if np.isneginf(scores).any():
+        search.events.append("page selection ran out of time: some pages were taken in search order")
 
 
 def _start_search(query: Query, max_days_before: int | None) -> PageSearch:
@@ -69,14 +78,18 @@ def _find_earliest_date(query: Query, max_days_before: int | None) -> date:
         return date.min
 
     asked_on = query.asked_at.date()
+    first_recent_day = asked_on - timedelta(days=RECENT_DAYS)
     recent_days = []
     for mention in find_dates(query.text, query.asked_at):
+        # "The latest" is a record of any day, so older pages may answer it too.
         if mention.range is None or mention.newest:
             continue
-        if asked_on - timedelta(days=RECENT_DAYS) <= mention.range.first <= asked_on:
+        if first_recent_day <= mention.range.first <= asked_on:
             recent_days.append(mention.range.first)
 
-    return min(recent_days) - timedelta(days=max_days_before) if recent_days else date.min
+    if not recent_days:
+        return date.min
+    return min(recent_days) - timedelta(days=max_days_before)
 
 
 def _parse_date_in_url(url: str) -> date:
@@ -88,7 +101,7 @@ def _parse_date_in_url(url: str) -> date:
     year, month, day = map(int, match.groups())
     try:
         return date(year, month, day)
-    except ValueError:
+    except ValueError:  # other numbers in the form of a date, such as /2024/99/1
         return date.max
 
 
@@ -103,17 +116,25 @@ def _score_pages(
         return [np.zeros(len(search.pages)) for search in searches]
 
     questions = [search.query.text for search in searches]
-    texts = [[_describe_page(page, settings.with_page_name) for page in search.pages] for search in searches]
+    texts_by_search = [_describe_pages(search.pages, settings.with_page_name) for search in searches]
     if settings.method == "bm25":
-        return [bm25_scores(question, page_texts) for question, page_texts in zip(questions, texts, strict=True)]
+        return list(map(bm25_scores, questions, texts_by_search))
 
-    logits_by_search = cross_encoder_logits(cross_encoder, questions, texts, deadline)
+    logits_by_search = cross_encoder_logits(cross_encoder, questions, texts_by_search, deadline)
     return [_logits_to_scores(logits) for logits in logits_by_search]
 
 
 def _logits_to_scores(logits: Sequence[float | None]) -> Scores:
     """The logits as an array; minus infinity for pages that ran out of time."""
-    return np.array([-np.inf if logit is None else logit for logit in logits])
+    scores = np.full(len(logits), -np.inf)
+    for index, logit in enumerate(logits):
+        if logit is not None:
+            scores[index] = logit
+    return scores
+
+
+def _describe_pages(pages: Sequence[Page], with_page_name: bool) -> list[str]:
+    return [_describe_page(page, with_page_name) for page in pages]
 
 
 def _describe_page(page: Page, with_page_name: bool) -> str:

@@ -33,7 +33,11 @@ class ParentSpan(NamedTuple):
     children: tuple[Span, ...]
 
 
-def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets | None = None) -> list[ParentSpan]:
+def split_text(
+    text: str,
+    settings: ChunkSettings,
+    token_offsets: TokenOffsets | None = None,
+) -> list[ParentSpan]:
     """The chunks of a text, in order. Raises ValueError: token chunks without `token_offsets`.
 
     Example:
@@ -43,11 +47,7 @@ def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets |
             searched = [text[child.start : child.end] for child in parent.children]  # at most 200 each
     """
     if isinstance(settings, ParentChildChunks):
-        parents = []
-        for span in pack(text, Span(0, len(text)), settings.parent_characters):
-            children = pack(text, span, settings.child_characters)
-            parents.append(ParentSpan(span, tuple(children)))
-        return parents
+        return _split_parents(text, settings)
 
     if isinstance(settings, WordChunks):
         words = [Span(*match.span()) for match in _WORD.finditer(text)]
@@ -55,11 +55,23 @@ def split_text(text: str, settings: ChunkSettings, token_offsets: TokenOffsets |
     elif token_offsets is None:
         raise ValueError("token chunks need a tokenizer: a dense encoder that offers token_offsets")
     else:
+        # A token can have no characters of the text.
         tokens = [Span(start, end) for start, end in token_offsets(text) if start < end]
         windows = _slide_window(tokens, settings.tokens, settings.overlap)
 
-    trimmed = [_trim(text, window) for window in windows]
-    return [ParentSpan(window, (window,)) for window in trimmed]
+    # Chunks of one size: each is read as it is searched.
+    chunks = [_trim(text, window) for window in windows]
+    return [ParentSpan(chunk, (chunk,)) for chunk in chunks]
+
+
+def _split_parents(text: str, settings: ParentChildChunks) -> list[ParentSpan]:
+    """The chunks to read, each with the smaller chunks inside it that are searched."""
+    whole_text = Span(0, len(text))
+    parents = []
+    for span in pack(text, whole_text, settings.parent_characters):
+        children = pack(text, span, settings.child_characters)
+        parents.append(ParentSpan(span, tuple(children)))
+    return parents
 
 
 # --- by characters: lines, then sentences, then words, then anywhere ------------------------------------------------
@@ -94,9 +106,11 @@ def split_sentences(text: str, span: Span) -> Iterator[Span]:
         window_start = max(start, end_mark.start() - _ABBREVIATION_CHARACTERS)
         if _ABBREVIATION.search(text, window_start, end_mark.start()):
             continue
+
         yield Span(start, end_mark.end())
         start = end_mark.end()
 
+    # What follows the last sentence end, such as a heading or a list item without a period.
     if start < span.end:
         yield Span(start, span.end)
 
@@ -110,7 +124,7 @@ def pack(text: str, span: Span, limit: int) -> list[Span]:
     packed: list[Span] = []
     for piece in _split_to_limit(text, span, limit):
         if packed and piece.end - packed[-1].start <= limit:
-            packed[-1] = Span(packed[-1].start, piece.end)
+            packed[-1] = Span(packed[-1].start, piece.end)  # it still fits: extend the chunk
         else:
             packed.append(piece)
     return packed
@@ -134,16 +148,19 @@ def _split_to_limit(text: str, span: Span, limit: int) -> Iterator[Span]:
 
 def _split_words(text: str, span: Span, limit: int) -> Iterator[Span]:
     """The words of a span; words of more than `limit` characters in pieces."""
-    for word in _WORD.finditer(text, span.start, span.end):
-        for start in range(word.start(), word.end(), limit):
-            yield Span(start, min(start + limit, word.end()))
+    for match in _WORD.finditer(text, span.start, span.end):
+        word_start, word_end = match.span()
+        for start in range(word_start, word_end, limit):
+            end = min(start + limit, word_end)
+            yield Span(start, end)
 
 
 def _trim(text: str, span: Span) -> Span:
     """The span without blanks at its ends."""
-    part = text[span.start : span.end]
-    start = span.end - len(part.lstrip())
-    return Span(start, start + len(part.strip()))
+    without_left_blanks = text[span.start : span.end].lstrip()
+    start = span.end - len(without_left_blanks)
+    end = start + len(without_left_blanks.rstrip())
+    return Span(start, end)
 
 
 # --- by windows of words or tokens ----------------------------------------------------------------------------------

@@ -110,7 +110,9 @@ class _BatchedEncoder(ABC):
         Texts of similar length share a batch, so little is padded. Without a deadline one slice holds all texts.
         """
         batch_size = self.settings.batch_size
-        slice_size = max(1, len(lengths)) if deadline is None else batch_size * BATCHES_PER_SLICE
+        slice_size = batch_size * BATCHES_PER_SLICE
+        if deadline is None:
+            slice_size = max(1, len(lengths))
 
         for slice_start in range(0, len(lengths), slice_size):
             slice_end = min(slice_start + slice_size, len(lengths))
@@ -146,6 +148,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
+        # No lock: an earlier call hangs, and the batches below have to wait for it too.
         with self._exclusive(deadline) as acquired:
             if acquired:
                 self.warm_up()
@@ -157,7 +160,8 @@ class BatchedDenseEncoder(_BatchedEncoder):
             with self._exclusive(deadline) as acquired:
                 if not acquired:
                     break
-                vectors[batch] = self._encode_batch([texts[index] for index in batch])
+                batch_texts = [texts[index] for index in batch]
+                vectors[batch] = self._encode_batch(batch_texts)
             encoded += len(batch)
 
         # A slice counts whole or not at all: its batches are not in the order of the texts.
@@ -190,12 +194,16 @@ def encode_with_cache(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
 
 def _find_cache_file(encoder: BatchedDenseEncoder, texts: Sequence[str]) -> Path:
     """The cached file of these texts, whether it exists or not."""
+    # Size and time stand for the contents of weights, which take seconds to read.
     weight_files = []
     for path in encoder.check_weights().iterdir():
         status = path.stat()
         weight_files.append((path.name, status.st_size, status.st_mtime_ns))
+    weight_files.sort()
 
-    identity = repr((encoder.settings.model_dump(), sorted(weight_files), list(texts)))
+    # Anything that changes the vectors changes the name of the file.
+    settings = encoder.settings.model_dump()
+    identity = repr((settings, weight_files, list(texts)))
     checksum = sha256(identity.encode()).hexdigest()[:32]
     return cache_folder() / "vectors" / f"{checksum}.npy"
 
@@ -237,16 +245,19 @@ class BatchedCrossEncoder(_BatchedEncoder):
 
     def _split_passage(self, query: str, passage: str) -> list[str]:
         """The passage in parts that fit into `max_tokens` with the query; at least one."""
-        part_tokens = max(1, self.settings.max_tokens - len(self.token_offsets(query)) - SPECIAL_TOKENS)
+        query_tokens = len(self.token_offsets(query))
+        part_tokens = max(1, self.settings.max_tokens - query_tokens - SPECIAL_TOKENS)
         offsets = self.token_offsets(passage)
+        if not offsets:
+            return [passage]
 
         parts = []
         for first in range(0, len(offsets), part_tokens):
-            last = min(first + part_tokens, len(offsets)) - 1
-            start, _ = offsets[first]
-            _, end = offsets[last]
+            part_offsets = offsets[first : first + part_tokens]
+            start, _ = part_offsets[0]
+            _, end = part_offsets[-1]
             parts.append(passage[start:end])
-        return parts or [passage]
+        return parts
 
     def _score(self, pairs: Sequence[Pair], deadline: Deadline | None) -> list[float | None]:
         """One raw logit per pair, in order; None for pairs that ran out of time."""
@@ -257,7 +268,8 @@ class BatchedCrossEncoder(_BatchedEncoder):
                 if not acquired:
                     break
                 self.warm_up()
-                logits = self._score_batch([pairs[index] for index in batch])
+                batch_pairs = [pairs[index] for index in batch]
+                logits = self._score_batch(batch_pairs)
             for index, logit in zip(batch, logits, strict=True):
                 scores[index] = logit
         return scores

@@ -54,16 +54,19 @@ class OnnxTextModel:
     def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The graph's first output, and the attention mask of shape (texts, tokens)."""
         encodings = self._tokenizer.encode_batch(list(texts))
-        attention_mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
-        inputs = {
-            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
-            "attention_mask": attention_mask,
-            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
+        ids = [encoding.ids for encoding in encodings]
+        mask = [encoding.attention_mask for encoding in encodings]
+        type_ids = [encoding.type_ids for encoding in encodings]
+        available_inputs = {
+            "input_ids": np.array(ids, dtype=np.int64),
+            "attention_mask": np.array(mask, dtype=np.int64),
+            "token_type_ids": np.array(type_ids, dtype=np.int64),
         }
 
         # Not every graph has all three inputs.
-        outputs = self._session.run(None, {name: inputs[name] for name in self._input_names})
-        return np.asarray(outputs[0]), attention_mask
+        inputs = {name: available_inputs[name] for name in self._input_names}
+        outputs = self._session.run(None, inputs)
+        return np.asarray(outputs[0]), available_inputs["attention_mask"]
 
 
 def _find_graph_file(folder: Path) -> Path:
@@ -78,6 +81,7 @@ def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an un
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as faults
 
+    # Without the variable onnxruntime uses all physical cores.
     options = onnxruntime.SessionOptions()
     threads = os.environ.get(THREADS_VARIABLE, "")
     if threads.isdigit():
@@ -108,11 +112,16 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
         if self._pooling == "cls":
             pooled = states[:, 0]
         else:
-            weights = mask[:, :, None].astype(np.float32)  # padding has weight 0
-            pooled = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+            # The mean over the tokens; padding has weight 0.
+            weights = mask[:, :, None].astype(np.float32)
+            state_sums = (states * weights).sum(axis=1)
+            token_counts = weights.sum(axis=1)
+            pooled = state_sums / np.maximum(token_counts, 1.0)
 
-        norms = np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
-        return np.asarray(pooled / norms, dtype=np.float32)
+        # Scale to unit length; a vector of zeros stays as it is.
+        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+        unit_vectors = pooled / np.maximum(norms, 1e-12)
+        return np.asarray(unit_vectors, dtype=np.float32)
 
 
 class OnnxCrossEncoder(BatchedCrossEncoder):
@@ -125,6 +134,7 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         output, _ = self._model.run(pairs)
+        # Of a graph with two outputs the last one is the logit of "relevant".
         logits = output.reshape(len(pairs), -1)[:, -1]
         return [float(logit) for logit in logits]
 
@@ -134,7 +144,10 @@ def read_pooling(folder: Path, model: str) -> Literal["cls", "mean"]:
     Raises SettingsError: the folder does not name it, or names something other than CLS or mean.
     """
     path = folder / "1_Pooling" / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    config = {}
+    if path.is_file():
+        config = json.loads(path.read_text(encoding="utf-8"))
+
     if config.get("pooling_mode_cls_token"):
         return "cls"
     if config.get("pooling_mode_mean_tokens"):

@@ -12,7 +12,10 @@ from crag.settings import CrossEncoderSettings, DenseEncoderSettings
 
 
 def _load_model(
-    class_name: str, folder: Path, settings: DenseEncoderSettings | CrossEncoderSettings, **arguments: object
+    class_name: str,
+    folder: Path,
+    settings: DenseEncoderSettings | CrossEncoderSettings,
+    **arguments: object,
 ) -> Any:  # noqa: ANN401 - untyped library
     """A `SentenceTransformer` or `CrossEncoder`, without transformers' progress bar "Loading weights".
 
@@ -42,8 +45,15 @@ def _load_model(
 
 
 def _token_offsets(tokenizer: Any, text: str) -> list[tuple[int, int]]:  # noqa: ANN401
-    encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
-    return [(int(start), int(end)) for start, end in encoding["offset_mapping"]]
+    encoding = tokenizer(
+        text,
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        truncation=False,
+        verbose=False,  # no warning about texts that are longer than the model reads
+    )
+    offsets = encoding["offset_mapping"]
+    return [(int(start), int(end)) for start, end in offsets]
 
 
 class SentenceTransformerEncoder(BatchedDenseEncoder):
@@ -57,7 +67,10 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         vectors = self._model.encode(
-            list(texts), batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
+            list(texts),
+            batch_size=len(texts),
+            normalize_embeddings=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -70,10 +83,19 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
 
         # The identity keeps the raw logits, which the package would pass through the logistic function.
         return _load_model(
-            "CrossEncoder", folder, self.settings, max_length=self.settings.max_tokens, activation_fn=Identity()
+            "CrossEncoder",
+            folder,
+            self.settings,
+            max_length=self.settings.max_tokens,
+            activation_fn=Identity(),
         )
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        output = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
+        output = self._model.predict(
+            list(pairs),
+            batch_size=len(pairs),
+            show_progress_bar=False,
+        )
+        # Of a model with two outputs the last one is the logit of "relevant".
         logits = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)[:, -1]
         return [float(logit) for logit in logits]

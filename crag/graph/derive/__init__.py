@@ -42,7 +42,12 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
-def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
+def direct_answer(
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
     evidence = read_evidence(question, domain, program, results)
     if evidence is None or len(evidence.readings) != 1:
@@ -51,7 +56,11 @@ def direct_answer(question: str, domain: Domain, program: Program, results: Sequ
 
 
 def derived_answer(
-    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+    today: dt.date | None = None,
 ) -> Derived | None:
     """The answer that follows from a program's results (one per statement), and how; None if no rule is sure.
 
@@ -74,21 +83,32 @@ def _apply_rules(evidence: GraphEvidence) -> Iterator[Derived | None]:
             yield rule_of_one(evidence, evidence.readings[0])
 
 
-def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+def _end_of_chain(
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
-    calls = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
-    if len(calls) < 2:
+    call_indices = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
+    if len(call_indices) < 2:
         return None
-    if not all(_feeds(results[call - 1], program.statements[call]) for call in calls[1:]):
+
+    # The result before each later call: that of the earlier call, or of its last sort.
+    inputs = [results[index - 1] for index in call_indices[1:]]
+    later_calls = [program.statements[index] for index in call_indices[1:]]
+    if not all(map(_feeds, inputs, later_calls)):
         return None
 
     # "At the time" no longer needs thought: the earlier calls have found the time.
-    last_call = calls[-1]
     text = _SIMULTANEOUS.sub("when", question)
-    answer = direct_answer(text, domain, Program(program.statements[last_call:]), results[last_call:])
+    start = call_indices[-1]
+    end_of_program = Program(program.statements[start:])
+    answer = direct_answer(text, domain, end_of_program, results[start:])
     if not answer:
         return None
-    earlier_calls = "; ".join(results[call - 1].call for call in calls[1:])
+
+    earlier_calls = "; ".join(result.call for result in inputs)
     return Derived(answer, f"the last of several calls, which asks about what those before it found: {earlier_calls}")
 
 
@@ -96,13 +116,18 @@ def _feeds(result: Result, following: Statement) -> bool:
     """Whether the next call uses the values of a result."""
     if isinstance(following, Average):
         return False
+
+    # What the next call is given: by `*`, or the values themselves.
     arguments = following.arguments if isinstance(following, Call) else ()
-    inputs = [*arguments, *(condition.value for condition in following.conditions)]
+    condition_values = [condition.value for condition in following.conditions]
+    inputs = [*arguments, *condition_values]
     if any(isinstance(value, Previous) for value in inputs):
         return True
+    if not result.values:
+        return False
 
-    texts: set[str] = set()
+    input_texts: set[str] = set()
     for value in inputs:
-        listed = value if isinstance(value, tuple) else (value,)
-        texts |= {text.casefold() for text in listed if isinstance(text, str)}
-    return bool(result.values) and all(str(value).casefold() in texts for value in result.values)
+        entries = value if isinstance(value, tuple) else (value,)
+        input_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
+    return all(str(value).casefold() in input_texts for value in result.values)

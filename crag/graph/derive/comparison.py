@@ -126,7 +126,9 @@ class _Comparison:
 
     def wins(self, index: int, rival: int) -> bool:
         """Whether one exceeds the rival in the requested direction."""
-        return compare_amounts(self.amounts[index], self.amounts[rival]) == (1 if self.largest_wins else -1)
+        sign = compare_amounts(self.amounts[index], self.amounts[rival])
+        winning_sign = 1 if self.largest_wins else -1
+        return sign == winning_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +164,20 @@ def which_is_more(evidence: GraphEvidence) -> Derived | None:
     if comparison is None:
         return None
 
+    # The winner exceeds every other one, so a tie has none.
     indices = range(len(comparison.names))
-    winners = [index for index in indices if all(comparison.wins(index, rival) for rival in indices if rival != index)]
+    winners: list[int] = []
+    for index in indices:
+        rivals = [rival for rival in indices if rival != index]
+        if all(comparison.wins(index, rival) for rival in rivals):
+            winners.append(index)
     if len(winners) != 1:
         return None
 
-    amounts = [f"{name}: {in_words(amount)}" for name, amount in zip(comparison.names, comparison.amounts, strict=True)]
+    amounts: list[str] = []
+    for name, amount in zip(comparison.names, comparison.amounts, strict=True):
+        words = in_words(amount)
+        amounts.append(f"{name}: {words}")
     extreme = "largest" if comparison.largest_wins else "smallest"
     return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(amounts)}")
 
@@ -176,9 +186,12 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
     if not evidence.is_yes_or_no or len(evidence.readings) != 2 or " or " in evidence.question:
         return None
+
     comparison = _read_comparison(evidence)
-    name_order = _find_name_order(evidence, comparison.names) if comparison else None
-    if comparison is None or name_order is None or not _COMPARES_TO.search(name_order.between):
+    if comparison is None:
+        return None
+    name_order = _find_name_order(evidence, comparison.names)
+    if name_order is None or not _COMPARES_TO.search(name_order.between):
         return None
 
     first = in_words(comparison.amounts[name_order.first])
@@ -190,34 +203,44 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
 
 def how_much_more(evidence: GraphEvidence) -> Derived | None:
     """A difference, a ratio or a percent change of two values."""
+    question = evidence.question
     pair = _read_pair(evidence)
-    if pair is None or _NEGATED.search(evidence.question):
+    if pair is None or _NEGATED.search(question):
         return None
-    if isinstance(pair.first, CalendarDate) and isinstance(pair.second, CalendarDate):
-        return _time_between(evidence.question, pair.first, pair.second)
-    if not isinstance(pair.first, Quantity) or not isinstance(pair.second, Quantity):
-        return None
-    if _PERCENT.search(evidence.question):
-        return _percent_change(evidence, pair.names, pair.first, pair.second)
 
-    return _difference_or_ratio(evidence.question, pair.first, pair.second, pair.column)
+    # Two dates or two quantities; a mixture cannot be compared.
+    first = pair.first
+    second = pair.second
+    if isinstance(first, CalendarDate) and isinstance(second, CalendarDate):
+        return _time_between(question, first, second)
+    if not isinstance(first, Quantity) or not isinstance(second, Quantity):
+        return None
+
+    if _PERCENT.search(question):
+        return _percent_change(evidence, pair.names, first, second)
+    return _difference_or_ratio(question, first, second, pair.column)
 
 
 def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
     """Both numbers and the higher one, for questions about one "compared to" the other."""
     pair = _read_pair(evidence)
-    if pair is None or not _SIDE_BY_SIDE.search(evidence.question) or _AMOUNTS.search(evidence.question):
+    if pair is None or not _SIDE_BY_SIDE.search(evidence.question):
+        return None
+    if _AMOUNTS.search(evidence.question):
         return None
     order = compare_amounts(pair.first, pair.second)
     if pair.column.type in DATE_TYPES or not order:
         return None
 
-    higher_name, lower_name = (evidence.masked.written(name) for name in pair.names)
-    higher = write_amount(pair.first, pair.column.unit)
-    lower = write_amount(pair.second, pair.column.unit)
+    # The name with its amount, the higher one first.
+    written_names = [evidence.masked.written(name) for name in pair.names]
+    amounts = [write_amount(amount, pair.column.unit) for amount in (pair.first, pair.second)]
     if order == -1:
-        higher_name, lower_name = lower_name, higher_name
-        higher, lower = lower, higher
+        written_names.reverse()
+        amounts.reverse()
+
+    higher_name, lower_name = written_names
+    higher, lower = amounts
     text = f"{higher_name} has the higher {pair.column.label}: {higher}, against {lower} of {lower_name}"
     return Derived(text, f"{higher} > {lower}")
 
@@ -240,10 +263,13 @@ def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     """The names and numbers that the question compares, if all are known."""
     if len(evidence.readings) < 2 or _NEGATED.search(evidence.question):
         return None
+
+    # The question must name everything that is compared.
     names = names_that_differ(evidence.readings)
     if not names or not all(evidence.masked.mark(name) for name in names):
         return None
 
+    # Numbers of the info boxes of articles, or else the values of the calls.
     amounts: Sequence[Amount]
     entries = compared_entry(evidence)
     if entries is not None:
@@ -256,8 +282,10 @@ def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     if largest_wins is None or len(amounts) != len(names):
         return None
     if any(compare_amounts(amounts[0], amount) is None for amount in amounts):
-        return None
-    return _Comparison([evidence.masked.written(name) for name in names], amounts, largest_wins)
+        return None  # of different kinds
+
+    written_names = [evidence.masked.written(name) for name in names]
+    return _Comparison(written_names, amounts, largest_wins)
 
 
 def _read_amounts(evidence: GraphEvidence) -> list[Amount]:
@@ -306,9 +334,10 @@ def _is_beyond_the_data(question: str, reading: Reading) -> bool:
     """Whether the amounts cannot answer the question."""
     # The count of all awards does not hold up to an earlier year.
     until = _UNTIL.search(question)
-    last_year = reading.table.last_year
-    if reading.key == "award_count" and until and (last_year is None or int(until["year"]) < last_year):
-        return True
+    if until and reading.key == "award_count":
+        last_year = reading.table.last_year
+        if last_year is None or int(until["year"]) < last_year:
+            return True
 
     # Prices do not show which share rose more.
     is_price = reading.column is not None and reading.column.kind is NumberKind.PRICE
@@ -324,13 +353,14 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
 
 
 def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrder | None:
-    positions = [evidence.masked.place(name) for name in names]
-    known = [position for position in positions if position is not None]
-    if len(known) != 2 or known[0] == known[1]:
+    maybe_positions = [evidence.masked.find_position(name) for name in names]
+    positions = [position for position in maybe_positions if position is not None]
+    if len(positions) != 2 or positions[0] == positions[1]:
         return None
 
-    start = min(known)
-    return _NameOrder(known.index(start), evidence.question[start : max(known)])
+    start = min(positions)
+    end = max(positions)
+    return _NameOrder(positions.index(start), evidence.question[start:end])
 
 
 # --- what the question asks for ---------------------------------------------------------------------------------------
@@ -353,7 +383,12 @@ def _is_followed_by(question: str, words: re.Pattern[str], later_words: re.Patte
 
 
 # --- how much more ----------------------------------------------------------------------------------------------------
-def _difference_or_ratio(question: str, first: Quantity, second: Quantity, column: Column) -> Derived | None:
+def _difference_or_ratio(
+    question: str,
+    first: Quantity,
+    second: Quantity,
+    column: Column,
+) -> Derived | None:
     larger = first
     smaller = second
     if compare_amounts(first, second) == -1:
@@ -380,16 +415,29 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
     unit = unit_match["unit"] if unit_match else "years"
 
     span = time_between(first, second, unit)
-    if span is None or (unit == "years" and span.number != abs(first.year - second.year)):
+    if span is None:
+        return None
+    calendar_years = abs(first.year - second.year)
+    if unit == "years" and span.number != calendar_years:
         return None
     return derive_amount(span, f"computed {unit} between {first} and {second}")
 
 
-def _percent_change(evidence: GraphEvidence, names: Sequence[str], first: Quantity, second: Quantity) -> Derived | None:
+def _first_day(reading: Reading) -> str:
+    """The day of a reading's first row; empty if it has none."""
+    if not reading.rows:
+        return ""
+    return str(reading.rows[0].cells.get("time", ""))
+
+
+def _percent_change(
+    evidence: GraphEvidence,
+    names: Sequence[str],
+    first: Quantity,
+    second: Quantity,
+) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
-    first_day, second_day = (
-        str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in evidence.readings
-    )
+    first_day, second_day = map(_first_day, evidence.readings)
     if first_day and second_day and first_day != second_day:
         if not _CHANGE.search(evidence.question):
             return None

@@ -11,7 +11,7 @@ from statistics import fmean
 from crag.graph.conditions import as_number
 from crag.graph.derive.readings import NUMERIC_TYPES, GraphEvidence, Reading
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
-from crag.graph.results import Row, Value
+from crag.graph.results import Value
 from crag.graph.schema import Column, Match, Type
 from crag.graph.wording import readable
 
@@ -65,9 +65,11 @@ def value_itself(evidence: GraphEvidence, reading: Reading) -> str | None:
         return None
 
     values = _combined_values(reading, column, question)
+    if len(values) > MAX_VALUES:
+        return None
     if column.type is Type.DATE and _YEAR.search(question):
         values = tuple(str(value)[:4] for value in values)
-    return _write_values(values, column) if len(values) <= MAX_VALUES else None
+    return _write_values(values, column)
 
 
 # --- what the question asks for ---------------------------------------------------------------------------------------
@@ -113,9 +115,13 @@ def _aggregate(values: Sequence[Value], column: Column, question: str) -> tuple[
     numbers = [number for number in map(as_number, values) if number is not None]
     if column.type not in NUMERIC_TYPES or not numbers:
         return ()
+
+    # Rounded, because sums of decimal fractions have stray digits: 0.30000000000000004.
     if AVERAGE.search(question):
         return (round(fmean(numbers), 9),)
-    return (round(sum(numbers), 9),) if TOTAL.search(question) else ()
+    if TOTAL.search(question):
+        return (round(sum(numbers), 9),)
+    return ()
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -123,17 +129,21 @@ def _write_count(reading: Reading, question: str) -> str | None:
     """The count; zero only if the table is complete."""
     number = reading.values[0]
     is_sure = number or reading.table.complete
-    return str(number) if is_sure and HOW_MANY.search(question) else None
+    if not is_sure or not HOW_MANY.search(question):
+        return None
+    return str(number)
 
 
 def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
     is_numeric = column is not None and column.type in NUMERIC_TYPES
     texts: list[str] = []
-    for value in [value for value in values if not isinstance(value, Row)]:
+    for value in values:
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
         texts.append(readable(rounded, column))
-    return ", ".join(dict.fromkeys(texts)) or None
+
+    distinct_texts = dict.fromkeys(texts)
+    return ", ".join(distinct_texts) or None
 
 
 def _two_digits(value: float) -> float:

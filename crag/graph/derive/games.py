@@ -17,11 +17,15 @@ def number_of_games(evidence: GraphEvidence, reading: Reading) -> int | None:
     if not has_games or not (reading.counted or reading.key == "result"):
         return None
 
+    # Exactly one of won, lost and drawn. Wins over certain opponents are not counted here.
     letters = letters_of(evidence.question)
     if not letters and _SUCCESS.search(evidence.question):
         letters = {"W"}
+    if len(letters) != 1 or BEATS.search(evidence.question):
+        return None
+
     played = [row for row in reading.rows if row.cells.get("result")]
-    if len(letters) != 1 or not played or BEATS.search(evidence.question):
+    if not played:
         return None
 
     games = meant_rows(evidence.masked, played, reading.decided)
@@ -53,16 +57,22 @@ def count_of_games(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 def opponents(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The teams that beat the team in question, or that it beat."""
-    if reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
+    if reading.key not in {"result", "opponent", ""}:
         return None
-    letter = result_against_others(evidence.masked, reading.rows)
-    games = [row for row in reading.rows if row.cells.get("result") == letter]
-    if letter is None or not games or reading.decided:
+    if not reading.rows or reading.counted or reading.decided:
         return None
 
+    letter = result_against_others(evidence.masked, reading.rows)
+    if letter is None:
+        return None
+    games = [row for row in reading.rows if row.cells.get("result") == letter]
+    if not games:
+        return None
+
+    names = {str(row.cells.get("opponent")) for row in games}
+    answer = ", ".join(sorted(names))
     verb = "won" if letter == "W" else "lost"
-    names = sorted({str(row.cells.get("opponent")) for row in games})
-    return Derived(", ".join(names), f"the opponents of the {len(games)} games that {reading.name} {verb}")
+    return Derived(answer, f"the opponents of the {len(games)} games that {reading.name} {verb}")
 
 
 def one_game(evidence: GraphEvidence, reading: Reading) -> Derived | None:

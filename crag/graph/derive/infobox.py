@@ -74,21 +74,30 @@ def compared_entry(evidence: GraphEvidence) -> list[Quantity] | None:
     for entry in _COMPARED_ENTRIES:
         if not entry.words.search(evidence.question):
             continue
+
+        # The first key of this kind that all articles have.
         for key in evidence.readings[0].rows[0].cells:
-            amounts = _read_numbers(evidence.readings, key, entry.number) if entry.keys.fullmatch(key) else None
+            if not entry.keys.fullmatch(key):
+                continue
+            amounts = _read_numbers(evidence.readings, key, entry.number)
             if amounts:
                 return amounts
     return None
 
 
-def _read_numbers(readings: Sequence[Reading], key: str, number: re.Pattern[str]) -> list[Quantity] | None:
+def _read_numbers(
+    readings: Sequence[Reading],
+    key: str,
+    number: re.Pattern[str],
+) -> list[Quantity] | None:
     """The number in this entry of each article, or None if an article has none."""
     amounts: list[Quantity] = []
     for reading in readings:
         match = number.search(_entry_text(reading.rows[0], key))
         if match is None:
             return None
-        amounts.append(Quantity(Fraction(match.group().replace(",", ""))))
+        number_text = match.group().replace(",", "")
+        amounts.append(Quantity(Fraction(number_text)))
     return amounts
 
 
@@ -111,29 +120,36 @@ def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
     article_type = _entry_text(reading.rows[0], "type")
     type_words = _LOWER_CASE_WORD.findall(article_type.casefold())
-    matching = [word for word in (alternatives["first"], alternatives["second"]) if word in type_words]
-    return Derived(matching[0], f"the type is {article_type}") if len(matching) == 1 else None
+    words = (alternatives["first"], alternatives["second"])
+    matching = [word for word in words if word in type_words]
+    if len(matching) != 1:
+        return None
+    return Derived(matching[0], f"the type is {article_type}")
 
 
 def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+    """For "how many stations": the number of a key such as `station_count`."""
     match = _HOW_MANY_OF.search(evidence.question)
     if match is None:
         return None
+
+    things = match["things"]
     for word in ("quantity", "count", "number"):
-        number = _entry_text(reading.rows[0], f"{match['things']}_{word}")
+        number = _entry_text(reading.rows[0], f"{things}_{word}")
         if number.isdecimal():
-            return Derived(number, f"the {match['things']} {word} is {number}")
+            return Derived(number, f"the {things} {word} is {number}")
     return None
 
 
 def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The role that the question asks for, such as the publisher."""
     roles: list[str] = _ROLE.findall(evidence.question)
-    if len(roles) != 1 or evidence.masked.place(reading.name) is None:
+    if len(roles) != 1 or evidence.masked.find_position(reading.name) is None:
         return None
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
         return None
 
+    # A long value, or one with markup, is no plain name.
     key = roles[0].removesuffix("s")
     value = _entry_text(reading.rows[0], key).strip(" ,;")
     if not 0 < len(value) <= MAX_ROLE_CHARACTERS or _MARKUP.search(value):
@@ -143,15 +159,19 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 def _day_of_release(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     question = evidence.question
-    if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question) or _OTHER_RELEASE.search(question):
+    if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question):
         return None
-    if evidence.masked.place(reading.name) is None:
+    if _OTHER_RELEASE.search(question):
+        return None
+    if evidence.masked.find_position(reading.name) is None:
         return None
 
     match = _START_DATE.match(_entry_text(reading.rows[0], "released"))
     if match is None:
         return None
-    day = f"{match['year']}-{int(match['month']):02}-{int(match['day']):02}"
+    month = int(match["month"])
+    day_of_month = int(match["day"])
+    day = f"{match['year']}-{month:02}-{day_of_month:02}"
     return Derived(day, f"the day of release is {day}")
 
 

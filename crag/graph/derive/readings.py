@@ -101,9 +101,14 @@ class GraphEvidence:
 
 # --- from results to readings -----------------------------------------------------------------------------------------
 def read_evidence(
-    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+    today: dt.date | None = None,
 ) -> GraphEvidence | None:
     """The evidence, or None if a call failed or may have missed something."""
+    # A program that stopped early, or calls about another day than the question.
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
     if any(result.status is not Status.OK or result.partial for result in results):
@@ -118,7 +123,9 @@ def read_evidence(
             readings[-1] = _read_sort(statement, result, readings[-1], tables)
         else:
             readings.append(_read_call(statement, result, tables))
-    return GraphEvidence(mask_names(question, domain, program), tuple(readings), today)
+
+    masked = mask_names(question, domain, program)
+    return GraphEvidence(masked, tuple(readings), today)
 
 
 def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:
@@ -136,7 +143,12 @@ def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Readi
     )
 
 
-def _read_sort(sort: Sort, result: Result, previous: Reading, tables: Mapping[str, Table]) -> Reading:
+def _read_sort(
+    sort: Sort,
+    result: Result,
+    previous: Reading,
+    tables: Mapping[str, Table],
+) -> Reading:
     """The sorted reading; if the previous statement selected rows of another table, it works on that table."""
     table = previous.table
     if previous.column and previous.column.rows_of:
@@ -167,10 +179,12 @@ def _split_by_entity(reading: Reading) -> list[Reading]:
     if not isinstance(names, tuple) or len(names) != len(entities):
         return [reading]
 
+    # Rows come in the order of the list, so names and entities are in the same order.
     parts: list[Reading] = []
     for name, entity in zip(names, entities, strict=True):
+        single_arguments = (*arguments[:index], name, *arguments[index + 1 :])
+        call = replace(reading.call, arguments=single_arguments)
         rows = tuple(row for row in reading.rows if row.entity == entity)
-        call = replace(reading.call, arguments=(*arguments[:index], name, *arguments[index + 1 :]))
         values = plain_values(rows, reading.key)
         parts.append(replace(reading, call=call, rows=rows, values=values))
     return parts
@@ -184,16 +198,25 @@ def plain_values(rows: Sequence[Row], key: str) -> tuple[Value, ...]:
 
 def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
     """The names in which otherwise equal calls differ, or None if the calls differ in more."""
-    by_position = zip_longest(*(reading.call.arguments for reading in readings))
+    # Everything but the arguments must be equal.
+    requests = set()
+    for reading in readings:
+        request = (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged)
+        requests.add(request)
+    if len(requests) != 1:
+        return None
+
+    # Of the arguments exactly one differs, and it is a different name in every call.
+    argument_lists = [reading.call.arguments for reading in readings]
+    by_position = zip_longest(*argument_lists)
     different = [arguments for arguments in by_position if len(set(arguments)) > 1]
-    requests = {
-        (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged) for reading in readings
-    }
-    if len(different) != 1 or len(requests) != 1:
+    if len(different) != 1:
         return None
 
     names = [name for name in different[0] if isinstance(name, str)]
-    return names if len(set(names)) == len(readings) else None
+    if len(set(names)) != len(readings):
+        return None
+    return names
 
 
 # --- amounts ----------------------------------------------------------------------------------------------------------
@@ -237,9 +260,14 @@ def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) 
 def _parse_value(value: Value, column: Column) -> Amount | None:
     if column.type in DATE_TYPES:
         match = _DAY_OR_YEAR.fullmatch(str(value))
-        return CalendarDate(*(int(part) for part in match.groups() if part)) if match else None
+        if match is None:
+            return None
+        year_month_day = [int(part) for part in match.groups() if part]
+        return CalendarDate(*year_month_day)
 
-    number = exact_number(value) if column.type in NUMERIC_TYPES else None
+    if column.type not in NUMERIC_TYPES:
+        return None
+    number = exact_number(value)
     if number is None:
         return None
     return Quantity(number, _DOLLARS) if column.type is Type.MONEY else Quantity(number)
@@ -247,10 +275,16 @@ def _parse_value(value: Value, column: Column) -> Amount | None:
 
 def exact_number(value: Value) -> Fraction | None:
     """A number as it is written; None for other values and for numbers too large to be one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    if not isfinite(value):
+        return None
+
+    # By its digits: 0.1 is a tenth, not the nearest binary fraction.
     number = Fraction(repr(value))
-    return number if abs(number) < _NUMBER_LIMIT else None
+    if abs(number) >= _NUMBER_LIMIT:
+        return None
+    return number
 
 
 def compare_amounts(first: Amount, second: Amount) -> int | None:

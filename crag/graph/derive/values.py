@@ -59,16 +59,19 @@ _BIRTH_KEYS = frozenset({"birthday", "birth_date"})
 def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """Whether A is the original title, or whether there was a different one."""
     question = evidence.question
-    if reading.key != "original_title" or len(reading.values) != 1 or not evidence.is_yes_or_no:
+    if reading.key != "original_title" or len(reading.values) != 1:
         return None
-    if not (_ORIGINAL.search(question) and _NAMED.search(question)) or WHICH.search(question):
+    if not evidence.is_yes_or_no or WHICH.search(question):
+        return None
+    if not _ORIGINAL.search(question) or not _NAMED.search(question):
         return None
 
     original = str(reading.values[0])
     is_same = normalise_name(original) == normalise_name(reading.name)
     asks_for_another = bool(_ANOTHER.search(question))
     answer = "yes" if is_same is not asks_for_another else "no"
-    return Derived(answer, f"the original title is {original}, {'just as' if is_same else 'other than'} {reading.name}")
+    likeness = "just as" if is_same else "other than"
+    return Derived(answer, f"the original title is {original}, {likeness} {reading.name}")
 
 
 def original_language(evidence: GraphEvidence, reading: Reading) -> Derived | None:
@@ -90,12 +93,18 @@ def count(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if number == len(reading.rows):  # the rows are known, so the question's words can filter them
         number = len(meant_rows(evidence.masked, reading.rows, reading.decided))
 
-    if _NOT_ALL.search(evidence.question) or (number == 0 and not reading.table.complete):
+    # An incomplete table is no proof that there is none.
+    if number == 0 and not reading.table.complete:
         return None
-    if evidence.is_yes_or_no:
+    if _NOT_ALL.search(evidence.question):
+        return None
+
+    if evidence.is_yes_or_no and _ANY.search(evidence.question):
         answer = "yes" if number else "no"
-        return Derived(answer, f"the graph knows {number} of them") if _ANY.search(evidence.question) else None
-    return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(evidence.question) else None
+        return Derived(answer, f"the graph knows {number} of them")
+    if not evidence.is_yes_or_no and HOW_MANY.search(evidence.question):
+        return Derived(str(number), f"counted {number} rows")
+    return None
 
 
 def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
@@ -112,10 +121,13 @@ def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
         number = sum(award_year <= year for award_year in award_years)
         return Derived(str(number), f"of the award years {award_years} {number} are not after {year}")
 
+    # The total holds up to that year if no award of the table is later.
     last_year = reading.table.last_year
-    if reading.key == "award_count" and len(reading.values) == 1 and last_year is not None and year >= last_year:
-        return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
-    return None
+    if reading.key != "award_count" or len(reading.values) != 1:
+        return None
+    if last_year is None or year < last_year:
+        return None
+    return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
 
 
 def several_years(evidence: GraphEvidence) -> Derived | None:
@@ -127,24 +139,34 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
         return None
 
     requests = {(reading.key, reading.conditions, reading.counted) for reading in readings}
-    if len(requests) != 1 or not readings[0].key or not all(reading.values for reading in readings):
+    if len(requests) != 1 or not readings[0].key:
         return None
     if not WHICH.search(evidence.question) or _SEVERAL.search(evidence.question):
         return None
 
-    names = [str(value) for reading in readings for value in reading.values]
-    return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
+    # Each winner once, even if it won in several years.
+    names: dict[str, None] = {}
+    for reading in readings:
+        if not reading.values:
+            return None
+        for value in reading.values:
+            names[str(value)] = None
+    return Derived(", ".join(names), f"the values of {len(readings)} years together")
 
 
 def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """For "who has 21 awards": a name that is not in the question and has that number."""
-    if not evidence.question.startswith("who is") or evidence.masked.place(reading.name) is not None:
+    if not evidence.question.startswith("who is"):
         return None
-    if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:
+    if evidence.masked.find_position(reading.name) is not None:
+        return None
+    if reading.column is None or reading.column.type is not Type.NUMBER:
+        return None
+    if len(reading.values) != 1 or not reading.rows:
         return None
 
     number = str(reading.values[0])
-    if not re.search(rf"\b{re.escape(number)}\b", evidence.question) or not reading.rows:
+    if not re.search(rf"\b{re.escape(number)}\b", evidence.question):
         return None
     return Derived(reading.rows[0].entity, f"the number in the question, {number}, is theirs")
 
@@ -156,18 +178,23 @@ def days_that_meet(evidence: GraphEvidence, reading: Reading) -> Derived | None:
         return None
     if not any(isinstance(condition.value, Key) for condition in reading.conditions):
         return None
-    if not _WHICH_DAYS.search(evidence.question) or evidence.is_yes_or_no or len(reading.values) > MAX_DAYS:
+    if not _WHICH_DAYS.search(evidence.question) or evidence.is_yes_or_no:
         return None
-    days = ", ".join(str(value) for value in reading.values)
+    if len(reading.values) > MAX_DAYS:
+        return None
+
+    days = ", ".join(map(str, reading.values))
     return Derived(days, f"{len(reading.values)} of the days meet the condition")
 
 
 def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The shares traded in a span of days, in total unless the question asks for single days."""
     question = evidence.question
-    if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(question):
+    if reading.key != "volume" or len(reading.values) < 2:
         return None
-    if evidence.is_yes_or_no or AVERAGE.search(question) or not _VOLUME.search(question):
+    if evidence.is_yes_or_no or not _VOLUME.search(question):
+        return None
+    if AVERAGE.search(question) or _SINGLE_DAYS.search(question):
         return None
 
     volume = read_amount(evidence.masked, reading)
@@ -180,7 +207,9 @@ def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 # --- lives ------------------------------------------------------------------------------------------------------------
 def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     """The start of a band or a life."""
-    if reading.key != "lifespan" or not reading.values or not evidence.question.startswith(_ASKS_FOR_TIME):
+    if reading.key != "lifespan" or not reading.values:
+        return None
+    if not evidence.question.startswith(_ASKS_FOR_TIME):
         return None
     if not _BEGIN.search(evidence.question) or _END.search(evidence.question):
         return None
@@ -194,25 +223,32 @@ def age(evidence: GraphEvidence) -> Derived | None:
     """
     if not _AGE.search(evidence.question):
         return None
+
+    # One birth, and at most one other event; each with one date.
     births = [reading for reading in evidence.readings if reading.key in _BIRTH_KEYS]
-    moments = [reading for reading in evidence.readings if reading.key not in _BIRTH_KEYS]
-    if len(births) != 1 or len(moments) > 1 or len(births[0].values) != 1:
+    events = [reading for reading in evidence.readings if reading.key not in _BIRTH_KEYS]
+    has_single_dates = all(len(reading.values) == 1 for reading in evidence.readings)
+    if len(births) != 1 or len(events) > 1 or not has_single_dates:
         return None
 
     birth = read_amount(evidence.masked, births[0])
-    day = read_amount(evidence.masked, moments[0]) if moments else _today_if_meant(evidence)
-    if moments and len(moments[0].values) != 1:
+    day = read_amount(evidence.masked, events[0]) if events else _today_if_meant(evidence)
+    if not isinstance(birth, CalendarDate) or not isinstance(day, CalendarDate):
         return None
-    if not isinstance(birth, CalendarDate) or not isinstance(day, CalendarDate) or compare_amounts(birth, day) == 1:
+    if compare_amounts(birth, day) == 1:
         return None
 
     years = time_between(birth, day, "years")
-    return derive_amount(years, f"the age on {day} of somebody born {birth}") if years else None
+    if not years:
+        return None
+    return derive_amount(years, f"the age on {day} of somebody born {birth}")
 
 
 def _today_if_meant(evidence: GraphEvidence) -> CalendarDate | None:
     """The day of asking, for a question about somebody's present age."""
     today = evidence.today
-    if today is None or _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
+    if today is None:
+        return None
+    if _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
         return None
     return CalendarDate(today.year, today.month, today.day)

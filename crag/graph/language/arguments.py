@@ -46,8 +46,16 @@ _ORDERED = {Type.NUMBER: "number", Type.MONEY: "number", Type.DATE: "date", Type
 def is_nothing(slot: Node) -> bool:
     """Whether a slot is empty, `None`, an empty string or an empty list; all mean "any"."""
     if isinstance(slot, Token):
-        return not slot or (slot.type == "WORD" and slot.lower() in _NOTHING)
-    return slot.data in {"slot", "group"} and all(map(is_nothing, slot.children))
+        is_word_for_nothing = slot.type == "WORD" and slot.lower() in _NOTHING
+        return not slot or is_word_for_nothing
+    if slot.data not in {"slot", "group"}:
+        return False
+    return all(map(is_nothing, slot.children))
+
+
+def _holds_conditions(group: Tree[Token]) -> bool:
+    """Whether a list has an entry that is neither a name nor empty."""
+    return any(isinstance(part, Tree) and part.data != "slot" for part in parts(group))
 
 
 class BoundCall:
@@ -58,7 +66,15 @@ class BoundCall:
     are the brackets after a key that holds another table's rows.
     """
 
-    def __init__(self, text: str, schema: Schema, table: Table, body: Tree[Token], *, has_previous: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        schema: Schema,
+        table: Table,
+        body: Tree[Token],
+        *,
+        has_previous: bool,
+    ) -> None:
         self._text = text
         self._schema = schema
         self._has_previous = has_previous
@@ -115,21 +131,25 @@ class BoundCall:
                     self.conditions.append(self._operation(name, slot))
                 case Tree(data="comparison", children=[Token() as left, Token() as operator, Token() as right]):
                     self._comparison(left, operator, right)
-                case Tree(data="group") if any(isinstance(part, Tree) and part.data != "slot" for part in parts(slot)):
-                    self._collect(part for part in parts(slot) if not is_nothing(part))
+                case Tree(data="group") if _holds_conditions(slot):
+                    filled_slots = [part for part in parts(slot) if not is_nothing(part)]
+                    self._collect(filled_slots)
                 case _:
                     self._names.append(slot)
 
     def _operation(self, name: Token, item: Tree[Token]) -> Condition:
         """Read a condition such as `ge(year,"2012")`."""
-        operator = _OPERATORS.get(bare_name(name))
+        bare = bare_name(name)
+        operator = _OPERATORS.get(bare)
         if operator is None:
-            is_call = find_table(self._schema, name) is not None or bare_name(name) == "sort"
+            is_call = bare == "sort" or find_table(self._schema, name) is not None
             if is_call:
                 raise self._wrong("a call cannot stand in a call: write it on the line before, and * here", item)
             raise self._wrong(f"{name} is no operator: eq, neq, ge, le; names go in quotes", item)
 
-        slots, trailers = (parts(child) for child in item.children[1:])
+        _, slots_node, trailers_node = item.children
+        slots = parts(slots_node)
+        trailers = parts(trailers_node)
         match slots:
             case [Token() as key, Token() as value] if key.type != "STAR" and not trailers:
                 return self._condition(operator, key, value)
@@ -175,8 +195,11 @@ class BoundCall:
         second_column = self.table.column(value)
         if column is None or second_column is None or second_column is column:
             return None
+
         are_ordered_alike = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(second_column.type)
-        return Key(second_column.name) if are_ordered_alike or value.type == "WORD" else None
+        if are_ordered_alike or value.type == "WORD":
+            return Key(second_column.name)
+        return None
 
     def _argument(self, name: Node, parameter: Parameter | None) -> Argument:
         """Read one argument; `parameter` is None for one too many, which can only be a year."""
@@ -192,13 +215,20 @@ class BoundCall:
         return self._list_argument(name, parameter)
 
     def _list_argument(self, node: Tree[Token], parameter: Parameter) -> Argument:
-        entries = [entry for entry in node.children if not is_nothing(entry)]
-        names = tuple(str(entry) for entry in entries if _is_text(entry))
-        if len(names) < len(entries):
-            raise self._wrong("a list holds names in quotes, or conditions", node)
-        if len(names) > 1 and not parameter.kind.is_entity:
+        """The names of a list; a list of one name is that name."""
+        names: list[str] = []
+        for entry in node.children:
+            if is_nothing(entry):
+                continue
+            if not _is_text(entry):
+                raise self._wrong("a list holds names in quotes, or conditions", node)
+            names.append(str(entry))
+
+        if len(names) == 1:
+            return names[0]
+        if not parameter.kind.is_entity:
             raise self._wrong(f"{parameter.name} is one {parameter.kind}, not a list", node)
-        return names if len(names) > 1 else names[0]
+        return tuple(names)
 
     def _may_be_year(self, name: Token, parameter: Parameter | None) -> bool:
         """Whether a year means a condition: always after the last argument, elsewhere only without quotes.
@@ -243,11 +273,14 @@ class BoundCall:
                 raise self._wrong(self._one_key, trailer)
             if self._is_row_number(value):
                 self._read_row_number(value, trailer)
-            elif self.select is not None and not self.count and not self._is_count(value) and self._selects_rows():
+                continue
+
+            # After a key that holds another table's rows, the rest is about those rows.
+            has_key = self.select is not None and not self.count
+            if has_key and not self._is_count(value) and self._selects_rows():
                 self.rest = self._trailers[index:]
                 return
-            else:
-                self._read_key(value, trailer)
+            self._read_key(value, trailer)
 
     def _read_slice(self, trailer: Tree[Token]) -> None:
         """Read `[:3]`, `[0:3]` or `[:]`."""
@@ -323,13 +356,19 @@ def find_table(schema: Schema, name: str) -> Table | None:
     A name may leave words out, as in `get_market_cap`, if only one table has all its words.
     """
     tables = schema.callable_tables
+    bare = bare_name(name)
     words = _words(name)
 
-    same_name = [table for table in tables if bare_name(table.name) == bare_name(name)]
-    same_words = [table for table in tables if _words(table.name) == words]
-    more_words = [table for table in tables if words and words < _words(table.name)]
-    candidates = same_name or same_words or more_words
-    return candidates[0] if len(candidates) == 1 else None
+    # From the strictest comparison to the loosest; the first that finds anything decides.
+    candidates = [table for table in tables if bare_name(table.name) == bare]
+    if not candidates:
+        candidates = [table for table in tables if _words(table.name) == words]
+    if not candidates and words:
+        candidates = [table for table in tables if words < _words(table.name)]
+
+    if len(candidates) != 1:
+        return None
+    return candidates[0]
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:

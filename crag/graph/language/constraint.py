@@ -6,7 +6,7 @@ to parts of the question: small models copy names wrongly.
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crag.graph.language.syntax import CANONICAL
@@ -142,30 +142,46 @@ def _after_rule(table: Table, remaining: int) -> str:
 def _call_rules(form: _Form) -> list[str]:
     """The rules of a call: its arguments, conditions and keys. `*` needs a previous statement."""
     prefix = form.name
+    table = form.table
     rules = _copies(prefix, ("call", "conditions", "condition", "select"))
-    rules["call"] = rules["call"].replace("TABLE", f'"{form.table.name}"')
-    if form.key is not None:
-        rules["call"] = rules["call"].replace(f"{prefix}_select?", f"{prefix}_select")
-        rules["select"] = rules["select"].replace("KEY", f'"{form.key}"').rpartition(" | ")[0]
-    else:
-        rules["select"] = rules["select"].replace("KEY", _selectable(form.table))
+    call = rules["call"].replace("TABLE", f'"{table.name}"')
+    select = rules["select"]
 
-    rules["condition"] = rules["condition"].replace("KEY", f"{form.table.name}_key")
-    rules["arguments"] = _arguments_rule(prefix, form.table.parameters)
+    # A form with a key selects it: `select` is no longer optional, and has no second alternative.
+    if form.key is not None:
+        call = call.replace(f"{prefix}_select?", f"{prefix}_select")
+        select = select.replace("KEY", f'"{form.key}"')
+        select, _, _ = select.rpartition(" | ")
+    else:
+        select = select.replace("KEY", _selectable(table))
+
+    rules["call"] = call
+    rules["select"] = select
+    rules["condition"] = rules["condition"].replace("KEY", f"{table.name}_key")
+    rules["arguments"] = _arguments_rule(prefix, table.parameters)
+
+    # The first statement has no previous one to refer to.
     if form.is_first:
-        rules = {name: body.replace(" | PREVIOUS", "") for name, body in rules.items()}
-    return [f"{prefix}_{name}: {body}" for name, body in rules.items()]
+        for name, body in rules.items():
+            rules[name] = body.replace(" | PREVIOUS", "")
+    return _write_rules(prefix, rules)
 
 
 def _row_rules(table: Table) -> list[str]:
     """The rules of `sort` on rows of a table, and the keys of the table."""
     rules = _copies(table.name, ("sort", "order", "conditions", "condition", "select"))
     rules["select"] = rules["select"].replace("KEY", _selectable(table))
-    rules = {name: body.replace("KEY", f"{table.name}_key") for name, body in rules.items()}
+    for name, body in rules.items():
+        rules[name] = body.replace("KEY", f"{table.name}_key")
 
-    keys = [column.name for column in table.columns.values() if column.type is not Type.ROWS]
-    rules["key"] = " | ".join(f'"{name}"' for name in keys)
-    return [f"{table.name}_{name}: {body}" for name, body in rules.items()]
+    literals = [f'"{column.name}"' for column in table.columns.values() if column.type is not Type.ROWS]
+    rules["key"] = " | ".join(literals)
+    return _write_rules(table.name, rules)
+
+
+def _write_rules(prefix: str, rules: Mapping[str, str]) -> list[str]:
+    """The rules as lines of the grammar, with the prefix before their names."""
+    return [f"{prefix}_{name}: {body}" for name, body in rules.items()]
 
 
 def _selectable(table: Table) -> str:
@@ -178,20 +194,30 @@ def _copies(prefix: str, names: Sequence[str]) -> dict[str, str]:
 
     def prefix_symbol(match: re.Match[str]) -> str:
         name = match[0].rstrip("?")
-        return f"{prefix}_{name}" if name in names or name == "arguments" else match[0]
+        is_copied = name in names or name == "arguments"
+        return f"{prefix}_{name}" if is_copied else match[0]
 
     copies: dict[str, str] = {}
     for name in names:
-        # Literals such as "sort(" are no symbols.
-        parts = _LITERAL.split(_RULES[name])
-        copies[name] = "".join(part if part.startswith('"') else _SYMBOL.sub(prefix_symbol, part) for part in parts)
+        body = ""
+        for part in _LITERAL.split(_RULES[name]):
+            # Literals such as "sort(" are no symbols.
+            is_literal = part.startswith('"')
+            body += part if is_literal else _SYMBOL.sub(prefix_symbol, part)
+        copies[name] = body
     return copies
 
 
 def _arguments_rule(prefix: str, parameters: Sequence[Parameter]) -> str:
     """At least one argument that is not None, or conditions after all arguments."""
-    optional = [f'(NOTHING | {_argument(parameter)}) ","' for parameter in parameters]
-    alternatives = [" ".join([*optional[:index], _argument(parameter)]) for index, parameter in enumerate(parameters)]
+    # One alternative per parameter: it is the last argument, and those before it may be None.
+    alternatives: list[str] = []
+    optional: list[str] = []
+    for parameter in parameters:
+        argument = _argument(parameter)
+        alternatives.append(" ".join([*optional, argument]))
+        optional.append(f'(NOTHING | {argument}) ","')
+
     alternatives.append(" ".join([*optional, f"{prefix}_conditions"]))
     return " | ".join(alternatives)
 

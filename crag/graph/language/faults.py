@@ -113,7 +113,8 @@ def bracket_fault(text: str) -> KgQueryError | None:
     for mark, position in _marks(text):
         if mark == "call":
             if awaited and _begins_new_line(text, position):
-                return _missing_bracket(awaited[-1], text, len(text[:position].rstrip()))
+                end_of_line_before = len(text[:position].rstrip())
+                return _missing_bracket(awaited[-1], text, end_of_line_before)
         elif mark in _CLOSERS:
             awaited.append(_CLOSERS[mark])
             is_first = False
@@ -123,12 +124,18 @@ def bracket_fault(text: str) -> KgQueryError | None:
             awaited.pop()
         elif mark in awaited:
             return _missing_bracket(awaited[-1], text, position)
-        elif awaited or is_first or text[position + 1 :].lstrip().startswith(("[", "［", "【")):
+        elif awaited or is_first or _next_is_key(text, position):
             return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
 
     if awaited:
         return _missing_bracket(awaited[-1], text, len(text.rstrip()))
     return None
+
+
+def _next_is_key(text: str, position: int) -> bool:
+    """Whether a square bracket follows the mark: the statement goes on."""
+    following = text[position + 1 :].lstrip()
+    return following.startswith(("[", "［", "【"))
 
 
 def _missing_bracket(bracket: str, text: str, position: int) -> KgQueryError:
@@ -159,7 +166,13 @@ def _expected_by_lark(raised: UnexpectedInput) -> str:
     """The grammar's terminals that could follow, in words: "close, comma"."""
     # `accepts` is more precise, but only errors of the parser have it; those of the lexer have `expected`.
     terminals: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
-    names = [name.strip("_").lower().replace("_", " ") for name in terminals if name[0] != "$"]
+
+    # Lark's own terminals begin with a dollar sign: the end of the text.
+    names: list[str] = []
+    for terminal_name in terminals:
+        if not terminal_name.startswith("$"):
+            words = terminal_name.strip("_").lower()
+            names.append(words.replace("_", " "))
     return ", ".join(sorted(names)) or "nothing more"
 
 

@@ -36,7 +36,11 @@ def parse(text: str, domain: Domain) -> Program:
         # Program((Call("get_movie", ("jaws",), select="length"),))
     """
     # Check the characters first: encoding megabytes only to measure them is slow.
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES:
+    is_too_long = len(text) > MAX_BYTES
+    if not is_too_long:
+        byte_count = len(text.encode("utf-8", errors="replace"))
+        is_too_long = byte_count > MAX_BYTES
+    if is_too_long:
         beginning = text[:MAX_BYTES]
         raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", beginning, len(beginning))
     fault = depth_fault(text, MAX_DEPTH)
@@ -112,21 +116,36 @@ class _Binder:
         call = self._bound(self._require_rows("sort", body), body)
         key, descending = call.order()
         call.read_trailers(take)
-        sort = Sort(tuple(call.conditions), key, descending, call.select, call.count, call.take)
+        sort = Sort(
+            conditions=tuple(call.conditions),
+            key=key,
+            descending=descending,
+            select=call.select,
+            count=call.count,
+            take=call.take,
+        )
         self._append(sort, call, body)
 
     def _bind_call(self, body: Tree[Token], take: str) -> None:
         name = str(body.children[0])
         table = find_table(self._schema, name)
         if table is None:
-            names = nearest(name, [table.name for table in self._schema.callable_tables])
+            table_names = [table.name for table in self._schema.callable_tables]
+            names = nearest(name, table_names)
             message = f"{self._schema.domain} has no table {name}; it has {', '.join(names)}"
             raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, position(body))
 
         call = self._bound(table, body)
         arguments = call.arguments()
         call.read_trailers(take)
-        statement = Call(table.name, arguments, tuple(call.conditions), call.select, call.count, call.take)
+        statement = Call(
+            table=table.name,
+            arguments=arguments,
+            conditions=tuple(call.conditions),
+            select=call.select,
+            count=call.count,
+            take=call.take,
+        )
         self._append(statement, call, body)
 
     def _bound(self, table: Table, body: Tree[Token]) -> BoundCall:
@@ -134,17 +153,23 @@ class _Binder:
 
     def _append(self, statement: Call | Sort, call: BoundCall, body: Tree[Token]) -> None:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
+        self._rows = call.table
         selected = call.table.columns.get(call.select or "")
-        self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else call.table
+        if selected is not None and selected.rows_of:
+            self._rows = self._schema.tables[selected.rows_of]
+
         if not call.rest:
             self.statements.append(statement)
             return
 
         # The number of rows means the inner rows.
         self.statements.append(replace(statement, take=None))
+
+        # The rest as if it had been written on the next line: `sort()["name"]`.
+        sort_name = Token("NAME", "sort")
         no_slots: Tree[Token] = Tree("slots", [])
         trailers: Tree[Token] = Tree("trailers", call.rest)
-        sort: Tree[Token] = Tree("invocation", [Token("NAME", "sort"), no_slots, trailers], body.meta)
+        sort: Tree[Token] = Tree("invocation", [sort_name, no_slots, trailers], body.meta)
         self._bind_sort(sort, str(call.take or ""))
 
     def _require_rows(self, word: str, node: Node) -> Table:

@@ -134,7 +134,8 @@ class Table:
         """The column of that name or alias in any spelling, or None."""
         bare = bare_name(name)
         for column in self.columns.values():
-            if bare == bare_name(column.name) or any(bare == bare_name(alias) for alias in column.aliases):
+            spellings = (column.name, *column.aliases)
+            if bare in map(bare_name, spellings):
                 return column
         return None
 
@@ -164,23 +165,37 @@ def load_schema(domain: Domain | str) -> Schema:
     Example: ``load_schema("movie").tables["get_movie"].columns["length"].unit`` is "minutes".
     """
     domain = Domain(domain)
-    data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
+    path = FOLDER / f"{domain}.toml"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+
     shared_columns = data.get("columns", {})
-    tables = {name: _build_table(name, entry, shared_columns) for name, entry in data["tables"].items()}
+    tables = {}
+    for name, entry in data["tables"].items():
+        tables[name] = _build_table(name, entry, shared_columns)
     return Schema(domain, data["meaning"], tables)
 
 
-def _build_table(name: str, entry: Mapping[str, Any], shared_columns: Mapping[str, Mapping[str, Any]]) -> Table:
+def _build_table(
+    name: str,
+    entry: Mapping[str, Any],
+    shared_columns: Mapping[str, Mapping[str, Any]],
+) -> Table:
     """Read a table; `include` adds named groups of columns that several tables share."""
     keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):
         for key, column in shared_columns[group].items():
             keys.setdefault(key, column)
 
-    columns = {key: {"name": key, "label": key.replace("_", " "), **column} for key, column in keys.items()}
+    # A column's label is its key in words, unless the file has a better one.
+    columns = {}
+    for key, column in keys.items():
+        label = key.replace("_", " ")
+        columns[key] = {"name": key, "label": label, **column}
+
     parameters = [{"name": label, "kind": kind} for label, kind in entry.get("parameters", {}).items()]
     options = {key: value for key, value in entry.items() if key not in {"keys", "include"}}
-    return _TABLE.validate_python({**options, "name": name, "parameters": parameters, "columns": columns})
+    table = {**options, "name": name, "parameters": parameters, "columns": columns}
+    return _TABLE.validate_python(table)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -63,12 +63,18 @@ def plain(markup: str) -> str:
     text = _REFERENCE.sub(" ", markup[:_MAX_MARKUP])
     text = _TAG.sub(" ", text)
     text = _WEB_LINK.sub(r"\1", text)
+
+    # Links and templates can be inside each other: each round removes the innermost ones.
     for _ in range(_MAX_NESTING):
-        text = _TEMPLATE.sub(_template_text, _LINK.sub(r"\1", text))
+        text = _LINK.sub(r"\1", text)
+        text = _TEMPLATE.sub(_template_text, text)
 
     text = re.sub(r"'{2,}", "", text)  # bold and italics
     words = clean(text, references=True).split()
-    return re.sub(r" ([,.;)])", r"\1", " ".join(words)).strip(" ,")
+
+    # What was removed leaves blanks before punctuation, and commas at the ends.
+    text = re.sub(r" ([,.;)])", r"\1", " ".join(words))
+    return text.strip(" ,")
 
 
 def _template_text(template: "re.Match[str]") -> str:

@@ -57,9 +57,15 @@ get_stock_market_cap = partial(_single_value, endpoint="/finance/get_market_capi
 
 def get_stock_dividend(context: LookupContext, query: TableQuery) -> list[Row]:
     """All dividends, oldest first."""
-    ticker, history = company_data(context, "/finance/get_dividends_history", query.require_name("a company"))
-    dividends = [(time[:10], value) for time, value in sorted(history.items()) if value is not None]
-    return [Row(ticker, {"date": day, "value": value}) for day, value in dividends]
+    company = query.require_name("a company")
+    ticker, history = company_data(context, "/finance/get_dividends_history", company)
+
+    rows: list[Row] = []
+    for time, value in sorted(history.items()):
+        if value is not None:
+            cells: dict[str, Cell] = {"date": time[:10], "value": value}
+            rows.append(Row(ticker, cells))
+    return rows
 
 
 def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -68,17 +74,17 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
     cells: dict[str, Cell] = {}
     for key, value in info.items():
         if not isinstance(value, str | int | float) or value == "":
-            continue
+            continue  # missing, or a structure of the server's
         if isinstance(value, int) and _EPOCH_KEYS.search(key):
             cells[key] = str((_EPOCH + timedelta(seconds=value)).date())
         else:
             cells[key] = value
 
-    officers = [
-        f"{officer['name']} ({officer.get('title') or 'officer'})"
-        for officer in info.get("companyOfficers") or ()
-        if isinstance(officer, dict) and officer.get("name")
-    ]
+    officers: list[str] = []
+    for officer in info.get("companyOfficers") or ():
+        if isinstance(officer, dict) and officer.get("name"):
+            title = officer.get("title") or "officer"
+            officers.append(f"{officer['name']} ({title})")
     cells["companyOfficers"] = tuple(officers) or None
     return [Row(ticker, cells)]
 
@@ -91,13 +97,18 @@ def _daily_prices(context: LookupContext, company: str) -> list[Row]:
     ticker, history = company_data(context, "/finance/get_price_history", company)
     rows: list[Row] = []
     for time, bar in sorted(history.items()):
-        prices = {key: bar.get(server_key) for server_key, key in _PRICE_KEYS.items()}
-        rows.append(Row(ticker, {"time": time[:10], **prices}))
+        cells: dict[str, Cell] = {"time": time[:10]}
+        for server_key, key in _PRICE_KEYS.items():
+            cells[key] = bar.get(server_key)
+        rows.append(Row(ticker, cells))
     return rows
 
 
 def _prices_of_days(
-    context: LookupContext, company: str, first_days: DateRange, last_days: DateRange | None
+    context: LookupContext,
+    company: str,
+    first_days: DateRange,
+    last_days: DateRange | None,
 ) -> list[Row]:
     """The days from the first of `first_days` to the last of `last_days`; None: until now."""
     last = last_days.last if last_days is not None else date.max
@@ -110,9 +121,11 @@ def _prices_of_days(
     if rows_of_days:
         return rows_of_days
 
+    # The message tells which days the graph does have.
     message = f"the graph has no prices of {company} of {format_days(earliest, latest)}"
     if rows:
-        message += f"; it has those of {format_days(_day(rows[0]), _day(rows[-1]))}"
+        known_days = format_days(_day(rows[0]), _day(rows[-1]))
+        message += f"; it has those of {known_days}"
     raise NotFoundError(message)
 
 
@@ -131,11 +144,13 @@ def _price_of_this_minute(context: LookupContext, company: str) -> list[Row]:
     except NotFoundError:
         return []
 
+    # Times as strings of this form are ordered like the moments.
     now = f"{eastern_time(context.asked_at):%Y-%m-%d %H:%M:%S}"
-    latest = max((time for time in bars if time[:19] <= now), default=None)
-    if latest is None:
+    past = [time for time in bars if time[:19] <= now]
+    if not past:
         return []
 
+    latest = max(past)
     bar = bars[latest]
     price = bar.get("Open", bar.get("Close"))
     minute = latest[:16]

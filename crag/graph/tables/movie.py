@@ -77,7 +77,8 @@ def _credits(context: LookupContext, query: TableQuery, part: _Part) -> list[Row
         members = list(film.get(part) or ())
         if part == "cast":
             members.sort(key=_credit_order)
-        return [Row(film["title"], _member_cells(film, member, part)) for member in _of_person(members, person_name)]
+        members = _of_person(members, person_name)
+        return [Row(film["title"], _member_cells(film, member, part)) for member in members]
 
     if person_name is None:
         raise MeaninglessCallError(f"get_movie_person_{part} needs a film or a person")
@@ -97,7 +98,8 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     A part of a name is enough if one match is far better known than the next.
     """
-    records = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
+    replies = context.ask("/movie/get_person_info", query=name)
+    records = [person for person in replies if person.get("name")]
     people = sorted(records, key=_fame_of_person, reverse=True)
 
     match = best_match(name, [person["name"] for person in people])
@@ -106,7 +108,11 @@ def find_person(context: LookupContext, name: str) -> _Record:
     else:
         candidates = [person for person in people if contains_words(person["name"], name)]
 
-    is_ambiguous = len(candidates) > 1 and _acted_count(candidates[0]) < _FAR_BETTER_KNOWN * _acted_count(candidates[1])
+    # Best known first, so only the first two are compared.
+    is_ambiguous = False
+    if len(candidates) > 1:
+        best_known, next_known = candidates[:2]
+        is_ambiguous = _acted_count(best_known) < _FAR_BETTER_KNOWN * _acted_count(next_known)
     if not candidates or is_ambiguous:
         names = quote_names([person["name"] for person in records])
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {names}')
@@ -125,7 +131,12 @@ def _fame_of_person(person: _Record) -> tuple[bool, int]:
     return bool(person.get("oscar_awards")), _acted_count(person)
 
 
-def _credits_of_person(context: LookupContext, person: _Record, query: TableQuery, part: _Part) -> list[Row]:
+def _credits_of_person(
+    context: LookupContext,
+    person: _Record,
+    query: TableQuery,
+    part: _Part,
+) -> list[Row]:
     """The credits of a person in all their films.
 
     Raises NotFoundError: the record does not list what the person made, so that no rows prove nothing.
@@ -134,9 +145,14 @@ def _credits_of_person(context: LookupContext, person: _Record, query: TableQuer
     rows: list[Row] = []
     for film_id, film in _films_of(context, person, part, query):
         members = [member for member in film.get(part) or () if member.get("id") == person.get("id")]
+
+        # The person's record lists the film, even if the film's record lacks the person.
         if not members and (part == "cast" or film_id in directed):
             members = [{"name": person["name"], "job": "Director"}]
-        rows.extend(Row(person["name"], _member_cells(film, member, part)) for member in members)
+
+        for member in members:
+            cells = _member_cells(film, member, part)
+            rows.append(Row(person["name"], cells))
 
     if part == "crew":
         lists_works = bool(directed) or any(row.cells.get("job") == "Director" for row in rows)
@@ -145,23 +161,29 @@ def _credits_of_person(context: LookupContext, person: _Record, query: TableQuer
     return rows
 
 
-def _films_of(context: LookupContext, person: _Record, part: _Part, query: TableQuery) -> Iterable[tuple[int, _Record]]:
+def _films_of(
+    context: LookupContext,
+    person: _Record,
+    part: _Part,
+    query: TableQuery,
+) -> Iterable[tuple[int, _Record]]:
     """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
     acted = person.get("acted_movies") or ()
     directed = person.get("directed_movies") or ()
     if part == "cast":
-        film_ids = list(dict.fromkeys(acted))
+        films = acted
     elif directed and _only_directing(query.conditions):
-        film_ids = list(dict.fromkeys(directed))
+        films = directed
     else:
-        film_ids = list(dict.fromkeys([*directed, *acted]))
+        films = [*directed, *acted]
+    film_ids = list(dict.fromkeys(films))
 
     needs_no_records = not query.keys and not query.whole and not query.conditions
     if part == "cast" and needs_no_records:
         return [(film_id, {}) for film_id in film_ids]
 
-    films = context.ask_all("/movie/get_movie_info_by_id", film_ids)
-    return [(film_id, film) for film_id, film in zip(film_ids, films, strict=True) if film]
+    records = context.ask_all("/movie/get_movie_info_by_id", film_ids)
+    return [(film_id, record) for film_id, record in zip(film_ids, records, strict=True) if record]
 
 
 def _only_directing(conditions: Sequence[Condition]) -> bool:
@@ -189,7 +211,11 @@ def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
 # ---- films
 
 
-def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
+def find_films(
+    context: LookupContext,
+    title: str,
+    conditions: Sequence[Condition],
+) -> list[_Record]:
     """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
@@ -205,7 +231,9 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     if not match.exact:
         context.remark(f'"{title}" is read as the film "{best_title}"')
 
-    namesakes = [film for film in films if normalise_name(film["title"]) == normalise_name(best_title)]
+    # Several films have this title: those of the allowed years, if there are any.
+    normalised_title = normalise_name(best_title)
+    namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
     allowed = year_range(conditions)
     if allowed is None and year is not None:
         allowed = range(year, year + 1)
@@ -219,19 +247,31 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     return namesakes
 
 
-def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], NameMatch | None]:
+def _search_film(
+    context: LookupContext,
+    query: str,
+    title: str,
+) -> tuple[list[_Record], NameMatch | None]:
     """The films found, best known first, and the one that is meant.
 
     A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
-    records = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
-    films = sorted(records, key=_fame_of_film, reverse=True)
+    records = context.ask("/movie/get_movie_info", query=query)
+    films = [film for film in records if film.get("title")]
+    films.sort(key=_fame_of_film, reverse=True)
+
     match = best_match(title, [film["title"] for film in films])
     if match is not None:
         return films, match
 
-    wanted_stem = normalise_name(title)
-    longer = [index for index, film in enumerate(films) if normalise_name(_stem(film["title"])[0]) == wanted_stem]
+    # Longer titles that begin with this one.
+    normalised_title = normalise_name(title)
+    longer = []
+    for index, film in enumerate(films):
+        stem, _ = _stem(film["title"])
+        if normalise_name(stem) == normalised_title:
+            longer.append(index)
+
     if len(longer) == 1:
         match = NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False)
     return films, match
@@ -239,9 +279,11 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
 
 def _stem(title: str) -> tuple[str, int | None]:
     """The title without subtitle, bracket and year, and that year."""
+    # A title that is only a year, such as "1917", has no stem before it.
     year = _YEAR_AT_END.search(title)
     if year is not None and year.start() > 0:
-        return title[: year.start()].strip(), int(year.group(1))
+        stem = title[: year.start()].strip()
+        return stem, int(year.group(1))
 
     beginning = _SUBTITLE.split(title, maxsplit=1)[0].strip()
     return beginning or title, None
@@ -249,13 +291,18 @@ def _stem(title: str) -> tuple[str, int | None]:
 
 def _fame_of_film(film: _Record) -> tuple[float, int, int]:
     """A sort key for films with the same title, from obscure to well known."""
-    people = len(film.get("cast") or ()) + len(film.get("crew") or ())
-    return float(film.get("revenue") or 0), len(film.get("oscar_awards") or ()), people
+    revenue = float(film.get("revenue") or 0)
+    award_count = len(film.get("oscar_awards") or ())
+    cast_count = len(film.get("cast") or ())
+    crew_count = len(film.get("crew") or ())
+    return revenue, award_count, cast_count + crew_count
 
 
 def _release_year(film: _Record) -> int | None:
-    text = str(film.get("release_date") or "")[:4]
-    return int(text) if text.isdigit() else None
+    year = str(film.get("release_date") or "")[:4]
+    if not year.isdigit():
+        return None
+    return int(year)
 
 
 # ---- awards
@@ -266,15 +313,19 @@ def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tupl
     allowed = year_range(conditions)
     if allowed is None:
         raise MeaninglessCallError("get_movie_person_oscar needs a film, a person or a condition on year")
+
     years = [year for year in OSCAR_YEARS if year in allowed]
     if not years:
         raise NotFoundError(f"the graph has Oscars of {OSCAR_YEARS[0]} to {OSCAR_YEARS[-1]} only")
 
     awards: list[_Record] = []
-    for ceremony in context.ask_all("/movie/get_year_info", [str(year) for year in years]):
-        awards += (ceremony or {}).get("oscar_awards") or ()
+    for ceremony in context.ask_all("/movie/get_year_info", list(map(str, years))):
+        if ceremony:
+            awards += ceremony.get("oscar_awards") or ()
 
-    span = str(years[0]) if len(years) == 1 else f"{years[0]} to {years[-1]}"
+    span = str(years[0])
+    if len(years) > 1:
+        span = f"{years[0]} to {years[-1]}"
     return f"the {span} Academy Awards", awards
 
 
@@ -282,7 +333,7 @@ def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tupl
 
 
 def _film_cells(film: _Record) -> dict[str, Cell]:
-    genres = [genre["name"] for genre in film.get("genres") or () if genre.get("name")]
+    genres = _names_of(film.get("genres") or ())
     return {
         "release_date": film.get("release_date"),
         "year": _release_year(film),
@@ -292,17 +343,24 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
         "original_title": film.get("original_title"),
         "original_language": film.get("original_language"),
         "length": film.get("length"),
-        "genres": tuple(genres) or None,
+        "genres": genres,
     }
 
 
 def _makers(film: _Record) -> dict[str, Cell]:
     """Not keys of the table, but part of the record that the model reads."""
     crew = film.get("crew") or ()
-    directors = tuple(member["name"] for member in crew if member.get("job") == "Director" and member.get("name"))
-    stars = sorted(film.get("cast") or (), key=_credit_order)[:_LEADS]
-    leads = tuple(member["name"] for member in stars if member.get("name"))
-    return {"directed by": directors or None, "lead actors": leads or None}
+    directors = [member for member in crew if member.get("job") == "Director"]
+
+    cast = sorted(film.get("cast") or (), key=_credit_order)
+    leads = cast[:_LEADS]
+    return {"directed by": _names_of(directors), "lead actors": _names_of(leads)}
+
+
+def _names_of(records: Iterable[_Record]) -> tuple[str, ...] | None:
+    """The names of people or genres; None if none has one."""
+    names = [record["name"] for record in records if record.get("name")]
+    return tuple(names) or None
 
 
 def _member_cells(film: _Record, member: _Record, part: _Part) -> dict[str, Cell]:

@@ -45,23 +45,27 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     artist = find_artist(context, query.require_name("an artist"))
     values = _read_keys(context, query, _PERSON, artist)
 
-    cells: dict[str, Cell] = {"name": artist, **values}
+    # Lists become tuples; an empty one means unknown.
+    cells: dict[str, Cell] = dict(values)
     if "lifespan" in values:
-        cells["lifespan"] = tuple(day for day in values["lifespan"] or () if day) or None
+        days = [day for day in values["lifespan"] or () if day]
+        cells["lifespan"] = tuple(days) or None
     if "members" in values:
-        cells["members"] = tuple(sorted(values["members"] or ())) or None
+        members = sorted(values["members"] or ())
+        cells["members"] = tuple(members) or None
     if "music" in query.keys:
         cells["music"] = _works(context, artist, dated="release_date" in query.keys)
 
-    if len(cells) > 1 and all(value is None for key, value in cells.items() if key != "name"):
+    if cells and all(value is None for value in cells.values()):
         raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
-    return [Row(artist, cells)]
+    return [Row(artist, {"name": artist, **cells})]
 
 
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.require_name("a song"))
-    return [Row(song, {"name": song, **_read_keys(context, query, _SONG, song)})]
+    values = _read_keys(context, query, _SONG, song)
+    return [Row(song, {"name": song, **values})]
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
@@ -74,12 +78,20 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
     dates: dict[str, str | None] = {}
     if dated:
-        order = sorted(works, key=lambda work: bool(_CONCERT.match(work)))
-        dates = dict(zip(order, context.ask_all("/music/get_song_release_date", order), strict=True))
+        concerts_last = sorted(works, key=lambda work: bool(_CONCERT.match(work)))
+        replies = context.ask_all("/music/get_song_release_date", concerts_last)
+        dates = dict(zip(concerts_last, replies, strict=True))
+
+        # Unreadable records have a remark already.
         undated = sum(not dates[work] for work in works) - context.unread
         if undated > 0:
             context.remark(f"the release date of {undated:,} of {len(works):,} works is unknown")
-    return tuple(Row(artist, {"name": work, "release_date": dates.get(work)}) for work in works)
+
+    rows: list[Row] = []
+    for work in works:
+        cells: dict[str, Cell] = {"name": work, "release_date": dates.get(work)}
+        rows.append(Row(artist, cells))
+    return tuple(rows)
 
 
 # ---- Grammy Awards
@@ -123,7 +135,10 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
     if not query.keys:
         query = replace(query, whole=True)
     winners_by_key = _read_keys(context, query, _GRAMMY_YEAR, year)
-    cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in winners_by_key.items()}
+
+    cells: dict[str, Cell] = {}
+    for key, winners in winners_by_key.items():
+        cells[key] = tuple(winners or ()) or None  # no winners: unknown
     return [Row(f"the {year} Grammy Awards", cells)]
 
 
@@ -155,10 +170,13 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     song = find_song(context, name)
     if day is None:
         day = _chart_day(context, "today")
+
+    # One call for each attribute.
     keys = [key for key in _BILLBOARD if query.reads(key)]
     endpoint = "/music/get_billboard_attributes"
-    calls = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
-    values = dict(zip(keys, context.ask_each(calls), strict=True))
+    requests = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
+    replies = context.ask_each(requests)
+    values = dict(zip(keys, replies, strict=True))
     if values and all(value is None for value in values.values()):
         raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
 
@@ -174,8 +192,10 @@ def _songs_at_ranks(context: LookupContext, allowed: range, day: str | None) -> 
     if len(ranks) > _MAX_RANKS:
         context.remark(f"only the first {_MAX_RANKS} of {len(ranks)} ranks were looked at")
         ranks = ranks[:_MAX_RANKS]
-    calls = [build_request("/music/get_billboard_rank_date", rank=rank, date=day) for rank in ranks]
-    replies = context.ask_each(calls)
+
+    endpoint = "/music/get_billboard_rank_date"
+    requests = [build_request(endpoint, rank=rank, date=day) for rank in ranks]
+    replies = context.ask_each(requests)
 
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
     rows: list[Row] = []
@@ -210,7 +230,9 @@ def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
         context.remark(f'"{name}" is read as the {what} "{best}"')
         return best
 
-    for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
+    # Without a search: whether the graph knows anything about the name in one of its likely spellings.
+    spellings = (_capitalised(name), name, name.upper())
+    for spelling in dict.fromkeys(spellings):
         reply = context.ask(probe, query=spelling)
         if reply not in (None, [None, None]):
             return spelling
@@ -230,7 +252,9 @@ find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
 def _spellings(
-    context: LookupContext, name: str, find: Callable[[LookupContext, str], str]
+    context: LookupContext,
+    name: str,
+    find: Callable[[LookupContext, str], str],
 ) -> tuple[list[str], NotFoundError | None]:
     """Spellings that the table of awards may have, and the fault of the search."""
     capitalised = _capitalised(name)
@@ -241,14 +265,20 @@ def _spellings(
 
 
 def _read_keys(
-    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], name: str | int
+    context: LookupContext,
+    query: TableQuery,
+    endpoints: Mapping[str, str],
+    name: str | int,
 ) -> dict[str, Any]:
     """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
     keys = [key for key in endpoints if query.reads(key)]
-    replies = context.ask_each([build_request(endpoints[key], query=name) for key in keys])
+    requests = [build_request(endpoints[key], query=name) for key in keys]
+    replies = context.ask_each(requests)
     return dict(zip(keys, replies, strict=True))
 
 
 def _capitalised(name: str) -> str:
     """Each word capitalised, as the tables spell titles and names."""
-    return " ".join(word[:1].upper() + word[1:] for word in name.split())
+    # `str.capitalize` would make the other letters lower case: "McCartney", "AC/DC".
+    words = [word[:1].upper() + word[1:] for word in name.split()]
+    return " ".join(words)

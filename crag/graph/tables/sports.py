@@ -32,10 +32,12 @@ def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[
     """A team's games before today (step -1) or after it (1), nearest first; without conditions only one."""
     team, _ = _find_team(context, query.names[0], "soccer")
     today = context.asked_at.date()
-    is_past = step < 0
+    is_past = step < 0  # the day itself is neither past nor next
 
+    # Year by year, away from today, until there are enough.
     games: list[Row] = []
-    for year in range(today.year, today.year + step * _MAX_SEASONS, step):
+    final_year = today.year + step * _MAX_SEASONS
+    for year in range(today.year, final_year, step):
         games_of_year = _soccer_games(context, team, str(year))
         if is_past:
             games_of_year = [row for row in games_of_year if _day(row) < today]
@@ -46,8 +48,9 @@ def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[
             return games[:1]
 
     if not games:
+        whose = team or "any team"
         when = "before" if is_past else "after"
-        raise NotFoundError(f"the graph has no game of {team or 'any team'} {when} {today}")
+        raise NotFoundError(f"the graph has no game of {whose} {when} {today}")
     return games
 
 
@@ -55,14 +58,21 @@ get_soccer_last_game = partial(_season_games, step=-1)
 get_soccer_next_game = partial(_season_games, step=1)
 
 
-def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _ReadGames) -> list[Row]:
+def _games_on_date(
+    context: LookupContext,
+    query: TableQuery,
+    league: League,
+    read: _ReadGames,
+) -> list[Row]:
     """The games of the days that the date means, oldest first."""
     span = _requested_days(context, query.names[1])
     team, is_known = _find_team(context, query.names[0], league)
 
+    # A period can have more days than are meant.
     games: list[Row] = []
     for period in _periods(span):
-        games += [row for row in read(context, team, period) if span.contains(_day(row))]
+        games_of_period = read(context, team, period)
+        games += [row for row in games_of_period if span.contains(_day(row))]
     games.sort(key=_day)
 
     days = format_days(span.first, span.last)
@@ -84,14 +94,19 @@ def _soccer_games(context: LookupContext, team: str | None, period: str) -> list
     Without a team the server gives every match twice: keep one, from the home team's side if possible.
     """
     reply = context.ask("/sports/soccer/get_games_on_date", date=period, team_name=team)
-    games = [(_parse_game_key(key), key, game) for key, game in _records(reply)]
+    games = list(_records(reply))
     if team is None:
-        games.sort(key=lambda game: game[2].get("venue") == "Home")
-        # Of the same game the one added last stays.
-        games = list({parsed.game or key: (parsed, key, game) for parsed, key, game in games}.values())
+        # Of the two records of a game the one that is added last stays, so home sides are added last.
+        games.sort(key=lambda record: record[1].get("venue") == "Home")
+        record_by_game = {}
+        for key, game in games:
+            game_name = _parse_game_key(key).game or key
+            record_by_game[game_name] = (key, game)
+        games = list(record_by_game.values())
 
     rows: list[Row] = []
-    for parsed, _, game in games:
+    for key, game in games:
+        parsed = _parse_game_key(key)
         cells: dict[str, Cell] = {
             **dict.fromkeys(_FIRST_KEYS),
             **game,
@@ -150,7 +165,8 @@ def _records(columns: Mapping[str, Mapping[str, Any]] | None) -> Iterable[tuple[
     for column in columns.values():
         keys |= dict.fromkeys(column)
     for key in keys:
-        yield key, {name: column.get(key) for name, column in columns.items()}
+        record = {name: column.get(key) for name, column in columns.items()}
+        yield key, record
 
 
 class _GameKey(NamedTuple):
@@ -192,7 +208,9 @@ def _periods(span: DateRange) -> list[str]:
     last = span.last
     if span.is_day:
         return [first.isoformat()]
-    if first.year != last.year or (last - first).days > _MAX_DAYS_BY_MONTH:
+
+    is_long = (last - first).days > _MAX_DAYS_BY_MONTH
+    if is_long or first.year != last.year:
         return [str(year) for year in range(first.year, last.year + 1)]
     return [f"{first:%Y}-{month:02}" for month in range(first.month, last.month + 1)]
 

@@ -52,7 +52,8 @@ def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BankError(f"{path}: cannot be read: {error}") from None
-    return tuple(_example(path, domain, question, calls) for question, calls in entries.items())
+    examples = [_example(path, domain, question, calls) for question, calls in entries.items()]
+    return tuple(examples)
 
 
 def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> None:
@@ -83,6 +84,8 @@ def _example(path: Path, domain: Domain, question: str, calls: object) -> Exampl
         program = parse(calls, domain)
     except KgQueryError as error:
         raise BankError(f"{path}: {question!r}: {error}") from None
+
+    # The model learns one spelling of each call.
     canonical = render(program)
     if canonical != calls:
         raise BankError(f"{path}: {question!r}: the canonical form is\n{canonical}\nbut the file has\n{calls}")

@@ -55,11 +55,20 @@ class ExampleIndex:
     def vectors(self) -> Vectors:
         """The bank, one row per example, encoded on first use; loads the encoder."""
         if self._dense is None:
-            return _joined(self._words.encode(self._questions), self._words.encode(self._forms))
-        self._dense.warm_up()
-        return _joined(encode_with_cache(self._dense, self._questions), encode_with_cache(self._dense, self._forms))
+            questions = self._words.encode(self._questions)
+            forms = self._words.encode(self._forms)
+        else:
+            self._dense.warm_up()
+            questions = encode_with_cache(self._dense, self._questions)
+            forms = encode_with_cache(self._dense, self._forms)
+        return _joined(questions, forms)
 
-    def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
+    def nearest(
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        count: int,
+    ) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
@@ -70,11 +79,16 @@ class ExampleIndex:
 
         neighbourhoods: list[Neighbourhood] = []
         for similarity, known_domain in zip(similarities, domains, strict=True):
-            order = np.argsort(-similarity, kind="stable")
-            domain = known_domain or self._vote(similarity, order[:VOTERS])
-            of_domain = [index for index in order if self._bank[index].domain is domain]
-            examples = tuple(self._bank[index] for index in reversed(of_domain[:count]))
-            neighbourhoods.append(Neighbourhood(domain, examples, float(similarity[of_domain[0]])))
+            best_first = np.argsort(-similarity, kind="stable")
+            domain = known_domain or self._vote(similarity, best_first[:VOTERS])
+
+            # The most similar example comes last: next to the question in the prompt.
+            of_domain = [index for index in best_first if self._bank[index].domain is domain]
+            examples = [self._bank[index] for index in of_domain[:count]]
+            examples.reverse()
+
+            best_similarity = float(similarity[of_domain[0]])
+            neighbourhoods.append(Neighbourhood(domain, tuple(examples), best_similarity))
         return neighbourhoods
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -103,11 +117,14 @@ class WordVectors:
     """Unit vectors of words with TF-IDF weights from the texts of the bank; other words have no weight."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        counts: Counter[str] = Counter()
+        document_frequency: Counter[str] = Counter()
         for text in texts:
-            counts.update(set(text.lower().split()))
-        self._index_of_word = {word: index for index, word in enumerate(counts)}
-        self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
+            distinct_words = set(text.lower().split())
+            document_frequency.update(distinct_words)
+
+        self._index_of_word = {word: index for index, word in enumerate(document_frequency)}
+        weights = [log(len(texts) / frequency) + 1 for frequency in document_frequency.values()]
+        self._weights = np.array(weights, dtype=np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row per text; a text with only unknown words is all zero."""
@@ -115,10 +132,11 @@ class WordVectors:
         for row, text in enumerate(texts):
             words = text.lower().replace("?", " ").split()
             indices = [self._index_of_word[word] for word in words if word in self._index_of_word]
-            np.add.at(vectors[row], indices, self._weights[indices])
+            np.add.at(vectors[row], indices, self._weights[indices])  # adds up the weights of a repeated word
 
-        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        unit_vectors: Vectors = vectors / lengths
+        # A row of zeros stays as it is.
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit_vectors: Vectors = vectors / np.maximum(lengths, 1e-12)
         return unit_vectors
 
 
@@ -181,33 +199,45 @@ class ExampleChoice:
         _ = self._index.vectors
 
     def choose(
-        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool = True
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        *,
+        include_itself: bool = True,
     ) -> list[Neighbourhood]:
         """For each question its domain and examples.
 
-        With `own` a question of the bank may be its own example; without, as in training, it is left out.
+        With `include_itself` a question of the bank may be its own example; without, as in training, it is left out.
         """
-        neighbourhoods = self._neighbourhoods(questions, domains, own=own)
+        neighbourhoods = self._neighbourhoods(questions, domains, include_itself=include_itself)
         choices: list[Neighbourhood] = []
         for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
-            is_similar = self._fixed is None
-            candidates = neighbourhood.examples if self._fixed is None else self._fixed[neighbourhood.domain]
-            examples = [example for example in candidates if own or example.question != question]
-            if is_similar:
-                # The most similar one is the last.
-                nearest = examples[max(0, len(examples) - self._count) :]
-                choices.append(neighbourhood._replace(examples=tuple(nearest)))
-            else:
-                choices.append(Neighbourhood(neighbourhood.domain, tuple(examples[: self._count])))
+            domain = neighbourhood.domain
+            candidates = neighbourhood.examples if self._fixed is None else self._fixed[domain]
+            examples = [example for example in candidates if include_itself or example.question != question]
+
+            if self._fixed is not None:
+                first_examples = tuple(examples[: self._count])
+                choices.append(Neighbourhood(domain, first_examples))
+                continue
+
+            # The most similar one is the last.
+            start = max(0, len(examples) - self._count)
+            nearest = tuple(examples[start:])
+            choices.append(neighbourhood._replace(examples=nearest))
         return choices
 
     def _neighbourhoods(
-        self, questions: Sequence[str], domains: Sequence[Domain | None], *, own: bool
+        self,
+        questions: Sequence[str],
+        domains: Sequence[Domain | None],
+        *,
+        include_itself: bool,
     ) -> list[Neighbourhood]:
         """The similar examples, one more if the question itself may be among them; of fixed ones only the domain."""
         count = 0
         if self._fixed is None:
-            count = self._count if own else self._count + 1
+            count = self._count if include_itself else self._count + 1
 
         known_domains = [domain for domain in domains if domain is not None]
         if count == 0 and len(known_domains) == len(domains):

@@ -70,11 +70,18 @@ TYPE_WORDS = {
 }
 
 
-def write_prompt(settings: KgWriterSettings, neighbourhood: Neighbourhood, question: str) -> GenerationRequest:
+def write_prompt(
+    settings: KgWriterSettings,
+    neighbourhood: Neighbourhood,
+    question: str,
+) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
-    schema = schema_text(neighbourhood.domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    schema = ""
+    if settings.schema_in_prompt:
+        schema = schema_text(neighbourhood.domain, settings.schema_detail)
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
+
     if settings.form == "completion":
         return _completion_prompt(rules, schema, pairs, question)
     return _chat_prompt(neighbourhood.domain, rules, schema, pairs, question)
@@ -87,7 +94,13 @@ def _completion_prompt(rules: str, schema: str, pairs: str, question: str) -> Ge
     return GenerationRequest(prompt="\n\n".join(parts))
 
 
-def _chat_prompt(domain: Domain, rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:
+def _chat_prompt(
+    domain: Domain,
+    rules: str,
+    schema: str,
+    pairs: str,
+    question: str,
+) -> GenerationRequest:
     """The task, the schema with its rules, the examples and the question as one message of a chat."""
     parts = [_CHAT_TASK.format(meaning=load_schema(domain).meaning)]
     if schema:
@@ -96,8 +109,12 @@ def _chat_prompt(domain: Domain, rules: str, schema: str, pairs: str, question: 
         parts.append(f"Examples:\n{pairs}")
 
     examples = " and the examples" if pairs else ""
-    parts.append(_CHAT_ASK.format(shown=examples, question=" ".join(question.split())))
-    return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
+    one_line = " ".join(question.split())
+    parts.append(_CHAT_ASK.format(shown=examples, question=one_line))
+
+    system = Message("system", CHAT_SYSTEM)
+    user = Message("user", "\n\n".join(parts))
+    return GenerationRequest((system, user))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
@@ -128,16 +145,19 @@ def schema_text(domain: Domain, detail: str = "names") -> str:
 
 
 def _pair(question: str, calls: str) -> str:
-    return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
+    one_line = " ".join(question.split())
+    return f"Question: {one_line}\nCalls:\n{calls}"
 
 
 def _call_form(table: Table) -> str:
     """The table's name with its parameters: `get_movie(title)`."""
-    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
+    parameters = ", ".join(parameter.name for parameter in table.parameters)
+    return f"{table.name}({parameters})"
 
 
 def _table_with_key_names(schema: Schema, table: Table) -> str:
     """One line: the table's parameters and the names of its keys."""
+    # Keys that an earlier table has too are not repeated: prompts are read token by token.
     similar_table, columns = _split_columns(schema, table)
     keys: list[str] = []
     for column in columns:
@@ -181,6 +201,9 @@ def _split_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Col
     for earlier in schema.callable_tables:
         if earlier is table:
             break
-        if len(earlier.columns) >= _MIN_SHARED_KEYS and all(table.column(name) for name in earlier.columns):
-            return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
+        if len(earlier.columns) < _MIN_SHARED_KEYS:
+            continue
+        if all(table.column(name) for name in earlier.columns):
+            additional = [column for name, column in table.columns.items() if name not in earlier.columns]
+            return earlier, additional
     return None, list(table.columns.values())

@@ -8,7 +8,7 @@ from datetime import datetime
 from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
-from crag.graph.language import Call, Fault, KgQueryError, Program, Sort, parse
+from crag.graph.language import Average, Call, Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain, Table, Type, load_schema
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
@@ -38,7 +38,7 @@ class WrittenCalls:
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
     """
 
-    near: Neighbourhood
+    neighbourhood: Neighbourhood
     request: GenerationRequest
     generation: Generation
     program: Program | None
@@ -47,7 +47,7 @@ class WrittenCalls:
     @property
     def domain(self) -> Domain:
         """The domain of the tables."""
-        return self.near.domain
+        return self.neighbourhood.domain
 
     @property
     def repaired(self) -> bool:
@@ -57,13 +57,20 @@ class WrittenCalls:
     @property
     def text(self) -> str:
         """The program at the start of the model's last text, up to an empty line or the next question."""
-        return re.split("|".join(STOP), self.generation.text.strip(), maxsplit=1)[0].strip()
+        any_stop = "|".join(STOP)
+        parts = re.split(any_stop, self.generation.text.strip(), maxsplit=1)
+        return parts[0].strip()
 
 
 class CallWriter:
     """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used."""
 
-    def __init__(self, settings: KgWriterSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
+    def __init__(
+        self,
+        settings: KgWriterSettings,
+        model: LanguageModel,
+        dense: DenseEncoder | None,
+    ) -> None:
         self._settings = settings
         self._model = model
         self._choice = ExampleChoice(settings, dense)
@@ -75,7 +82,10 @@ class CallWriter:
         self._model.warm_up()
 
     def write(
-        self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0
+        self,
+        questions: Sequence[CallRequest],
+        deadline: Deadline,
+        temperature: float = 0.0,
     ) -> list[WrittenCalls]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
         Raises LanguageModelDiedError: the engine is gone.
@@ -84,15 +94,21 @@ class CallWriter:
         domains = [question.domain for question in questions]
         neighbourhoods = self._choice.choose(texts, domains)
 
-        requests = [
-            self._request(question, neighbourhood, temperature)
-            for question, neighbourhood in zip(questions, neighbourhoods, strict=True)
-        ]
+        requests: list[GenerationRequest] = []
+        for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
+            request = self._request(question, neighbourhood, temperature)
+            requests.append(request)
+
         generations = self._generate(requests, deadline)
-        first_round = [_read(*parts) for parts in zip(neighbourhoods, requests, generations, strict=True)]
+        first_round = list(map(_read, neighbourhoods, requests, generations))
         return self._repair(first_round, deadline)
 
-    def _request(self, question: CallRequest, neighbourhood: Neighbourhood, temperature: float) -> GenerationRequest:
+    def _request(
+        self,
+        question: CallRequest,
+        neighbourhood: Neighbourhood,
+        temperature: float,
+    ) -> GenerationRequest:
         grammar: str | None = None
         if self._settings.grammar:
             copies_names = neighbourhood.domain in self._settings.names_from_question
@@ -113,8 +129,13 @@ class CallWriter:
         """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         if any(request.temperature > 0 for request in requests):
             return self._model.generate(requests, deadline)
-        new_requests = [request for request in dict.fromkeys(requests) if request not in self._cache]
-        new_generations = self._model.generate(new_requests, deadline) if new_requests else []
+
+        # Each new request once.
+        distinct_requests = dict.fromkeys(requests)
+        new_requests = [request for request in distinct_requests if request not in self._cache]
+        new_generations: Sequence[Generation] = []
+        if new_requests:
+            new_generations = self._model.generate(new_requests, deadline)
         generation_of = dict(zip(new_requests, new_generations, strict=False))
 
         # A generation that failed or ran out of time is worth another try.
@@ -129,26 +150,33 @@ class CallWriter:
 
     def _repair(self, first_round: list[WrittenCalls], deadline: Deadline) -> list[WrittenCalls]:
         """Ask again for unreadable calls, if there is time. A text that the deadline cut off is not asked again."""
-        faulty = {
-            index: written
-            for index, written in enumerate(first_round)
-            if written.faults and written.generation.finish_reason != "deadline"
-        }
-        if not faulty or not self._settings.repair or deadline.expired:
+        if not self._settings.repair or deadline.expired:
             return first_round
 
-        requests = [
-            write_repair_prompt(written.request, written.text, written.faults[0]) for written in faulty.values()
-        ]
+        faulty_indices: list[int] = []
+        requests: list[GenerationRequest] = []
+        for index, written in enumerate(first_round):
+            if written.faults and written.generation.finish_reason != "deadline":
+                request = write_repair_prompt(written.request, written.text, written.faults[0])
+                faulty_indices.append(index)
+                requests.append(request)
+        if not requests:
+            return first_round
+
         generations = self._generate(requests, deadline)
         results = list(first_round)
-        for (index, first), request, generation in zip(faulty.items(), requests, generations, strict=True):
-            second = _read(first.near, request, generation)
+        for index, request, generation in zip(faulty_indices, requests, generations, strict=True):
+            first = first_round[index]
+            second = _read(first.neighbourhood, request, generation)
             results[index] = replace(second, faults=first.faults + second.faults)
         return results
 
 
-def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: Generation) -> WrittenCalls:
+def _read(
+    neighbourhood: Neighbourhood,
+    request: GenerationRequest,
+    generation: Generation,
+) -> WrittenCalls:
     """Parse what the model wrote; a text that is no program has a fault."""
     result = WrittenCalls(neighbourhood, request, generation, None)
     if generation.finish_reason == "error" or not result.text:
@@ -159,7 +187,12 @@ def _read(neighbourhood: Neighbourhood, request: GenerationRequest, generation: 
         return replace(result, faults=(error.fault,))
 
 
-def invented_dates(question: str, domain: Domain, program: Program, asked_at: datetime | None) -> list[str]:
+def invented_dates(
+    question: str,
+    domain: Domain,
+    program: Program,
+    asked_at: datetime | None,
+) -> list[str]:
     """The dates and years of a program that have no basis in the question: small models copy them from examples.
 
     A call about another day answers another question, and a day without a game would look like a false premise.
@@ -193,13 +226,13 @@ def _dates(domain: Domain, program: Program) -> list[str]:
                 if not parameter.kind.is_entity and isinstance(argument, str):
                     dates.append(argument)
 
+        if isinstance(statement, Average) or table is None:
+            continue
         # The conditions of a sort are on the table of the call before.
-        if isinstance(statement, Call | Sort) and table is not None:
-            dates += [
-                condition.value
-                for condition in statement.conditions
-                if isinstance(condition.value, str) and _is_time_key(table, condition.key)
-            ]
+        for condition in statement.conditions:
+            value = condition.value
+            if isinstance(value, str) and _is_time_key(table, condition.key):
+                dates.append(value)
     return dates
 
 
@@ -220,9 +253,12 @@ def _has_words_for(date: str, text: str) -> bool:
     if not date.isdigit() or len(date) != 4:
         return False
 
+    if _ORDINAL.search(text) is not None:
+        return True
     years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
-    is_near_year = bool(years) and min(years) - 1 <= int(date) <= max(years) + 1
-    return is_near_year or _ORDINAL.search(text) is not None
+    if not years:
+        return False
+    return min(years) - 1 <= int(date) <= max(years) + 1
 
 
 def _overlaps_any(span: DateRange, date_ranges: Sequence[DateRange]) -> bool:

@@ -67,7 +67,8 @@ def plain(text: str) -> str:
     """
     # Removing a tag can join two halves of a mark, so the text is neutralised before and after.
     without_tags = _TAG.sub("", neutralise(text))
-    return " ".join(neutralise(without_tags, references=True).split())
+    safe_text = neutralise(without_tags, references=True)
+    return " ".join(safe_text.split())
 
 
 def plain_url(url: str, max_characters: int = 200) -> str:
@@ -89,9 +90,12 @@ def clean_lines(text: str, *, english_only: bool, max_word_characters: int | Non
         text = "\n".join(english_lines)
 
     if max_word_characters is not None:
-        text = re.sub(rf"\S{{{max_word_characters + 1},}}[^\S\n]?", "", text)
+        overlong_word = rf"\S{{{max_word_characters + 1},}}[^\S\n]?"
+        text = re.sub(overlong_word, "", text)
+
+        # Lines can be empty now.
         lines = [line.strip() for line in text.split("\n")]
-        text = "\n".join(line for line in lines if line)
+        text = "\n".join(filter(None, lines))
     return text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from crag.core.contracts import PassageKind
 from crag.core.deadline import Deadline
-from crag.web.extract.pool import ExtractionPool
+from crag.web.extract.pool import Extraction, ExtractionPool
 from crag.web.page_search import PageSearch, SourceText
 from crag.web.ranking import round_robin
 
@@ -12,14 +12,25 @@ from crag.web.ranking import round_robin
 def extract_pages(searches: Sequence[PageSearch], pool: ExtractionPool, deadline: Deadline) -> None:
     """Fill in the `source_texts` of each search. Pages that could not be read leave `pages`, with an event."""
     # Every question's best page comes first, so that a short time is shared fairly.
-    pages_in_turn = round_robin([search.pages for search in searches])
-    extraction = pool.extract([page.html for _, page in pages_in_turn], deadline)
+    turns = round_robin([search.pages for search in searches])
+    pages_in_turn = [page.html for _, page in turns]
+    extraction = pool.extract(pages_in_turn, deadline)
 
     for search in searches:
-        for page in search.pages:
-            if page.html in extraction.dropped:
-                search.events.append(f"page {page.url} was dropped: {extraction.dropped[page.html]}")
+        _add_texts(search, extraction)
 
-        search.pages = [page for page in search.pages if page.html in extraction.texts]
-        for page in search.pages:
-            search.source_texts.append(SourceText(page, PassageKind.PAGE, extraction.texts[page.html]))
+
+def _add_texts(search: PageSearch, extraction: Extraction) -> None:
+    """Add the texts of a search's pages; report and remove the pages that were dropped."""
+    readable_pages = []
+    for page in search.pages:
+        if page.html in extraction.dropped:
+            reason = extraction.dropped[page.html]
+            search.events.append(f"page {page.url} was dropped: {reason}")
+            continue
+
+        text = extraction.texts[page.html]
+        search.source_texts.append(SourceText(page, PassageKind.PAGE, text))
+        readable_pages.append(page)
+
+    search.pages = readable_pages

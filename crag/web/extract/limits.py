@@ -13,11 +13,15 @@ _SCRIPT_OR_STYLE = re.compile(r"<(script|style).*?(?:</\1[^>]*+(?:>|\Z)|\Z)", re
 def cut_bytes(html: str, max_bytes: int) -> str:
     """At most `max_bytes` of UTF-8. Removes scripts and styles first, so text is cut only if necessary."""
     # A character has at most four bytes, so most pages need not be encoded.
-    if len(html) * 4 <= max_bytes or len(html.encode("utf-8")) <= max_bytes:
+    if len(html) * 4 <= max_bytes:
+        return html
+    if len(html.encode("utf-8")) <= max_bytes:
         return html
 
-    html = _SCRIPT_OR_STYLE.sub("", html[: max_bytes * 8])
-    return html.encode("utf-8")[:max_bytes].decode("utf-8", "ignore")
+    # Even the search for scripts needs a limit: pages can be of any length.
+    without_scripts = _SCRIPT_OR_STYLE.sub("", html[: max_bytes * 8])
+    cut = without_scripts.encode("utf-8")[:max_bytes]
+    return cut.decode("utf-8", "ignore")  # the cut can be inside a character
 
 
 # --- nesting depth ----------------------------------------------------------------------------------------------------
@@ -67,6 +71,7 @@ def flatten(html: str, max_depth: int) -> str:
     while (tag := _TAG.search(html, position)) is not None:
         position = tag.end()
 
+        # What has no content that could be nested: comments and void elements.
         if tag["comment"]:
             position = _find_end(_END_OF_COMMENT, html, tag.start() + 2)  # "<!-->" ends itself
             continue
@@ -74,6 +79,7 @@ def flatten(html: str, max_depth: int) -> str:
         if name in _VOID:
             continue
 
+        # Follow the open elements. Both tags of an element that is too deep are removed.
         if tag["slash"]:
             closed = _close(open_elements, name, _BARRIERS.get(name, _SCOPES))
             too_deep = closed and len(open_elements) >= max_depth
@@ -116,4 +122,6 @@ def _close(open_elements: list[str], name: str, barriers: frozenset[str]) -> boo
 def _find_end(end: re.Pattern[str], html: str, position: int) -> int:
     """The position after the next such end, or the end of the page."""
     match = end.search(html, position)
-    return match.end() if match else len(html)
+    if match is None:
+        return len(html)
+    return match.end()

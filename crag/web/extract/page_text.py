@@ -39,13 +39,16 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
         return ""
 
     # 1. Bound what the parsers read.
-    html = cut_bytes(clean(html, most=8 * MAX_BYTES), MAX_BYTES)
+    html = clean(html, most=8 * MAX_BYTES)
+    html = cut_bytes(html, MAX_BYTES)
 
     # 2. Read the text.
     if settings.method == "beautifulsoup":
-        text = visible_text(flatten(html, _LIBXML2_DEPTH))
+        html = flatten(html, _LIBXML2_DEPTH)
+        text = visible_text(html)
     else:
-        text = main_text(flatten(html, MAX_DEPTH), labelled_tables=settings.labelled_tables)
+        html = flatten(html, MAX_DEPTH)
+        text = main_text(html, labelled_tables=settings.labelled_tables)
 
     # 3. Make it safe, and bound what the later steps read.
     text = tidy(neutralise(text))[:MAX_TEXT_CHARACTERS].rstrip()
@@ -74,7 +77,11 @@ def main_text(html: str, *, labelled_tables: bool = False, shortest: int = SHORT
         return max(everything, main, key=len)
 
     # A single row may be another table's header, so a table counts as present only with all its rows.
-    lost_tables = [table for table in tables if not all(row in main for row in table.split("\n"))]
+    lost_tables = []
+    for table in tables:
+        rows = table.split("\n")
+        if not all(row in main for row in rows):
+            lost_tables.append(table)
     return "\n".join([main, *lost_tables])
 
 
@@ -83,7 +90,11 @@ def _extract_visible(tree: "HTMLTree", *, main_content: bool) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
     text: str = extract_plain_text(
-        tree, main_content=main_content, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
+        tree,
+        main_content=main_content,
+        list_bullets=False,
+        alt_texts=False,
+        skip_elements=UNSEEN_SELECTORS,
     )
     return text
 
@@ -93,8 +104,11 @@ def visible_text(html: str) -> str:
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(html, "lxml")
-    mark_hidden((soup.body or soup).select, html)
-    for tag in soup.select(", ".join(["head", *UNSEEN_SELECTORS])):
+    body = soup.body or soup
+    mark_hidden(body.select, html)
+
+    unseen = ", ".join(["head", *UNSEEN_SELECTORS])
+    for tag in soup.select(unseen):
         tag.decompose()
     table_rows_in_soup(soup)
 
@@ -102,4 +116,5 @@ def visible_text(html: str) -> str:
     for tag in soup.find_all(_BLOCKS):
         tag.insert_before(_LINE_END)
         tag.insert_after(_LINE_END)
-    return re.sub(r"\s+", " ", soup.get_text()).replace(_LINE_END, "\n")
+    text = re.sub(r"\s+", " ", soup.get_text())
+    return text.replace(_LINE_END, "\n")

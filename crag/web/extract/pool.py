@@ -45,9 +45,12 @@ class ExtractionPool:
 
     def start(self) -> None:
         """Start one worker; the others start when pages wait for them. Raises UserError: the system refuses."""
-        if self._settings.workers and self._threads is None and not self._idle_workers:
-            with self._explain_failure():
-                self._idle_workers.append(WorkerProcess(self._settings))
+        is_started = self._threads is not None or bool(self._idle_workers)
+        if not self._settings.workers or is_started:
+            return
+
+        with self._explain_failure():
+            self._idle_workers.append(WorkerProcess(self._settings))
 
     def warm_up(self) -> None:
         """Wait until a worker is ready. Raises UserError: it failed or was not ready in time."""
@@ -68,8 +71,10 @@ class ExtractionPool:
         read = partial(self._read_or_drop, deadline=deadline)
         if not self._settings.workers:
             return _collect(distinct_pages, map(read, distinct_pages))
+
         # Each call ends by the deadline, if necessary by killing the page's worker.
-        return _collect(distinct_pages, self._get_threads().map(read, distinct_pages))
+        threads = self._get_threads()
+        return _collect(distinct_pages, threads.map(read, distinct_pages))
 
     def _get_threads(self) -> ThreadPoolExecutor:
         """The threads that wait for workers, one for each. The first call waits until the first worker is ready."""

@@ -53,10 +53,12 @@ def table_rows_in_soup(soup: "BeautifulSoup") -> None:
     for table in soup.find_all("table"):
         if table.find("table") is not None:
             continue
+
         for row in table.find_all("tr"):
             cells = row.find_all(("td", "th"), recursive=False)
             if len(cells) > 1:
-                row.string = row_text(" ".join(cell.get_text(" ", strip=True).split()) for cell in cells)
+                texts = [cell.get_text(" ", strip=True) for cell in cells]
+                row.string = row_text(map(_join_words, texts))
 
 
 def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]:
@@ -68,6 +70,7 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
     for table in elements(tree, "table"):
         if table.query_selector("table") is not None:
             continue
+
         marked_rows = _read_marked_rows(table)
         rows = [_remove_marks(row) for row in marked_rows]
         if not is_data_table(rows):
@@ -89,9 +92,10 @@ def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
     rows_of_values = 0
     for row in rows:
         filled = [cell for cell in row if cell]
-        rows_of_values += len(filled) >= 2
         if any(len(cell) > _MAX_CELL_CHARACTERS for cell in filled):
             return False
+        if len(filled) >= 2:
+            rows_of_values += 1
     return rows_of_values >= 2
 
 
@@ -104,7 +108,8 @@ def row_text(cells: Iterable[str]) -> str:
     """
     row = " | ".join(cells).rstrip(" |")
     without_empty_cells = row.strip(" |")
-    return row if " | " in without_empty_cells else without_empty_cells
+    has_several_cells = " | " in without_empty_cells
+    return row if has_several_cells else without_empty_cells
 
 
 def labelled_rows(rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -118,17 +123,21 @@ def labelled_rows(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         marked_cells: list[str] = []
         for cell in marked_row:
             marked_cells.extend(_expand_span(cell))
+
         cells = [cell.replace(_HEADER_MARK, "").strip() for cell in marked_cells]
         filled = [cell for cell in cells if cell]
-        header_count = sum(cell.startswith(_HEADER_MARK) for cell in marked_cells)
+        is_header = [cell.startswith(_HEADER_MARK) for cell in marked_cells]
+        header_count = sum(is_header)
+        is_row_of_headers = header_count >= 2 and header_count >= len(filled)
+        is_label_and_value = header_count == 1 and is_header[0] and len(filled) == 2
 
         # Later rows of headers are sums, or heads of another part.
-        if header_count >= 2 and header_count >= len(filled) and not labels_are_used:
+        if is_row_of_headers and not labels_are_used:
             labels = [cell[:_MAX_LABEL_CHARACTERS] for cell in cells]
         elif labels and len(cells) == len(labels):
             labels_are_used = True
             yield _label_cells(labels, cells)
-        elif header_count == 1 and len(filled) == 2 and marked_cells[0].startswith(_HEADER_MARK):
+        elif is_label_and_value:
             yield ": ".join(filled)
         else:
             yield row_text(cells)
@@ -138,8 +147,10 @@ def _label_cells(labels: Sequence[str], cells: Sequence[str]) -> str:
     """The filled cells of a row, each after the header of its column."""
     parts = []
     for label, cell in zip(labels, cells, strict=True):
-        if cell:
-            parts.append(f"{label}: {cell}" if label else cell)
+        if not cell:
+            continue
+        labelled_cell = f"{label}: {cell}" if label else cell
+        parts.append(labelled_cell)
     return " | ".join(parts)
 
 
@@ -165,16 +176,31 @@ def _read_marked_rows(table: "ElementNode") -> list[list[str]]:
     """
     from resiliparse.extract.html2text import extract_plain_text
 
+    # Marks at the start of cells: the columns that they span, and whether they are headers.
     html = _SPANNING_TAG.sub(rf"\g<0>{_SPAN_MARK}\1{_SPAN_MARK}", table.outer_html)
     html = _HEADER_TAG.sub(rf"\g<0>{_HEADER_MARK}", html)
-    html = html.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
-    html = html.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
+
+    # Marks at the end of cells and rows; a caption is a row.
+    html = html.replace("</td>", f"{_CELL_END}</td>")
+    html = html.replace("</th>", f"{_CELL_END}</th>")
+    html = html.replace("</tr>", f"<td>{_ROW_END}</td></tr>")
+    html = html.replace("</caption>", f"{_ROW_END}</caption>")
+
     text = extract_plain_text(
-        html, preserve_formatting=False, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS
+        html,
+        preserve_formatting=False,
+        list_bullets=False,
+        alt_texts=False,
+        skip_elements=UNSEEN_SELECTORS,
     )
 
     return [_split_cells(row) for row in text.split(_ROW_END)]
 
 
 def _split_cells(row: str) -> list[str]:
-    return [" ".join(cell.split()) for cell in row.split(_CELL_END)]
+    return list(map(_join_words, row.split(_CELL_END)))
+
+
+def _join_words(text: str) -> str:
+    """The text with single blanks between its words."""
+    return " ".join(text.split())

@@ -77,6 +77,11 @@ class WorkerProcess:
         search_path = [str(REPOSITORY)]
         if os.environ.get("PYTHONPATH"):
             search_path.append(os.environ["PYTHONPATH"])
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(search_path),
+            "OMP_NUM_THREADS": "1",  # the workers share the cores
+        }
 
         with contextlib.ExitStack() as on_failure:
             # A file, not a pipe: nobody reads it while the worker lives, and a full pipe would block the worker.
@@ -90,7 +95,7 @@ class WorkerProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._stderr,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(search_path), "OMP_NUM_THREADS": "1"},
+                    env=environment,
                     start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
                 )
             on_failure.pop_all()
@@ -106,7 +111,10 @@ class WorkerProcess:
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """The text of one page. Raises TimeoutError: the worker is killed. WorkerDiedError: it ended."""
-        return self._request(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
+        # Pages can hold lone surrogates, which UTF-8 cannot encode.
+        message = html.encode("utf-8", "replace")
+        reply = self._request(message, deadline)
+        return reply.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill the worker and wait for its end; safe to call twice."""
@@ -135,9 +143,10 @@ class WorkerProcess:
         self._process.kill()  # it may still run
         status = self._process.wait()
         self._stderr.seek(0)
-        error_lines = self._stderr.read().decode("utf-8", "replace").strip().rsplit("\n", maxsplit=1)
+        error_output = self._stderr.read().decode("utf-8", "replace")
         self.close()
 
+        # The last line of a traceback is the exception.
         cause = f"the extraction worker ended with status {status}"
-        last_line = error_lines[-1].strip()
+        last_line = error_output.strip().rsplit("\n", maxsplit=1)[-1].strip()
         return f"{cause}: {last_line}" if last_line else cause

@@ -51,7 +51,7 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
 def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
     shown = CallRequest("on what date was fargo initially released?", domain=Domain.MOVIE)
     strange = CallRequest("does a tomato like its neighbours?", domain=Domain.MOVIE)
-    near, far = (each.near.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(10)))
+    near, far = (each.neighbourhood.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(10)))
     assert near is not None
     assert far is not None
     assert near > 0.99
