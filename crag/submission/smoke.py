@@ -167,7 +167,12 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
         for task, graph_options in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
             _evaluate(staged, preset, [*graph_options, *change_options], environment)
-            summary, faults = examine(staged / "results", settings, graph=bool(graph_options), stand_ins=stand_ins)
+            summary, faults = examine(
+                staged / "results",
+                settings,
+                graph=bool(graph_options),
+                stand_ins=stand_ins,
+            )
             if faults:
                 raise UserError(f"{preset} as {task}: " + "; ".join(faults))
             print(f"{preset} as {task}: {summary}", flush=True)
