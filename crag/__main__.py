@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if words[:1] == ["--version"]:
-        from crag.evaluation.signature import package_version
+        from crag.core.version import package_version
 
         sys.stdout.write(f"crag {package_version()}\n")
         return 0

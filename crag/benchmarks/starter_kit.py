@@ -48,7 +48,12 @@ class StarterKit:
         self._batch_size = settings.batch_size
         self._graph = os.environ.get(KG_VARIABLE, "").rstrip("/")
         self._model = load_language_model(settings.language_model)
-        self._encoder = load_dense_encoder(DenseEncoderSettings(model="all-minilm-l6-v2", batch_size=128))
+        self._encoder = load_dense_encoder(
+            DenseEncoderSettings(
+                model="all-minilm-l6-v2",
+                batch_size=128,
+            )
+        )
         self._model.warm_up()
         self._encoder.warm_up()
 
@@ -110,5 +115,9 @@ class StarterKit:
         return "\n".join([*facts, str(year or "")])
 
     def _ask(self, endpoint: str, query: object) -> Any:  # noqa: ANN401 - any JSON
-        reply = requests.post(f"{self._graph}{endpoint}", json={"query": str(query)}, timeout=UNHURRIED_SECONDS)
+        reply = requests.post(
+            f"{self._graph}{endpoint}",
+            json={"query": str(query)},
+            timeout=UNHURRIED_SECONDS,
+        )
         return reply.json().get("result") if query and reply.ok else None

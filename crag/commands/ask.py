@@ -67,7 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif graph:
             warn_of_silent_graph(graph)
 
-        asker = stack.enter_context(Asker(options.preset, kg_url=options.kg_url, changes=options.set))
+        asker = stack.enter_context(
+            Asker(
+                options.preset,
+                kg_url=options.kg_url,
+                changes=options.set,
+            )
+        )
         asker.read(options.pages)
         say(f"loading the models of preset {asker.settings.name} ...")
         asker.warm_up()
@@ -81,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 an error, which is printed.")
-    parser.add_argument("question", nargs="?", help="the question; without one, questions are read from the terminal")
+    parser.add_argument(
+        "question",
+        nargs="?",
+        help="the question; without one, questions are read from the terminal",
+    )
     parser.add_argument(
         "--file",
         metavar="FILE",
@@ -95,8 +105,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="read a file (HTML, plain text, PDF), a folder or a URL; can be repeated",
     )
-    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
-    parser.add_argument("--json", action="store_true", help="print the trace as JSON; several: one per line")
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="show classes, calls, facts, passages, candidates and gates",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the trace as JSON; several: one per line",
+    )
     add_graph_arguments(parser)
     parser.add_argument(
         "--time",
@@ -178,6 +196,7 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
 
 def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace, *, several: bool) -> None:
     """Ask the questions and print each answer as soon as it is there."""
+    # Questions of one time are asked together: the agent answers in batches.
     for time, group in groupby(questions, key=lambda question: options.time or question.time):
         texts = [question.text for question in group]
         for answer in asker.ask_all(texts, options.pages, time):
@@ -187,8 +206,16 @@ def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.
 
 def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
     if options.json:
-        indent = None if several else 1
-        return json.dumps(answer.trace.to_dict(), ensure_ascii=False, indent=indent, default=str) + "\n"
+        indent = None if several else 1  # one line for each of several
+        return (
+            json.dumps(
+                answer.trace.to_dict(),
+                ensure_ascii=False,
+                indent=indent,
+                default=str,
+            )
+            + "\n"
+        )
     if options.why:
         blank_line = "\n" if several else ""
         return f"{explained(answer.trace)}\n{blank_line}"
@@ -223,9 +250,11 @@ def explained(trace: Trace) -> str:
 
     lines: list[str] = []
     for title, entries in sections.items():
+        # The title stands before the first line of its section alone.
         texts = [text for text in entries if text]
         for number, text in enumerate(texts):
-            lines.append(f"{title if number == 0 else '':11}{text}")
+            column = title if number == 0 else ""
+            lines.append(f"{column:11}{text}")
     return "\n".join(lines)
 
 

@@ -125,7 +125,12 @@ def overrides_of(options: argparse.Namespace) -> list[str]:
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
     """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
     graph = parser.add_mutually_exclusive_group()
-    graph.add_argument("--kg-url", metavar="URL", type=server, help="address of a knowledge graph server")
+    graph.add_argument(
+        "--kg-url",
+        metavar="URL",
+        type=server,
+        help="address of a knowledge graph server",
+    )
     graph.add_argument(
         "--mock-kg",
         metavar="DIR",

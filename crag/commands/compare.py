@@ -150,9 +150,10 @@ def _line(name: str, difference: Difference | None, n: int) -> str:
 
 def _flip(pair: RunPair) -> Iterator[str]:
     row = pair.first
-    labels = ", ".join(str(row[field]) for field in ("domain", "question_type") if row.get(field))
-    suffix = f"  ({labels})" if labels else ""
+    labels = [str(row[field]) for field in ("domain", "question_type") if row.get(field)]
+    suffix = f"  ({', '.join(labels)})" if labels else ""
     golds = " | ".join(map(str, gold_answers(row)))
+
     yield f"  {shorten(row['query'], _WIDTH)}{suffix}"
     yield f"      expected  {shorten(golds, _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"

@@ -32,6 +32,7 @@ from crag.commands.command_line import (
 from crag.commands.ending import EXIT_INTERRUPTED
 from crag.core.files import DatasetError
 from crag.core.text import without_credentials
+from crag.core.version import package_version
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
@@ -43,11 +44,12 @@ from crag.evaluation.ray_workers import LOCAL, RayWorkers
 from crag.evaluation.report.page import write_report
 from crag.evaluation.results import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation, Terminated, stopped_in_order
-from crag.evaluation.signature import dataset_hash, package_version, preset_signature, trim_name, versions
+from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 
+PROGRAM = "crag evaluate"
 EXIT_FAILED_BATCHES = 1
 EXIT_TERMINATED = 143
 """As a shell reports SIGTERM."""
@@ -56,14 +58,18 @@ LONGEST_FOLDER = 120
 
 
 @command()
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the evaluation; returns the exit code.
+def main(
+    arguments: Sequence[str] | None = None,
+    program: str = PROGRAM,
+    description: str | None = __doc__,
+) -> int:
+    """Run the evaluation; returns the exit code. `program` and `description` are for --help: see `crag bench`.
 
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
     could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    options = parsed(words)
+    options = parsed(words, program, description)
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
@@ -83,7 +89,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         with ExitStack() as stack:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
                 options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, describe_origin(words, "crag evaluate"))
+            results = _results(options, output, describe_origin(words, PROGRAM))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
@@ -210,7 +216,9 @@ def default_folder(options: argparse.Namespace) -> Path:
     elif graph != "no":
         parts.append(graph.replace("mock:", "mock-kg-").removesuffix("-shipped"))
 
-    parts += [re.sub(r"[^\w.=,-]", "", without_credentials(line)) for line in overrides_of(options)]  # unquoted
+    for line in overrides_of(options):
+        unquoted = re.sub(r"[^\w.=,-]", "", without_credentials(line))
+        parts.append(unquoted)
 
     name = "-".join(parts)
     if len(name) > LONGEST_FOLDER:
@@ -230,19 +238,27 @@ def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
         return 0
 
     bar = "!" * 88
-    last_error = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
-    say(
-        f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
-        f"  See the fields timed_out and error in predictions.jsonl.{last_error}\n{bar}"
-    )
+    lines = [
+        "",
+        bar,
+        f"  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.",
+        "  See the fields timed_out and error in predictions.jsonl.",
+    ]
+    if results["last_error"]:
+        lines.append(f"  The last error: {results['last_error']}")
+    say("\n".join([*lines, bar]))
     return EXIT_FAILED_BATCHES
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parsed(
+    arguments: Sequence[str] | None,
+    program: str = PROGRAM,
+    description: str | None = __doc__,
+) -> argparse.Namespace:
     """The options; ends the process if they are invalid."""
     parser = parser_of(
-        "crag evaluate",
-        __doc__,
+        program,
+        description,
         "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
     )
     _add_run_options(parser)
@@ -280,8 +296,13 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("limits")
-    group.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
+    group = parser.add_argument_group("limits")  # those of the real evaluator by default
+    group.add_argument(
+        "--batch-size",
+        metavar="N",
+        type=whole(1, MAX_BATCH_SIZE),
+        help="default: the agent's",
+    )
     group.add_argument(
         "--seconds-per-query",
         metavar="S",
@@ -293,7 +314,12 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
-    group.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
+    group.add_argument(
+        "--output",
+        metavar="DIR",
+        type=folder,
+        help="default: results/DATASET-PRESET-GRAPH-CHANGES",
+    )
     existing = group.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="continue the run in DIR")
     existing.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
@@ -303,7 +329,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def _add_processes(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("processes")
     where = group.add_mutually_exclusive_group()
-    where.add_argument("--in-process", action="store_true", help="agent in this process, without limits; for debugging")
+    where.add_argument(
+        "--in-process",
+        action="store_true",
+        help="agent in this process, without limits; for debugging",
+    )
     where.add_argument(
         "--ray",
         metavar="HOST:PORT|auto",
@@ -312,12 +342,25 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         const=LOCAL,
         help="run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)",
     )
-    group.add_argument("--workers", metavar="N", type=whole(1), help="number of workers (default: one per machine)")
     group.add_argument(
-        "--worker-cpus", metavar="N", type=form(_share), default=1.0, help="CPUs per worker (default: %(default)g)"
+        "--workers",
+        metavar="N",
+        type=whole(1),
+        help="number of workers (default: one per machine)",
     )
     group.add_argument(
-        "--worker-gpus", metavar="N", type=form(_share), default=0.0, help="GPUs per worker (default: %(default)g)"
+        "--worker-cpus",
+        metavar="N",
+        type=form(_share),
+        default=1.0,
+        help="CPUs per worker (default: %(default)g)",
+    )
+    group.add_argument(
+        "--worker-gpus",
+        metavar="N",
+        type=form(_share),
+        default=0.0,
+        help="GPUs per worker (default: %(default)g)",
     )
 
 

@@ -76,9 +76,17 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "With RUN, the folders of runs, the new verdicts, results and report replace those in the folder, and what\n"
         "moved is printed. The earlier ones are kept in RUN/judged-by-JUDGE, a run that `crag compare` reads.",
     )
-    parser.add_argument("runs", metavar="RUN", nargs="*", type=Path, help="folders of finished runs to judge again")
     parser.add_argument(
-        "--overwrite", action="store_true", help="RUN: replace verdicts that are kept of the same earlier judge"
+        "runs",
+        metavar="RUN",
+        nargs="*",
+        type=Path,
+        help="folders of finished runs to judge again",
+    )
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="RUN: replace verdicts that are kept of the same earlier judge",
     )
     _add_file_options(parser.add_argument_group("a file"))
     add_judge_arguments(parser.add_argument_group("judge"))
@@ -95,16 +103,30 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _add_file_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--in", dest="source", metavar="FILE", type=Path, help="JSON lines, .csv or .tsv")
     group.add_argument(
-        "--out", dest="target", metavar="FILE", type=Path, help="JSON lines with the verdicts; -: standard output"
+        "--in",
+        dest="source",
+        metavar="FILE",
+        type=Path,
+        help="JSON lines, .csv or .tsv",
+    )
+    group.add_argument(
+        "--out",
+        dest="target",
+        metavar="FILE",
+        type=Path,
+        help="JSON lines with the verdicts; -: standard output",
     )
     group.add_argument(
         "--against",
         metavar="FIELD",
         help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, if a row has it)",
     )
-    group.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
+    group.add_argument(
+        "--by",
+        metavar="FIELD",
+        help=f"compare in groups by this field (default: {DEFAULT_GROUPS})",
+    )
     group.add_argument(
         "--whole",
         action="store_true",
@@ -163,8 +185,11 @@ def _moved(run: RejudgedRun) -> Iterator[str]:
         yield "nothing changes: these verdicts and reasons are stored already"
         return
 
-    yield metrics_headline("before", compute_metrics(verdicts_of([pair.before for pair in run.pairs])))
-    yield metrics_headline("after", compute_metrics(verdicts_of(run.rows)))
+    before_verdicts = verdicts_of([pair.before for pair in run.pairs])
+    after_verdicts = verdicts_of(run.rows)
+    yield metrics_headline("before", compute_metrics(before_verdicts))
+    yield metrics_headline("after", compute_metrics(after_verdicts))
+
     yield f"{_count(len(run.changes), 'verdict')} of {len(run.rows)} changed{_kinds(run.changes)}"
     withheld = withheld_changes(run)
     if withheld:
@@ -194,7 +219,8 @@ def _changed_question(pair: VerdictChange) -> Iterator[str]:
     yield f"      expected  {shorten(expected, WIDTH)}"
     yield f"      answer    {shorten(row['prediction'], WIDTH) or '(empty)'}"
     for title, judged in (("before", pair.before), ("after", pair.after)):
-        yield f"      {title:8}  {judged['verdict']} ({shorten(str(judged.get('reason') or 'no reason'), WIDTH)})"
+        reason = str(judged.get("reason") or "no reason")
+        yield f"      {title:8}  {judged['verdict']} ({shorten(reason, WIDTH)})"
 
 
 # --- a file -----------------------------------------------------------------------------------------------------------
@@ -268,7 +294,9 @@ def _check(options: argparse.Namespace, records: Sequence[Record]) -> None:
 
 
 def _effect_of_corrections(
-    corrections: Iterable[int], uncorrected: Sequence[Verdict], corrected: Sequence[Verdict]
+    corrections: Iterable[int],
+    uncorrected: Sequence[Verdict],
+    corrected: Sequence[Verdict],
 ) -> str:
     """How a person's verdicts changed the counts and the score; `corrections` are the indices of their rows."""
     changes = Counter(f"{uncorrected[index]} -> {corrected[index]}" for index in corrections)
@@ -281,26 +309,33 @@ def _effect_of_corrections(
 def claim_of(record: Record) -> Claim:
     """The claim in this row, without gold answers if none is known (null or blank); raises DatasetError."""
     row = record.data
-    query = _text_of(record, "query")
-    prediction = _text_of(record, "prediction")
-    golds = [_text_of(record, field) for field in GOLD_FIELDS if row.get(field) is not None]
+    query = _read_string(record, "query")
+    prediction = _read_string(record, "prediction")
     if not any(field in row for field in GOLD_FIELDS):
-        raise DatasetError(_no_text(record, "answer", "ground_truth or answer"))
+        raise DatasetError(_string_fault(record, "answer", "ground_truth or answer"))
 
-    # A blank ground truth leaves the official answer to the other field.
-    known = [gold for gold in golds if gold.strip()][:1]
+    # A blank ground truth leaves the official answer to the other field. Both are checked, even if one is enough.
+    official: list[str] = []
+    for field in GOLD_FIELDS:
+        if row.get(field) is None:
+            continue
+        gold = _read_string(record, field)
+        if gold.strip() and not official:
+            official.append(gold)
+
     alternatives = [answer for answer in alternative_answers(record) if answer.strip()]
-    return Claim(query, (*known, *alternatives), prediction)
+    return Claim(query, (*official, *alternatives), prediction)
 
 
-def _text_of(record: Record, field: str) -> str:
+def _read_string(record: Record, field: str) -> str:
     value = record.data.get(field)
     if not isinstance(value, str):
-        raise DatasetError(_no_text(record, field, field))
+        raise DatasetError(_string_fault(record, field, field))
     return value
 
 
-def _no_text(record: Record, field: str, title: str) -> str:
+def _string_fault(record: Record, field: str, title: str) -> str:
+    """Why a field is no string, perhaps because its name is misspelt."""
     misspelt = misspelt_names(record.data, [field])
     hint = "".join(f'; did you mean it by "{name}"?' for name in misspelt)
     kind = type(record.data.get(field)).__name__
@@ -323,13 +358,16 @@ def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]
     corrections: dict[int, Correction] = {}
     for place, row in read_records(path, form=CORRECTIONS):
         if row.get("verdict") not in set(Verdict):
-            raise DatasetError(f'{place}, field "verdict": expected one of {", ".join(Verdict)}')
+            allowed = ", ".join(Verdict)
+            raise DatasetError(f'{place}, field "verdict": expected one of {allowed}')
 
-        question = str(row.get("interaction_id"))
-        index = indices.get((question, row.get("occurrence", 0)))
+        interaction_id = str(row.get("interaction_id"))
+        index = indices.get((interaction_id, row.get("occurrence", 0)))
         if index is None:
-            raise DatasetError(f'{place}, field "interaction_id": no row of the judged file is {question}')
-        corrections[index] = Correction(row["verdict"], str(row.get("note") or ""))
+            raise DatasetError(f'{place}, field "interaction_id": no row of the judged file is {interaction_id}')
+
+        note = str(row.get("note") or "")
+        corrections[index] = Correction(row["verdict"], note)
     return corrections
 
 
@@ -362,8 +400,7 @@ def agreement_report(pairs: Sequence[JudgedPair]) -> str:
     scored = [pair for pair in pairs if Verdict.UNSCORED not in (pair.reference, pair.verdict)]
     two_classes = all(pair.reference != Verdict.MISSING for pair in scored)
     if two_classes:
-        wrong = Verdict.INCORRECT.value
-        scored = [pair._replace(verdict=wrong) if pair.verdict == Verdict.MISSING else pair for pair in scored]
+        scored = [_without_missing(pair) for pair in scored]
 
     groups = {"all": scored}
     for pair in sorted(scored, key=lambda pair: pair.group):
@@ -380,11 +417,21 @@ def agreement_report(pairs: Sequence[JudgedPair]) -> str:
     return "\n".join(lines)
 
 
+def _without_missing(pair: JudgedPair) -> JudgedPair:
+    if pair.verdict == Verdict.MISSING:
+        return pair._replace(verdict=Verdict.INCORRECT.value)
+    return pair
+
+
 def _agreement_line(pairs: Sequence[JudgedPair]) -> str:
     references = [pair.reference for pair in pairs]
     verdicts = [pair.verdict for pair in pairs]
-    figures = f"{len(pairs):>6}{agreement(references, verdicts):>8.3f}{cohens_kappa(references, verdicts):>8.3f}"
+    share = agreement(references, verdicts)
+    kappa = cohens_kappa(references, verdicts)
 
-    changes = Counter(f"{pair.reference}->{pair.verdict}" for pair in pairs if pair.reference != pair.verdict)
+    changes: Counter[str] = Counter()
+    for pair in pairs:
+        if pair.reference != pair.verdict:
+            changes[f"{pair.reference}->{pair.verdict}"] += 1
     listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
-    return f"{figures}   {listed or 'none'}"
+    return f"{len(pairs):>6}{share:>8.3f}{kappa:>8.3f}   {listed or 'none'}"

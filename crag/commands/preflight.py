@@ -24,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {options.root} is not a submission: it has no folder agents\n")
         return EXIT_UNUSABLE
 
-    reports = _run_checks(Subject(options.root.resolve(), options.task, options.preset), options.skip)
+    subject = Subject(options.root.resolve(), options.task, options.preset)
+    reports = _run_checks(subject, options.skip)
     print("\n".join([*map(str, reports), *_problems(reports)]))
 
     errors = sum(len(report.of(Level.ERROR)) for report in reports)
@@ -38,10 +39,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     exit_codes = "Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked."
     parser = parser_of("crag preflight", __doc__, exit_codes)
-    parser.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
-    parser.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")
-    parser.add_argument("--root", metavar="DIR", type=Path, default=Path(), help="default: this folder")
-    parser.add_argument("--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="skip these checks")
+    parser.add_argument(
+        "--task",
+        choices=sorted(CHALLENGES),
+        help="default: the one that aicrowd.json names",
+    )
+    parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="default: the active one, which the evaluator uses",
+    )
+    parser.add_argument(
+        "--root",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="default: this folder",
+    )
+    parser.add_argument(
+        "--skip",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        choices=list(CHECKS),
+        help="skip these checks",
+    )
     parser.add_argument("--list", action="store_true", help="list what each check requires")
     return parser.parse_args(arguments)
 
@@ -61,12 +83,14 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
     """Each problem once, with the places where it was found; errors first."""
     for level in (Level.ERROR, Level.WARNING):
         for report in reports:
-            places: dict[tuple[str, str], list[str]] = {}
+            locations: dict[tuple[str, str], list[str]] = {}
             for finding in report.of(level):
-                places.setdefault((finding.problem, finding.remedy), []).append(finding.place)
+                problem_locations = locations.setdefault((finding.problem, finding.remedy), [])
+                problem_locations.append(finding.place)
 
-            for (problem, remedy), found_at in places.items():
-                times = f" ({len(found_at)} times)" if len(found_at) > 1 else ""
-                distinct = list(dict.fromkeys(found_at))
+            for (problem, remedy), problem_locations in locations.items():
+                count = len(problem_locations)
+                times = f" ({count} times)" if count > 1 else ""
+                distinct = list(dict.fromkeys(problem_locations))
                 yield f"\n{level.upper()} [{report.check}] {first_few(distinct)}: {problem}{times}"
                 yield f"    -> {remedy}"

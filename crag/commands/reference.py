@@ -85,7 +85,11 @@ def _section(verb: Verb) -> Iterator[str]:
 def _parser(verb: Verb) -> argparse.ArgumentParser:
     """The parser that the command builds; the command itself does not run."""
     command = import_module(f"crag.commands.{verb.module}").main
-    leaving = patch.multiple(argparse.ArgumentParser, parse_args=_leave, parse_intermixed_args=_leave)
+    leaving = patch.multiple(
+        argparse.ArgumentParser,
+        parse_args=_leave,
+        parse_intermixed_args=_leave,
+    )
     with _default_environment(), leaving:
         try:
             command([])
@@ -101,17 +105,19 @@ def _leave(parser: argparse.ArgumentParser, *_: object) -> NoReturn:
 @contextmanager
 def _default_environment() -> Iterator[None]:
     """No variable that could change a default."""
-    ours = {name for name in os.environ if name.startswith("CRAG_")} | {"XDG_CACHE_HOME"}
     with patch.dict(os.environ):
-        for name in ours:
-            os.environ.pop(name, None)
+        for name in list(os.environ):
+            if name.startswith("CRAG_") or name == "XDG_CACHE_HOME":
+                del os.environ[name]
         yield
 
 
 def _form(action: argparse.Action) -> str:
     """An argument as it is typed: ``--limit N``, ``--mock-kg [DIR]``."""
-    if action.metavar is not None:
-        value = action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar)
+    if isinstance(action.metavar, str):
+        value = action.metavar
+    elif action.metavar is not None:  # a title for each of several values
+        value = " ".join(action.metavar)
     elif action.choices is not None:
         value = "{" + ",".join(map(str, action.choices)) + "}"
     else:

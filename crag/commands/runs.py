@@ -18,7 +18,14 @@ COLUMNS = ("run", "date", "n", "score", "low", "high", "accuracy", "hallucinatio
 def main(arguments: Sequence[str] | None = None) -> None:
     """List the runs; exit code: 0 done, 2 there is none."""
     parser = parser_of("crag runs", __doc__, "Exit code: 0 done; 2 there is no run.")
-    parser.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("results"), help="default: results")
+    parser.add_argument(
+        "folder",
+        metavar="DIR",
+        type=Path,
+        nargs="?",
+        default=Path("results"),
+        help="default: results",
+    )
     parser.add_argument("--csv", action="store_true", help="all figures as CSV on standard output")
     options = parser.parse_args(arguments)
 
@@ -53,8 +60,14 @@ def row_of(folder: Path) -> list[str]:
         return list(row.values())
 
     low, high = results["ci"]
-    shares = {"score": results["score"], "low": low, "high": high}
-    shares |= {name: results[name] for name in ("accuracy", "hallucination", "missing")}
+    shares = {
+        "score": results["score"],
+        "low": low,
+        "high": high,
+        "accuracy": results["accuracy"],
+        "hallucination": results["hallucination"],
+        "missing": results["missing"],
+    }
     row |= {name: f"{share:+.3f}" for name, share in shares.items()}
     row["n"] = str(results["n"])
     row["seconds"] = f"{results['seconds']['per_question']:.2f}"

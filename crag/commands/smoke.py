@@ -21,6 +21,10 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     """Command line; exit code 0: the preset is wired well, 2: it is not, and why."""
     parser = parser_of("crag smoke", __doc__)
     parser.add_argument("--preset", default="scripted", help="default: %(default)s, a fake model")
-    parser.add_argument("--stand-ins", action="store_true", help="small random models replace the preset's")
+    parser.add_argument(
+        "--stand-ins",
+        action="store_true",
+        help="small random models replace the preset's",
+    )
     options = parser.parse_args(arguments)
     smoke(repository, options.preset, stand_ins=options.stand_ins)

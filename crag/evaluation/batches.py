@@ -32,7 +32,8 @@ class RowKey(NamedTuple):
 
 def gold_answers(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The official answer of a row and its alternatives, without blank ones: empty if none is known."""
-    answers = [row.get("answer"), *(row.get("alt_ans") or ())]
+    alternatives = row.get("alt_ans") or ()
+    answers = (row.get("answer"), *alternatives)
     return tuple(answer for answer in answers if answer is not None and str(answer).strip())
 
 
@@ -47,7 +48,12 @@ class Question:
     @property
     def labels(self) -> dict[str, str]:
         """The labels of the row."""
-        return {name: self.row[name] for name in SLICE_FIELDS if isinstance(self.row.get(name), str)}
+        labels: dict[str, str] = {}
+        for name in SLICE_FIELDS:
+            label = self.row.get(name)
+            if isinstance(label, str):
+                labels[name] = label
+        return labels
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
@@ -73,12 +79,18 @@ def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
 
     A row without a time is asked now.
     """
-    batch: dict[str, list[Any]] = {"interaction_id": [], "query": [], "search_results": [], "query_time": []}
+    batch: dict[str, list[Any]] = {
+        "interaction_id": [],
+        "query": [],
+        "search_results": [],
+        "query_time": [],
+    }
     for question in questions:
         row = question.row
+        results = row.get("search_results", ())
         batch["interaction_id"].append(row["interaction_id"])
         batch["query"].append(row["query"])
-        batch["search_results"].append([_official_fields(result) for result in row.get("search_results", ())])
+        batch["search_results"].append([_official_fields(result) for result in results])
         batch["query_time"].append(row.get("query_time") or format_query_time())
     return batch
 

@@ -122,20 +122,17 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
     _check_slice_fields(pairs, fields)
 
     overall = _measure_differences(pairs)
-    first_signature = first.run.signature
-    second_signature = second.run.signature
+    first_verdicts = [pair.verdicts.first for pair in pairs]
+    second_verdicts = [pair.verdicts.second for pair in pairs]
     return Comparison(
-        signature_changes=[
-            (name, first_signature.get(name), second_signature.get(name))
-            for name in differing_names(first_signature, second_signature)
-        ],
+        signature_changes=_signature_changes(first.run.signature, second.run.signature),
         only_first=len(first.records) - len(pairs),
         only_second=len(second.records) - len(pairs),
         finished=(first.run.questions is not None, second.run.questions is not None),
         common=len(pairs),
         scored=overall.n,
-        first=compute_metrics([pair.verdicts.first for pair in pairs]),
-        second=compute_metrics([pair.verdicts.second for pair in pairs]),
+        first=compute_metrics(first_verdicts),
+        second=compute_metrics(second_verdicts),
         differences=overall.differences,
         flips=_find_flips(pairs),
         slices=_slice_differences(pairs, fields),
@@ -155,6 +152,11 @@ def _find_common_questions(first: SavedRun, second: SavedRun) -> list[RunPair]:
             "have no question in common: 0 of equal id and text"
         )
     return pairs
+
+
+def _signature_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Name, first and second value of what differs in two signatures."""
+    return [(name, first.get(name), second.get(name)) for name in differing_names(first, second)]
 
 
 def _check_slice_fields(pairs: Sequence[RunPair], fields: Sequence[str]) -> None:
@@ -180,8 +182,10 @@ def _find_flips(pairs: Sequence[RunPair]) -> dict[VerdictPair, list[RunPair]]:
 def _slice_differences(pairs: Sequence[RunPair], fields: Sequence[str]) -> dict[str, dict[str, SliceDifferences]]:
     slices: dict[str, dict[str, SliceDifferences]] = {}
     for field in fields:
-        for label, group in group_by_label(pairs, field, lambda pair: pair.first).items():
-            slices.setdefault(field, {})[label] = _measure_differences(group)
+        # Labels are the question's, so those of either run will do.
+        groups = group_by_label(pairs, field, lambda pair: pair.first)
+        if groups:
+            slices[field] = {label: _measure_differences(group) for label, group in groups.items()}
     return slices
 
 
@@ -206,19 +210,22 @@ def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
 
     differences: dict[str, Difference] = {}
     for name, worth in MEASURES.items():
+        # The value of each kind of pair: in the first run, in the second, and their difference, from -2 to 2.
         first = np.array([worth[kind.first] for kind in kinds])
         second = np.array([worth[kind.second] for kind in kinds])
         change = second - first
+
+        p_value = randomisation_p_value(
+            int(counts @ change),
+            ones=int(counts[abs(change) == 1].sum()),
+            twos=int(counts[abs(change) == 2].sum()),
+        )
         differences[name] = Difference(
             first=float(counts @ first / len(pairs)),
             second=float(counts @ second / len(pairs)),
             change=float(counts @ change / len(pairs)),
             ci=percentile_interval(samples @ change / len(pairs)),
-            p_value=randomisation_p_value(
-                int(counts @ change),
-                ones=int(counts[abs(change) == 1].sum()),
-                twos=int(counts[abs(change) == 2].sum()),
-            ),
+            p_value=p_value,
         )
     return differences
 
@@ -235,7 +242,8 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
     # chances[k] is the chance of S = 2k - ones - 2 * twos.
     chances = np.convolve(_fair_coin(ones), heads_of_twos)
     sums = 2 * np.arange(chances.size) - ones - 2 * twos
-    return float(min(1.0, chances[np.abs(sums) >= abs(total)].sum()))
+    is_extreme = np.abs(sums) >= abs(total)
+    return float(min(1.0, chances[is_extreme].sum()))
 
 
 def _fair_coin(tosses: int) -> list[float]:

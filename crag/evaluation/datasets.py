@@ -11,7 +11,7 @@ import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import islice
@@ -161,15 +161,20 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
         split: Leaves out rows of other splits.
     Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
-    folder = Path(path).parent
-    files = dataset_files(path)  # now, not with the first row
-    lines = _read_lines(Path(path), files, QUESTIONS)
-    records = islice(_read_split(Path(path), lines, split or Split(None)), limit)
-    return (_normalise_row(record, folder) for record in _checked_names(records))
+    source = Path(path)
+    files = dataset_files(source)  # now, not with the first row
+    lines = _read_lines(source, files, QUESTIONS)
+
+    of_split = _read_split(source, lines, split or Split(None))
+    records = _checked_names(islice(of_split, limit))
+    return (_normalise_row(record, source.parent) for record in records)
 
 
 def read_records(
-    path: str | Path, limit: int | None = None, split: Split | None = None, form: FileForm = RECORDS
+    path: str | Path,
+    limit: int | None = None,
+    split: Split | None = None,
+    form: FileForm = RECORDS,
 ) -> Iterator[Record]:
     """The JSON objects of a file with their places, in any form of `read_rows`, without checking values.
 
@@ -177,16 +182,19 @@ def read_records(
     Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
     `split`.
     """
-    files = dataset_files(path)
-    lines = _read_lines(Path(path), files, form)
-    return islice(_read_split(Path(path), lines, split or Split(None)), limit)
+    source = Path(path)
+    files = dataset_files(source)
+    lines = _read_lines(source, files, form)
+    of_split = _read_split(source, lines, split or Split(None))
+    return islice(of_split, limit)
 
 
 def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) -> Iterator[Record]:
     is_empty = True
     left_out = 0
     for place, line in lines:
-        record = Record(place, _fold_fields(place, parse_object(place, line)))
+        data = parse_object(place, line)
+        record = Record(place, _fold_fields(place, data))
         if split.holds(record):
             is_empty = False
             yield record
@@ -222,12 +230,17 @@ def dataset_files(path: str | Path) -> list[Path]:
         return [path]
 
     parts = _find_parts(path.parent, stem)
-    if not parts or (part and not path.is_file()):
-        raise DatasetError(f"{path}: {'is a folder, not a file' if path.is_dir() else 'there is no such file'}")
+    is_missing_part = part is not None and not path.is_file()
+    if not parts or is_missing_part:
+        fault = "is a folder, not a file" if path.is_dir() else "there is no such file"
+        raise DatasetError(f"{path}: {fault}")
 
-    files = [parts[number] for number in sorted(parts)]
-    if min(parts) > 1 or max(parts) - min(parts) >= len(parts):
-        raise DatasetError(f"{path}: parts are missing; found {', '.join(file.name for file in files)}")
+    # Numbers begin at 0 or 1 and have no gap.
+    numbers = sorted(parts)
+    files = [parts[number] for number in numbers]
+    if numbers[0] > 1 or numbers[-1] - numbers[0] >= len(numbers):
+        names = ", ".join(file.name for file in files)
+        raise DatasetError(f"{path}: parts are missing; found {names}")
     return files
 
 
@@ -304,19 +317,32 @@ def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -
     reader = CsvReader(text, str(source), form.fields, form.required, delimiter=delimiter)
     _check_spelling(f"{reader.place}: unknown column", reader.columns, form)
     if form.is_complete:
-        titles = [name or f"column {number} without a name" for number, name in enumerate(reader.columns, start=1)]
-        _report_ignored(source, tuple(title for title in titles if title not in form.fields))
+        _report_ignored(source, _ignored_columns(reader.columns, form))
 
     for row in reader:
-        values: dict[str, str | int | None] = {}
-        for name, cell in row.cells.items():
-            if name in _WHOLE_NUMBERS and re.fullmatch(r"\d{1,9}", cell):
-                values[name] = int(cell)
-            elif cell or name == "prediction":
-                values[name] = cell
-            elif name in _GOLD_FIELDS:
-                values[name] = None
+        values = _cell_values(row.cells)
         yield f"{source}, line {row.line}", json.dumps(values).encode()
+
+
+def _ignored_columns(columns: Sequence[str], form: FileForm) -> tuple[str, ...]:
+    ignored: list[str] = []
+    for number, name in enumerate(columns, start=1):
+        if name not in form.fields:
+            ignored.append(name or f"column {number} without a name")
+    return tuple(ignored)
+
+
+def _cell_values(cells: Mapping[str, str]) -> dict[str, str | int | None]:
+    """The cells of a row by column, with whole numbers parsed; see `_read_csv` about empty ones."""
+    values: dict[str, str | int | None] = {}
+    for name, cell in cells.items():
+        if name in _WHOLE_NUMBERS and re.fullmatch(r"\d{1,9}", cell):
+            values[name] = int(cell)
+        elif cell or name == "prediction":
+            values[name] = cell
+        elif name in _GOLD_FIELDS:
+            values[name] = None
+    return values
 
 
 @cache  # a file is read several times in a run, but one line is enough
@@ -356,9 +382,12 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
 
     folded: dict[str, Any] = {}
     for name, value in data.items():
-        known = fold_name(name)
-        target = known if known in _KNOWN else name
-        if target in folded or (target != name and target in data):
+        official_name = fold_name(name)
+        target = official_name if official_name in _KNOWN else name
+
+        # Twice: two odd spellings of one field, or an odd spelling beside the official one.
+        is_beside_official = target != name and target in data
+        if target in folded or is_beside_official:
             raise DatasetError(f'{place}: the field "{target}" occurs twice, once as {shorten_repr(name)}')
         folded[target] = value
     return folded
@@ -381,9 +410,9 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     row.pop("alternative_answers", None)
 
     if "search_results" in row:
-        results = _expect(place, "search_results", row["search_results"], list, "a list")
+        entries = _expect(place, "search_results", row["search_results"], list, "a list")
         row["search_results"] = [
-            _normalise_result(place, f"search_results[{index}]", result, folder) for index, result in enumerate(results)
+            _normalise_result(place, f"search_results[{index}]", result, folder) for index, result in enumerate(entries)
         ]
     return row
 
@@ -420,10 +449,12 @@ def alternative_answers(record: Record) -> list[str]:
     value = record.data.get(name) or []
     answers = value
     if isinstance(value, str):
+        # No JSON: `answers` stays a string and is refused below, with the value as it was.
         with suppress(json.JSONDecodeError):
             answers = json.loads(value.strip() or "[]")
 
-    if not isinstance(answers, list) or not all(isinstance(answer, str | int | float) for answer in answers):
+    is_valid = isinstance(answers, list) and all(isinstance(answer, str | int | float) for answer in answers)
+    if not is_valid:
         raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shorten_repr(value)}')
     return [clean(str(answer)) for answer in answers]
 
@@ -431,12 +462,12 @@ def alternative_answers(record: Record) -> list[str]:
 def _normalise_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
     result = dict(_expect(place, field, value, dict, "a JSON object"))
     if "page_result_file" in result:
-        name = f"{field}.page_result_file"
-        result["page_result"] = _read_page(place, name, result.pop("page_result_file"), folder)
+        file_name = result.pop("page_result_file")
+        result["page_result"] = _read_page(place, f"{field}.page_result_file", file_name, folder)
 
     for name in PAGE_FIELDS:
-        value = "" if result.get(name) is None else result[name]
-        text = _expect(place, f"{field}.{name}", value, str, "a string")
+        value = result.get(name)
+        text = "" if value is None else _expect(place, f"{field}.{name}", value, str, "a string")
         # Cleaning 50 pages of markup takes seconds; the processes that read pages do it.
         result[name] = encodable(text) if name == "page_result" else clean(text)
     return result

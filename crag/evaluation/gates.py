@@ -1,7 +1,7 @@
 """What the agent's gates cost and saved: the answers that they withheld, judged as if they had been given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.evaluation.batches import Question, gold_answers
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
@@ -12,19 +12,26 @@ Firing = dict[str, Any]
 
 
 def judged_firings(
-    judge: Judge, trim: Callable[[str], str], questions: Sequence[Question], traces: Sequence[Mapping[str, Any]]
+    judge: Judge,
+    trim: Callable[[str], str],
+    questions: Sequence[Question],
+    traces: Sequence[Mapping[str, Any]],
 ) -> list[list[Firing]]:
     """The firings in a batch's traces, one list per question, with the verdicts of the withheld answers.
 
     ``withheld_verdict`` is None if the withheld answer was not generated.
     """
+    rows = [question.row for question in questions]
     firings = [_read_firings(trace) for trace in traces]
-    judge_withheld(judge, trim, [question.row for question in questions], firings)
+    judge_withheld(judge, trim, rows, firings)
     return firings
 
 
 def judge_withheld(
-    judge: Judge, trim: Callable[[str], str], rows: Sequence[Mapping[str, Any]], firings: Sequence[Sequence[Firing]]
+    judge: Judge,
+    trim: Callable[[str], str],
+    rows: Sequence[Mapping[str, Any]],
+    firings: Sequence[Sequence[Firing]],
 ) -> None:
     """Set the verdicts of the withheld answers. `firings` are those of each row, a question with gold answers."""
     # One call of the judge for all: a language model judges many claims at once.
@@ -32,11 +39,13 @@ def judge_withheld(
     judged: list[Firing] = []
     for row, row_firings in zip(rows, firings, strict=True):
         for firing in row_firings:
-            if firing["withheld"] is not None:
+            withheld = firing["withheld"]
+            if withheld is not None:
                 judged.append(firing)
-                claims.append(Claim(row["query"], gold_answers(row), firing["withheld"]))
+                claims.append(Claim(row["query"], gold_answers(row), withheld))
 
-    for firing, judgement in zip(judged, judge_claims(judge, claims, trim), strict=True):
+    judgements = judge_claims(judge, claims, trim)
+    for firing, judgement in zip(judged, judgements, strict=True):
         firing["withheld_verdict"] = judgement.verdict.value
 
 
@@ -75,21 +84,33 @@ def gate_effects(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, An
     withheld answer is known. Two gates may close on one question, so the effects of several gates do not add up.
     """
     # A dict instead of a set: gates are listed in the order in which they first closed.
-    names = dict.fromkeys(firing["name"] for record in records for firing in record.get("gates", ()))
+    names: dict[str, None] = {}
+    for record in records:
+        for firing in record.get("gates", ()):
+            names[firing["name"]] = None
     return {name: _gate_effect(records, name) for name in names}
 
 
+class _Outcome(NamedTuple):
+    """The verdicts of the answer that a gate withheld (None: not generated) and of the final answer."""
+
+    withheld: Verdict | None
+    final: Verdict
+
+
 def _gate_effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    outcomes: list[tuple[Verdict | None, Verdict]] = []  # verdicts of the withheld answer and of the final one
+    # Questions on which the gate closed, and the number of scored ones that it did not touch.
+    outcomes: list[_Outcome] = []
     untouched = 0
     for record in records:
         final = Verdict(record["verdict"])
-        verdicts = [firing["withheld_verdict"] for firing in record.get("gates", ()) if firing["name"] == name]
-        if verdicts:
-            outcomes.append((_first_verdict(verdicts), final))
+        firings = [firing for firing in record.get("gates", ()) if firing["name"] == name]
+        if firings:
+            outcomes.append(_Outcome(_first_verdict(firings), final))
         elif final in VALUE:
             untouched += 1
 
+    # What the gate changed, where both verdicts have a value.
     changes: list[float] = []
     right_lost = 0
     wrong_saved = 0
@@ -100,22 +121,30 @@ def _gate_effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, A
         right_lost += withheld is Verdict.CORRECT and final is not Verdict.CORRECT
         wrong_saved += withheld is Verdict.INCORRECT and final is not Verdict.INCORRECT
 
+    # An untouched question is a change of 0: the effect is on the score of the whole run.
     questions = len(changes) + untouched
+    score_effect: float | None = None
+    interval: list[float] | None = None
+    if changes:
+        score_effect = sum(changes) / questions
+        interval = list(bootstrap_interval(changes + [0.0] * untouched))
+
+    withheld_verdicts = [outcome.withheld for outcome in outcomes]
     return {
         "fired": len(outcomes),
         "right_lost": right_lost,
         "wrong_saved": wrong_saved,
-        "missing": sum(withheld is Verdict.MISSING for withheld, _ in outcomes),
-        "unknown": sum(withheld is None for withheld, _ in outcomes),
+        "missing": withheld_verdicts.count(Verdict.MISSING),
+        "unknown": withheld_verdicts.count(None),
         "questions": questions,
-        "score_effect": sum(changes) / questions if changes else None,
-        "ci": list(bootstrap_interval(changes + [0.0] * untouched)) if changes else None,
+        "score_effect": score_effect,
+        "ci": interval,
     }
 
 
-def _first_verdict(verdicts: Sequence[str | None]) -> Verdict | None:
+def _first_verdict(firings: Sequence[Firing]) -> Verdict | None:
     """The first answer that the gate withheld is the one that would have been given."""
-    for verdict in verdicts:
-        if verdict is not None:
-            return Verdict(verdict)
+    for firing in firings:
+        if firing["withheld_verdict"] is not None:
+            return Verdict(firing["withheld_verdict"])
     return None

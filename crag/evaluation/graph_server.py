@@ -36,7 +36,11 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
         ) as process,
     ):
         try:
@@ -61,7 +65,11 @@ def graph_server_fault(address: str) -> str | None:
     try:
         with requests.Session() as session:
             session.trust_env = False  # an internet proxy would hide a server in the local network
-            reply = session.post(f"{address.rstrip('/')}{PROBE_PATH}", json={"query": "x"}, timeout=PROBE_SECONDS)
+            reply = session.post(
+                f"{address.rstrip('/')}{PROBE_PATH}",
+                json={"query": "x"},
+                timeout=PROBE_SECONDS,
+            )
         if not reply.ok:
             return f"status {reply.status_code} for {PROBE_PATH}"
         return None if "result" in reply.json() else 'its reply has no "result"'

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from crag.core.files import UserError
 from crag.evaluation.agent_loading import load_agent_class
@@ -40,8 +40,9 @@ class InProcessWorker(Worker):
         path = self._spec.path
         os.environ.update(self._spec.environment)
         try:
-            agent = load_agent_class(path)()
-            missing_methods = [name for name in METHODS if not callable(getattr(agent, name, None))]
+            build_agent = load_agent_class(path)
+            agent = build_agent()
+            missing_methods = _missing_methods(agent)
             size = None if missing_methods else agent.get_batch_size()
         except UserError as error:  # of our own agent: its message is enough
             raise AgentStartError(str(error)) from None
@@ -50,7 +51,7 @@ class InProcessWorker(Worker):
 
         if missing_methods:
             raise AgentStartError(f"agent {path}: it has no method {' and no '.join(missing_methods)}")
-        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
+        if not _is_batch_size(size):
             raise AgentStartError(
                 f"agent {path}: get_batch_size() must return a whole number from 1 to {MAX_BATCH_SIZE}, found {size!r}"
             )
@@ -83,8 +84,8 @@ class InProcessWorker(Worker):
             traces = getattr(self._agent, "last_traces", None)
             if not isinstance(traces, Sequence) or len(traces) != expected:
                 return []
-            plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
-            text = json.dumps(plain, default=str)
+            text = json.dumps([_as_dict(trace) for trace in traces], default=str)
+
             # Half-precision scores can be NaN, which JSON lacks: readers of the traces would fail.
             without_nan: list[dict[str, Any]] = json.loads(text, parse_constant=lambda _: None)
         except Exception as error:  # external code: its traces must not cost the answers
@@ -94,7 +95,9 @@ class InProcessWorker(Worker):
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch; `limit` is not enforced here."""
-        return replace(self.ask(batch), traces=self.traces(len(batch["query"])))
+        result = self.ask(batch)
+        traces = self.traces(len(batch["query"]))
+        return replace(result, traces=traces)
 
     def stop(self, *, in_order: bool = False) -> None:
         """Close the agent, which cannot be killed here, and take its variables and modules out of this process."""
@@ -113,8 +116,23 @@ class InProcessWorker(Worker):
         sys.path[:] = self._saved_search_path
 
 
+def _missing_methods(agent: object) -> list[str]:
+    return [name for name in METHODS if not callable(getattr(agent, name, None))]
+
+
+def _is_batch_size(value: object) -> TypeGuard[int]:
+    """A whole number from 1 to `MAX_BATCH_SIZE`; a bool is none."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_BATCH_SIZE
+
+
+def _as_dict(trace: Any) -> dict[str, Any]:  # noqa: ANN401 - another agent's trace
+    return trace.to_dict() if hasattr(trace, "to_dict") else dict(trace)
+
+
 def _is_list_of_strings(value: object, length: int) -> bool:
-    return isinstance(value, list) and len(value) == length and all(isinstance(item, str) for item in value)
+    if not isinstance(value, list) or len(value) != length:
+        return False
+    return all(isinstance(item, str) for item in value)
 
 
 def _peak_memory_mb() -> float:

@@ -64,8 +64,10 @@ def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, see
     n = correct + incorrect + missing
     divisor = max(n, 1)
 
+    # Shares in the resamples, one array per kind of verdict.
     samples = resampled_counts([correct, incorrect, missing], resamples, seed) / divisor
     accuracies, hallucinations, missing_shares = samples.T
+
     return Metrics(
         score=(2 * correct + missing) / divisor - 1 if n else 0.0,
         accuracy=correct / divisor,
@@ -106,9 +108,11 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
 
 def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
-    kinds, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    array = np.asarray(values, dtype=np.float64)
+    kinds, counts = np.unique(array, return_counts=True)
     samples = resampled_counts(counts.tolist(), resamples, seed)
-    return percentile_interval(samples @ kinds / max(len(values), 1))
+    means = samples @ kinds / max(len(values), 1)
+    return percentile_interval(means)
 
 
 def wilson_interval(right: int, count: int) -> Interval:
@@ -125,12 +129,15 @@ def wilson_interval(right: int, count: int) -> Interval:
 
 
 def group_by_label(
-    items: Iterable[Item], field: str, get_row: Callable[[Item], Mapping[str, Any]]
+    items: Iterable[Item],
+    field: str,
+    get_row: Callable[[Item], Mapping[str, Any]],
 ) -> dict[str, list[Item]]:
     """The items by their rows' labels in a field, in alphabetical order, `UNLABELLED` too; empty if no row has one."""
     groups: dict[str, list[Item]] = {}
     for item in items:
-        groups.setdefault(read_label(get_row(item), field), []).append(item)
+        label = read_label(get_row(item), field)
+        groups.setdefault(label, []).append(item)
 
     if not groups.keys() - {UNLABELLED}:
         return {}
@@ -164,7 +171,9 @@ def single_value_fields(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The fields that can define slices: those with a single value in some row, in alphabetical order."""
     names: set[str] = set()
     for row in rows:
-        names.update(name for name, value in row.items() if not isinstance(value, list | dict | None))
+        for name, value in row.items():
+            if not isinstance(value, list | dict | None):
+                names.add(name)
     return sorted(names)
 
 
@@ -182,7 +191,11 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
     if not first:
         return 0.0
 
+    # Chance agreement: both draw their verdicts independently, each from its own distribution.
     first_counts = Counter(first)
     second_counts = Counter(second)
-    chance = sum(first_counts[verdict] * second_counts[verdict] for verdict in first_counts) / len(first) ** 2
-    return 1.0 if chance == 1 else (agreement(first, second) - chance) / (1 - chance)
+    products = [count * second_counts[verdict] for verdict, count in first_counts.items()]
+    chance = sum(products) / len(first) ** 2
+    if chance == 1:
+        return 1.0
+    return (agreement(first, second) - chance) / (1 - chance)

@@ -59,7 +59,12 @@ def _command_output(*command: str) -> str:
     """The output of a command; empty if it is not installed, fails or hangs."""
     try:
         finished = subprocess.run(  # noqa: S603 - a list of arguments, no shell
-            command, capture_output=True, text=True, check=True, errors="replace", timeout=COMMAND_SECONDS
+            command,
+            capture_output=True,
+            text=True,
+            check=True,
+            errors="replace",
+            timeout=COMMAND_SECONDS,
         )
     except (OSError, subprocess.SubprocessError):
         return ""

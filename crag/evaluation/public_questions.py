@@ -11,7 +11,6 @@ import shutil
 import sys
 import tarfile
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, cast
 
@@ -28,18 +27,22 @@ POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
 CONTENTS = "https://media.githubusercontent.com/media/facebookresearch/CRAG/main/data"
 PARTS = {4: range(1, 5), 5: range(4)}
 """Version of the data -> the numbers of the parts into which task 3, with 50 pages a question, is cut."""
-FILES = {
-    (version, task): tuple(
-        f"crag_task_3_dev_v{version}.tar.bz2.part{number}" for number in numbers
-    ) if task == 3 else (f"crag_task_1_and_2_dev_v{version}.jsonl.bz2",)
-    for version, numbers in PARTS.items() for task in (1, 2, 3)
-}  # fmt: skip
+
+FILES: dict[tuple[int, int], tuple[str, ...]] = {}
 """Version and task -> its files. Tasks 1 and 2 share one."""
+for _version, _numbers in PARTS.items():
+    FILES[_version, 1] = (f"crag_task_1_and_2_dev_v{_version}.jsonl.bz2",)
+    FILES[_version, 2] = FILES[_version, 1]
+    FILES[_version, 3] = tuple(f"crag_task_3_dev_v{_version}.tar.bz2.part{number}" for number in _numbers)
+
 ARCHIVE = ".tar.bz2"
 DEFAULT_FOLDER = Path("data/crag")
 TIMEOUT = (10.0, 60.0)
 """Seconds to connect, seconds between bytes."""
 _POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>[1-9]\d{0,11})(?!\d)")
+_QUESTION_FILE = re.compile(r"[^.].*\.jsonl?(\.bz2)?")
+"""Not hidden: archives made on a Mac have a ``._`` file beside each."""
+_POINTER_BYTES = 1000
 _BLOCK = 1 << 20
 
 
@@ -47,71 +50,100 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
     """Write the question files of an archive in parts as one: bz2 streams one after another are a bz2 file.
     Raises DatasetError: the archive is damaged.
     """
-    with joined_files(questions, parts) as stream, whole_file(questions) as unfinished, unfinished.open("wb") as target:
+    with (
+        joined_files(questions, parts) as stream,
+        whole_file(questions) as unfinished,
+        unfinished.open("wb") as target,
+    ):
         try:
             with tarfile.open(fileobj=stream, mode="r|bz2") as archive:
                 for entry in archive:
-                    is_rows = re.fullmatch(r"[^.].*\.jsonl?(\.bz2)?", Path(entry.name).name)
-                    if (member := archive.extractfile(entry) if is_rows else None) is None:
-                        continue
-                    with nullcontext(target) if entry.name.endswith(".bz2") else bz2.open(target, "wb") as place:
-                        shutil.copyfileobj(member, cast("IO[bytes]", place), _BLOCK)
-                    target.write(bz2.compress(b"\n"))  # in case its last line has none
+                    _append_member(archive, entry, target)
         except tarfile.TarError as error:
             raise DatasetError(f"{parts[0]}: damaged archive, or a part is missing: {error}") from None
 
 
+def _append_member(archive: tarfile.TarFile, entry: tarfile.TarInfo, target: IO[bytes]) -> None:
+    """Append a question file of an archive as bz2; other files and folders are left out."""
+    if not _QUESTION_FILE.fullmatch(Path(entry.name).name):
+        return
+    member = archive.extractfile(entry)
+    if member is None:  # a folder of that name
+        return
+
+    if entry.name.endswith(".bz2"):
+        shutil.copyfileobj(member, target, _BLOCK)
+    else:
+        with bz2.open(target, "wb") as compressed:
+            shutil.copyfileobj(member, cast("IO[bytes]", compressed), _BLOCK)
+    target.write(bz2.compress(b"\n"))  # in case its last line has none
+
+
 def fetch(name: str, folder: Path) -> Path:
     """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
-    path, pointer = folder / name, pointer_of(name)
+    path = folder / name
+    pointer = fetch_pointer(name)
     if is_whole(path, pointer):
         sys.stdout.write(f"{path}: already here and verified\n")
         return path
+
+    # What an earlier attempt left is continued; a longer file is of another release.
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{name}.part")
     if part.is_file() and part.stat().st_size > pointer.size:
         part.unlink()
     if not part.is_file() or part.stat().st_size < pointer.size:
         _download(f"{CONTENTS}/{name}", part, pointer.size)
+
     if sha256_of(part) != pointer.sha256:
         part.unlink()
-        raise DatasetError(f"{name}: the bytes are not those of sha256 {pointer.sha256[:12]}...; run the command again")
+        digest = pointer.sha256[:12]
+        raise DatasetError(f"{name}: the bytes are not those of sha256 {digest}...; run the command again")
+
     part.replace(path)
     sys.stdout.write(f"{path}: fetched and verified\n")
     return path
 
 
-def pointer_of(name: str) -> PinnedFile:
+def fetch_pointer(name: str) -> PinnedFile:
     """Size and sha256 of a file, from its Git LFS pointer."""
     address = f"{POINTERS}/{name}"
     with _get(address) as reply:
-        found = _POINTER.search(next(_blocks(reply, address, 1000), b"").decode("latin-1"))
-    if found is None:
+        head = next(_blocks(reply, address, _POINTER_BYTES), b"")
+
+    pointer = _POINTER.search(head.decode("latin-1"))
+    if pointer is None:
         raise DatasetError(f"{address} is no longer a Git LFS pointer; see {HOME}")
-    return PinnedFile(path=name, sha256=found["sha256"], size=int(found["size"]))
+    return PinnedFile(path=name, sha256=pointer["sha256"], size=int(pointer["size"]))
 
 
 def _download(address: str, part: Path, size: int) -> None:
-    have = part.stat().st_size if part.is_file() else 0
-    with _get(address, {"Range": f"bytes={have}-"} if have else {}) as reply:
-        if have and reply.status_code != requests.codes.partial_content:
-            have = 0  # this server does not continue
-        bar = tqdm(total=size, initial=have, unit="B", unit_scale=True, desc=part.stem)
-        with bar, part.open("ab" if have else "wb") as file:
-            for block in _blocks(reply, address, size - have):
+    """Download the rest of a file after what `part` has of it."""
+    offset = part.stat().st_size if part.is_file() else 0
+    headers = {"Range": f"bytes={offset}-"} if offset else {}
+    with _get(address, headers) as reply:
+        if reply.status_code != requests.codes.partial_content:
+            offset = 0  # this server sends the whole file
+
+        bar = tqdm(total=size, initial=offset, unit="B", unit_scale=True, desc=part.stem)
+        with bar, part.open("ab" if offset else "wb") as file:
+            for block in _blocks(reply, address, size - offset):
                 file.write(block)
                 bar.update(len(block))
-    if part.stat().st_size < size:
-        raise DatasetError(f"{address} ended after {part.stat().st_size:,} of {size:,} bytes; run the command again")
+
+    received = part.stat().st_size
+    if received < size:
+        raise DatasetError(f"{address} ended after {received:,} of {size:,} bytes; run the command again")
 
 
-def _blocks(reply: requests.Response, address: str, most: int) -> Iterator[bytes]:
-    """The body in blocks, at most that many bytes: a server may send without end."""
+def _blocks(reply: requests.Response, address: str, limit: int) -> Iterator[bytes]:
+    """The body in blocks, at most `limit` bytes: a server may send without end."""
+    remaining = limit
     try:
-        for block in reply.iter_content(min(_BLOCK, most)):
-            yield block[:most]
-            most -= len(block)
-            if most <= 0:
+        for block in reply.iter_content(min(_BLOCK, limit)):
+            yield block[:remaining]
+            remaining -= len(block)
+            if remaining <= 0:
                 return
     except requests.RequestException as error:
         raise DatasetError(f"{address} was interrupted ({type(error).__name__}); run the command again") from None

@@ -69,15 +69,20 @@ class RayWorkers(Worker):
         fitting = 0
         for node in self._ray.nodes():
             resources = node["Resources"]
-            has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
-            fitting += bool(node["Alive"] and has_room)
+            has_processors = resources.get("CPU", 0) >= self.cpus
+            has_cards = resources.get("GPU", 0) >= self.gpus
+            if node["Alive"] and has_processors and has_cards:
+                fitting += 1
         return fitting
 
     def _add_worker(self) -> None:
-        actor = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)(_Worker)
         environment = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
+        # Ray's own way: a decorator with the resources of an actor, the actor, a call that returns at once.
+        with_resources = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)
+        actor = with_resources(_Worker)
         worker = actor.remote(self.spec, self.mock_kg, Path.cwd(), environment)
-        self._running[worker.build.remote()] = (worker, ())
+        build_reply = worker.build.remote()
+        self._running[build_reply] = (worker, ())
 
     def wait_until_ready(self) -> int:
         """Wait until the first agent is built; returns its batch size."""
@@ -112,7 +117,9 @@ class RayWorkers(Worker):
 
     def _ask(self, questions: Sequence[Question], seconds_per_query: float) -> None:
         worker = self._idle.pop()
-        reply = worker.answer.remote(evaluator_batch(questions), seconds_per_query * len(questions))
+        batch = evaluator_batch(questions)
+        limit = seconds_per_query * len(questions)
+        reply = worker.answer.remote(batch, limit)
         self._running[reply] = (worker, questions)
 
     def _next_reply(self) -> tuple[Sequence[Question], BatchResult | None]:
@@ -148,8 +155,9 @@ class RayWorkers(Worker):
         if self._ray is None:
             return
         if in_order:
+            closings = [worker.close.remote() for worker in self._idle]
             with suppress(self._ray.exceptions.RayError):
-                self._ray.get([worker.close.remote() for worker in self._idle], timeout=2 * CLOSE_SECONDS)
+                self._ray.get(closings, timeout=2 * CLOSE_SECONDS)
 
         ray = self._ray
         self._ray = None
@@ -178,7 +186,8 @@ def _connect(address: str) -> Any:  # noqa: ANN401 - Ray has no types
         with warnings.catch_warnings(action="ignore"):  # about a default of its next version
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (OSError, RuntimeError, ValueError) as error:
-        raise UserError(f"--ray {address}: no cluster to connect to: {' '.join(str(error).split())}") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"--ray {address}: no cluster to connect to: {reason}") from None
 
     with suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, terminate_handler)  # Ray takes it for itself
@@ -204,7 +213,8 @@ class _Worker(ProcessWorker):
         try:
             if self._mock_kg is not None:
                 address = self._graph.enter_context(mock_graph(self._mock_kg))
-                self._spec = replace(self._spec, environment={**self._spec.environment, GRAPH_VARIABLE: address})
+                environment = {**self._spec.environment, GRAPH_VARIABLE: address}
+                self._spec = replace(self._spec, environment=environment)
             return self.wait_until_ready(), versions(), socket.gethostname()
         except UserError as error:
             error.add_note(f"on {socket.gethostname()}")

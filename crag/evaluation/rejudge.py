@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crag.core.files import DatasetError, write_json, write_rows
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.gates import judge_withheld
+from crag.evaluation.gates import Firing, judge_withheld
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 from crag.evaluation.results import summarise
 from crag.evaluation.signature import trim_name
@@ -45,7 +45,8 @@ class RejudgedRun:
     @property
     def pairs(self) -> list[VerdictChange]:
         """All questions, in the order asked."""
-        return [VerdictChange(*rows) for rows in zip(self.saved.records.values(), self.rows, strict=True)]
+        earlier_rows = self.saved.records.values()
+        return [VerdictChange(before, after) for before, after in zip(earlier_rows, self.rows, strict=True)]
 
     @property
     def changes(self) -> list[VerdictChange]:
@@ -55,7 +56,9 @@ class RejudgedRun:
     @property
     def is_new(self) -> bool:
         """Whether anything differs from what is stored, even a reason."""
-        return self.signature != self.saved.run.signature or any(pair.before != pair.after for pair in self.pairs)
+        if self.signature != self.saved.run.signature:
+            return True
+        return any(pair.before != pair.after for pair in self.pairs)
 
     def save(self, *, overwrite: bool = False) -> Path:
         """Keep the earlier verdicts, then write the new ones and their results; returns the folder of the earlier ones.
@@ -106,31 +109,50 @@ def check_kept_folder(saved: SavedRun, *, overwrite: bool) -> None:
 
 def judge_again(saved: SavedRun, judge: Judge, trim: Callable[[str], str]) -> RejudgedRun:
     """Judge the answers of a run, and those that its gates withheld. Answers of failed batches stay missing."""
-    before = list(saved.records.values())
-    rows: list[Row] = [dict(row) for row in before]
+    rows: list[Row] = [dict(row) for row in saved.records.values()]
 
-    # A row of a batch that failed or ran out of time has no answer to judge.
-    answered = [row for row in rows if not (row.get("error") or row.get("timed_out"))]
-    claims = [Claim(row["query"], gold_answers(row), row["prediction"]) for row in answered]
-    for row, judgement in zip(answered, judge_claims(judge, claims, trim), strict=True):
+    answered: list[Row] = []
+    claims: list[Claim] = []
+    for row in rows:
+        # A batch that failed or ran out of time has no answers to judge.
+        if row.get("error") or row.get("timed_out"):
+            continue
+        answered.append(row)
+        claims.append(Claim(row["query"], gold_answers(row), row["prediction"]))
+
+    judgements = judge_claims(judge, claims, trim)
+    for row, judgement in zip(answered, judgements, strict=True):
         row["verdict"] = judgement.verdict.value
         row["reason"] = judgement.reason
 
-    withholding = [row for row in rows if row.get("gates")]
-    for row in withholding:
-        row["gates"] = [dict(firing) for firing in row["gates"]]
-    judge_withheld(judge, trim, withholding, [row["gates"] for row in withholding])
-
-    signature = {**saved.run.signature, "judge": f"{judge.name}@{judge.version}", "trim": trim_name()}
+    _judge_gates_again(judge, trim, rows)
+    signature = {
+        **saved.run.signature,
+        "judge": f"{judge.name}@{judge.version}",
+        "trim": trim_name(),
+    }
     return RejudgedRun(saved, signature, rows)
+
+
+def _judge_gates_again(judge: Judge, trim: Callable[[str], str], rows: Sequence[Row]) -> None:
+    """Judge the answers that gates withheld. The rows are copies; their firings are copied here before they change."""
+    gated_rows: list[Row] = []
+    firings: list[list[Firing]] = []
+    for row in rows:
+        if row.get("gates"):
+            row["gates"] = [dict(firing) for firing in row["gates"]]
+            gated_rows.append(row)
+            firings.append(row["gates"])
+    judge_withheld(judge, trim, gated_rows, firings)
 
 
 def withheld_changes(run: RejudgedRun) -> int:
     """How many answers that a gate withheld got another verdict."""
     count = 0
     for before, after in run.pairs:
-        for old, new in zip(before.get("gates", ()), after.get("gates", ()), strict=True):
-            count += old["withheld_verdict"] != new["withheld_verdict"]
+        firings = zip(before.get("gates", ()), after.get("gates", ()), strict=True)
+        for earlier, current in firings:
+            count += earlier["withheld_verdict"] != current["withheld_verdict"]
     return count
 
 
@@ -152,6 +174,8 @@ def _keep_files(saved: SavedRun) -> Path:
     """Copy the run's files with verdicts into the folder of its judge, which appears only when it is complete."""
     kept = _kept_folder(saved)
     unfinished = kept.with_name(f".unfinished-{kept.name}")
+
+    # An earlier attempt may have been interrupted; the caller has checked that `kept` may be replaced.
     for folder in (unfinished, kept):
         delete_run(folder)
         with suppress(FileNotFoundError):
@@ -159,6 +183,7 @@ def _keep_files(saved: SavedRun) -> Path:
 
     unfinished.mkdir()
     for name in _KEPT_FILES:
-        if (saved.folder / name).is_file():
-            shutil.copyfile(saved.folder / name, unfinished / name)
+        source = saved.folder / name
+        if source.is_file():
+            shutil.copyfile(source, unfinished / name)
     return unfinished.rename(kept)

@@ -20,7 +20,9 @@ LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowle
 
 
 def summarise(
-    records: Sequence[Mapping[str, Any]], measured: Mapping[str, Any], signature: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]],
+    measured: Mapping[str, Any],
+    signature: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The contents of results.json.
 
@@ -33,20 +35,21 @@ def summarise(
     the language model's.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
-    batches = {(record["batch"], record["batch_seconds"]): record for record in records}
-    metrics = compute_metrics([Verdict(record["verdict"]) for record in records])
+    by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
+    batches = by_batch.values()
+    verdicts = [Verdict(record["verdict"]) for record in records]
 
     return {
-        **asdict(metrics),
+        **asdict(compute_metrics(verdicts)),
         "slices": _slice_metrics(records),
         "gates": gate_effects(records),
         "signature": dict(signature),
-        "seconds": _summarise_seconds(records, batches.values(), measured),
+        "seconds": _summarise_seconds(records, batches, measured),
         "peak_memory_mb": measured.get("peak_memory_mb", 0.0),
-        "timeouts": sum(bool(batch["timed_out"]) for batch in batches.values()),
-        "errors": sum(_has_failed(batch) for batch in batches.values()),
-        "generations_out_of_time": _sum_counts("out_of_time", batches.values()),
-        "tokens": _sum_counts("tokens", batches.values()),
+        "timeouts": sum(bool(batch["timed_out"]) for batch in batches),
+        "errors": sum(_has_failed(batch) for batch in batches),
+        "generations_out_of_time": _sum_counts("out_of_time", batches),
+        "tokens": _sum_counts("tokens", batches),
         "last_error": _last_error(records),
         "lost": count_lost(records),
         "hedged_abstentions": sum(is_hedged(record.get("reason") or "") for record in records),
@@ -61,13 +64,16 @@ def _slice_metrics(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, 
 
 
 def _summarise_seconds(
-    records: Sequence[Mapping[str, Any]], batches: Collection[Mapping[str, Any]], measured: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]],
+    batches: Collection[Mapping[str, Any]],
+    measured: Mapping[str, Any],
 ) -> dict[str, float | None]:
     total = sum(batch["batch_seconds"] for batch in batches)
+    slowest = max((record["seconds"] for record in records), default=0.0)
     return {
         "total": round(total, 3),
         "per_question": round(total / len(records), 3) if records else 0.0,
-        "slowest_batch_per_question": round(max((record["seconds"] for record in records), default=0.0), 3),
+        "slowest_batch_per_question": round(slowest, 3),
         "startup": measured.get("startup_seconds"),
         "first_answer": measured.get("first_answer_seconds"),
     }
@@ -79,8 +85,11 @@ def _has_failed(row: Mapping[str, Any]) -> bool:
 
 
 def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
-    errors = [str(record["error"]).strip() for record in records if _has_failed(record)]
-    return _error_line(errors[-1]) if errors and errors[-1] else None
+    failed = [record for record in records if _has_failed(record)]
+    if not failed:
+        return None
+    error = str(failed[-1]["error"]).strip()
+    return _error_line(error) if error else None
 
 
 def _error_line(error: str) -> str:
@@ -105,7 +114,12 @@ def _sum_counts(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, 
 
 def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many answers were lost to what; every `Lost` has a count."""
-    return {cause.value: sum(record.get("lost") == cause for record in records) for cause in Lost}
+    counts = {cause.value: 0 for cause in Lost}
+    for record in records:
+        cause = record.get("lost")
+        if cause in counts:
+            counts[cause] += 1
+    return counts
 
 
 # --- as text ----------------------------------------------------------------------------------------------------------
@@ -117,8 +131,8 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block
     about them follows.
     """
-    rows: list[tuple[str, ...]] = [("", "score", f"{'95 % interval':^17}", "accuracy", "hallucin.", "missing", "    n")]
-    rows.append(_metrics_cells("all questions", results))
+    titles = ("", "score", f"{'95 % interval':^17}", "accuracy", "hallucin.", "missing", "    n")
+    rows: list[tuple[str, ...]] = [titles, _metrics_cells("all questions", results)]
     for field, groups in results["slices"].items():
         rows.append((field_title(field),))
         rows.extend(_metrics_cells(f"  {label}", metrics) for label, metrics in groups.items())
@@ -151,20 +165,25 @@ def _metrics_cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
 def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """The rows as lines, the first column to the left, the others to the right; a row of one cell is a title."""
     full_rows = [row for row in rows if len(row) > 1]
-    widths = [max(map(len, column)) for column in zip(*full_rows, strict=True)]
+    columns = zip(*full_rows, strict=True)
+    label_width, *cell_widths = [max(map(len, column)) for column in columns]
 
     lines: list[str] = []
     for label, *cells in rows:
-        if cells:
-            lines.append("  ".join([label.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]))
-        else:
+        if not cells:
             lines.append(label)
+            continue
+        aligned = [cell.rjust(width) for cell, width in zip(cells, cell_widths, strict=True)]
+        lines.append("  ".join([label.ljust(label_width), *aligned]))
     return lines
 
 
 def interval_text(ends: Sequence[float], n: int) -> str:
     """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
-    return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
+    if n < FEWEST:
+        return f"{'-':^17}"
+    low, high = ends
+    return f"[{low:>+7.3f},{high:>+7.3f}]"
 
 
 def metrics_headline(name: str, metrics: Metrics) -> str:
@@ -190,7 +209,8 @@ def lost_line(counts: Mapping[str, int]) -> str:
         return ""
 
     total = sum(counts.values())
-    return f"{total} {'answer' if total == 1 else 'answers'} lost: {', '.join(parts)}"
+    noun = "answer" if total == 1 else "answers"
+    return f"{total} {noun} lost: {', '.join(parts)}"
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:
@@ -203,7 +223,9 @@ def out_of_time_line(results: Mapping[str, Any]) -> str:
 def tokens_line(results: Mapping[str, Any]) -> str:
     """``tokens: 12,345 read, 678 written``; empty if none were counted."""
     tokens = results.get("tokens", {})
-    return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written" if any(tokens.values()) else ""
+    if not any(tokens.values()):
+        return ""
+    return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written"
 
 
 def results_footer(results: Mapping[str, Any], folder: Path) -> str:
@@ -229,16 +251,23 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if not gates:
         return []
 
-    kinds = ("questions", "right_lost", "wrong_saved", "missing", "unknown", "fired")
-    titles = ("n", "right lost", "wrong saved", "missing", "unknown", "closed")
-    rows: list[tuple[str, ...]] = [("gates", "effect", f"{'95 % interval':^17}", *titles)]
+    titles = {
+        "questions": "n",
+        "right_lost": "right lost",
+        "wrong_saved": "wrong saved",
+        "missing": "missing",
+        "unknown": "unknown",
+        "fired": "closed",
+    }
+    rows: list[tuple[str, ...]] = [("gates", "effect", f"{'95 % interval':^17}", *titles.values())]
     for name, counts in gates.items():
         effect = "?"
         interval = f"{'?':^17}"
         if counts["score_effect"] is not None:
             effect = f"{counts['score_effect']:+.3f}"
             interval = interval_text(counts["ci"], counts["questions"])
-        rows.append((f"  {name}", effect, interval, *(str(counts[kind]) for kind in kinds)))
+        numbers = [str(counts[kind]) for kind in titles]
+        rows.append((f"  {name}", effect, interval, *numbers))
 
     lines = ["", *_align(rows)]
     if any(counts["unknown"] for counts in gates.values()):

@@ -61,7 +61,8 @@ class Evaluation:
             self.worker.stop()
 
         self.store.finish(self._rows_read)
-        results = summarise(list(self.store.records.values()), self.store.run.measured, self.store.run.signature)
+        run = self.store.run
+        results = summarise(list(self.store.records.values()), run.measured, run.signature)
         write_json(self.store.folder / RESULTS, results, indent=2)
         return results
 
@@ -79,17 +80,23 @@ class Evaluation:
         first_batch = next(batches, None)
         records = self.store.records
         with tqdm(
-            total=total, initial=len(records), unit="question", desc="questions", disable=not self.show_progress,
+            desc="questions",
+            unit="question",
+            initial=len(records),
+            total=total,
+            disable=not self.show_progress,
             dynamic_ncols=True,
-        ) as bar:  # fmt: skip
+        ) as bar:
             if first_batch is None:
                 return
 
+            # A resumed run starts its agent only now: there is a question to ask.
             if not is_new:
                 self._start_time = time.monotonic()
                 self._wait_until_ready()
 
-            for questions, result in self.worker.answers(chain([first_batch], batches), self.seconds_per_query):
+            unanswered = chain([first_batch], batches)
+            for questions, result in self.worker.answers(unanswered, self.seconds_per_query):
                 self._finish_batch(questions, result)
                 bar.set_postfix_str(running_score(records.values()))
                 bar.update(len(questions))
@@ -121,21 +128,24 @@ class Evaluation:
         Raises DatasetError: the store has a part of a batch, as answers can depend on batch mates, or more questions
         than there are now.
         """
-        for batch in in_batches(read_rows(self.dataset, self.limit, self.split), size):
+        rows = read_rows(self.dataset, self.limit, self.split)
+        for batch in in_batches(rows, size):
             self._rows_read += len(batch)
             answered = sum(question.key in self.store.records for question in batch)
             if 0 < answered < len(batch):
+                previous_limit = batch[0].batch * size + answered
                 raise DatasetError(
-                    f"{self.store.folder}: the run to resume ended within a batch (--limit "
-                    f"{batch[0].batch * size + answered}, batches of {size}); answers can depend on batch mates, so "
-                    "its rest is not asked alone: give the same --limit, or another folder"
+                    f"{self.store.folder}: the run to resume ended within a batch (--limit {previous_limit}, "
+                    f"batches of {size}); answers can depend on batch mates, so its rest is not asked alone: "
+                    "give the same --limit, or another folder"
                 )
             if not answered:
                 yield batch
 
-        if self._rows_read < len(self.store.records):
+        saved = len(self.store.records)
+        if self._rows_read < saved:
             raise DatasetError(
-                f"{self.store.folder}: the run to resume has {len(self.store.records)} questions, more than --limit "
+                f"{self.store.folder}: the run to resume has {saved} questions, more than --limit "
                 f"{self.limit}: it cannot be cut"
             )
 
@@ -143,6 +153,7 @@ class Evaluation:
         """Judge one batch and save it."""
         self._update_measured(result)
 
+        # A failed batch has no answers, and another agent may have no traces.
         size = len(questions)
         answers = [""] * size if result.answers is None else result.answers
         traces = result.traces or [{}] * size
@@ -291,10 +302,16 @@ def _question_tokens(trace: Mapping[str, Any]) -> dict[str, int]:
 def _batch_counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
     """The batch's counts from the agent's traces, which may have none or invalid ones."""
     # Every trace of a batch has the same counts of the whole batch.
-    counts = next((trace.get(name) for trace in result.traces), None)
+    counts = result.traces[0].get(name) if result.traces else None
     if not isinstance(counts, dict):
         return {}
-    return {kind: counts[kind] for kind in kinds if type(counts.get(kind)) is int}
+
+    valid: dict[str, int] = {}
+    for kind in kinds:
+        count = counts.get(kind)
+        if type(count) is int:  # a bool is no count
+            valid[kind] = count
+    return valid
 
 
 # --- how a run is ended -----------------------------------------------------------------------------------------------

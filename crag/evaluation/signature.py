@@ -3,7 +3,6 @@
 import hashlib
 import json
 import platform
-import tomllib
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from importlib import metadata
@@ -25,7 +24,6 @@ VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 HEAD_BYTES = 64 << 20
 """What is hashed of a larger file."""
 
-PACKAGE = "crag-submission"
 _PROMPT_SOURCES = {
     "calls": ("crag/graph/writing/prompt.py", "crag/graph/writing/examples/*", "crag/graph/writing/fixed/*.toml"),
     "entities": ("crag/facts/prompt_finder.py",),
@@ -48,7 +46,8 @@ def preset_signature(settings: Settings | None) -> dict[str, str | None]:
 
 def settings_hash(settings: Settings) -> str:
     """12 hexadecimal digits that change with any setting except the description."""
-    plain = json.dumps(settings.model_dump(mode="json", exclude={"description"}), sort_keys=True)
+    values = settings.model_dump(mode="json", exclude={"description"})
+    plain = json.dumps(values, sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:12]
 
 
@@ -64,11 +63,20 @@ def prompts_signature(settings: Settings) -> str:
 
     built = _built_prompts(settings)
     for name in built:
-        for pattern in _PROMPT_SOURCES[name]:
-            for file in sorted(path for path in REPOSITORY.glob(pattern) if path.is_file()):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        for file in _prompt_files(name):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
 
-    return f"{'+'.join([*written, *built])}@{digest.hexdigest()[:12]}"
+    names = "+".join([*written, *built])
+    return f"{names}@{digest.hexdigest()[:12]}"
+
+
+def _prompt_files(name: str) -> list[Path]:
+    """The source files of a prompt built by code, pattern by pattern, each in alphabetical order."""
+    files: list[Path] = []
+    for pattern in _PROMPT_SOURCES[name]:
+        matches = sorted(REPOSITORY.glob(pattern))
+        files += filter(Path.is_file, matches)
+    return files
 
 
 def _written_prompts(settings: Settings) -> list[str]:
@@ -112,15 +120,18 @@ def trained_signature(settings: Settings, kinds: Set[str] = frozenset({"classifi
     """
     marks: dict[str, str] = {}
     for folder in needed_weights(settings).folders:
-        if folder.kind in kinds:
-            name = folder.path.name if folder.kind == "calibration" else folder.name
-            # Without names of files the path is itself the file.
-            marks[name] = _hash_files([folder.path / file for file in folder.files or ("",)])
+        if folder.kind not in kinds:
+            continue
+        # Without names of files the path is itself the file.
+        files = [folder.path / file for file in folder.files] if folder.files else [folder.path]
+        name = folder.path.name if folder.kind == "calibration" else folder.name
+        marks[name] = _hash_files(files)
     return _join_marks(marks)
 
 
 def _join_marks(marks: Mapping[str, str]) -> str | None:
-    return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
+    parts = [f"{name}@{mark}" for name, mark in sorted(marks.items())]
+    return "+".join(parts) or None
 
 
 def _hash_files(files: Sequence[Path]) -> str:
@@ -145,22 +156,14 @@ def dataset_hash(path: Path) -> str:
     with joined_files(path, files) as stream:
         if size <= WHOLE_FILE_LIMIT:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:16]  # type: ignore[arg-type]
-        return f"head-{hashlib.sha256(stream.read(HEAD_BYTES)).hexdigest()[:16]}-{size}"
-
-
-def package_version() -> str:
-    """The version in pyproject.toml, else of the installed package, ``unknown`` if only the code was copied."""
-    try:
-        return str(tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
-    except (OSError, KeyError, tomllib.TOMLDecodeError):
-        with suppress(metadata.PackageNotFoundError):
-            return metadata.version(PACKAGE)
-    return "unknown"
+        head = hashlib.sha256(stream.read(HEAD_BYTES))
+        return f"head-{head.hexdigest()[:16]}-{size}"
 
 
 def trim_name() -> str:
     """How answers are cut as by the evaluator: with Llama-2's tokenizer, else at a safe bound, which keeps less."""
-    return f"llama2-{MAX_TOKENS}" if find(TRIM_TOKENIZER).problem is None else f"bound{MAX_TOKENS}"
+    has_tokenizer = find(TRIM_TOKENIZER).problem is None
+    return f"llama2-{MAX_TOKENS}" if has_tokenizer else f"bound{MAX_TOKENS}"
 
 
 def versions() -> dict[str, str]:
@@ -174,9 +177,11 @@ def versions() -> dict[str, str]:
 
 def run_identity(signature: Mapping[str, Any]) -> dict[str, Any]:
     """What must be equal when a run is resumed: the signature without the versions."""
-    return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
+    versioned = {"python", *VERSIONED_PACKAGES}
+    return {name: value for name, value in signature.items() if name not in versioned}
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:
     """The signature as one line of ``key:value`` joined by bars, like sacrebleu's."""
-    return "|".join(f"{key}:{value}" for key, value in signature.items() if value is not None)
+    parts = [f"{key}:{value}" for key, value in signature.items() if value is not None]
+    return "|".join(parts)

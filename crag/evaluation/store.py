@@ -75,7 +75,8 @@ def row_key(record: Mapping[str, Any]) -> RowKey:
 
 def differing_names(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """The names with different values in two identities or signatures."""
-    return [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    names = {**first, **second}
+    return [name for name in names if first.get(name) != second.get(name)]
 
 
 def _read_valid_rows(path: Path, model: type[_TraceRow]) -> Iterator[dict[str, Any]]:
@@ -85,7 +86,8 @@ def _read_valid_rows(path: Path, model: type[_TraceRow]) -> Iterator[dict[str, A
             model.model_validate(record.data)
         except ValidationError as error:
             fault = error.errors()[0]
-            raise DatasetError(f'{record.place}, field "{fault["loc"][0]}": {fault["msg"]}') from None
+            field = fault["loc"][0]
+            raise DatasetError(f'{record.place}, field "{field}": {fault["msg"]}') from None
         yield record.data
 
 
@@ -114,7 +116,12 @@ class RunStore:
     """
 
     def __init__(
-        self, folder: Path, signature: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False
+        self,
+        folder: Path,
+        signature: Mapping[str, Any],
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
     ) -> None:
         self.folder = folder
         self.records: dict[RowKey, dict[str, Any]] = {}
@@ -237,5 +244,7 @@ class SavedRun:
         """The trace of each question, if any; of two the later, as the earlier was cut off from its prediction.
         Raises DatasetError: a line of traces.jsonl is not a trace.
         """
-        traces = {row_key(row): row for row in _read_valid_rows(self.folder / TRACES, _TraceRow)}
+        traces: dict[RowKey, dict[str, Any]] = {}
+        for row in _read_valid_rows(self.folder / TRACES, _TraceRow):
+            traces[row_key(row)] = row
         return {key: trace for key, trace in traces.items() if key in self.records}

@@ -193,7 +193,9 @@ def _work_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
 
 
 def _won_and_nominated(
-    wins: Sequence[AwardWin], table: AwardTable, describe: Callable[[AwardWin], str]
+    wins: Sequence[AwardWin],
+    table: AwardTable,
+    describe: Callable[[AwardWin], str],
 ) -> dict[str, list[str]]:
     won = [describe(win) for win in wins if win.won]
     nominated = [describe(win) for win in wins if not win.won]

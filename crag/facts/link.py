@@ -84,7 +84,10 @@ class Linker:
     """Finds entities by name within a domain. `levels` sets the leniency by domain; other domains need exact names."""
 
     def __init__(
-        self, entities: Iterable[Entity], levels: Mapping[str, LinkSettings], dense: DenseEncoder | None
+        self,
+        entities: Iterable[Entity],
+        levels: Mapping[str, LinkSettings],
+        dense: DenseEncoder | None,
     ) -> None:
         self._dense = dense
         self._names: dict[str, _DomainNames] = {}

@@ -67,7 +67,13 @@ class PromptFinder:
         requests: list[GenerationRequest] = []
         for position in positions:
             messages = _entity_messages(queries[position].text, str(domains[position]))
-            requests.append(GenerationRequest(messages=messages, max_tokens=self._max_new_tokens, stop=("\n",)))
+            requests.append(
+                GenerationRequest(
+                    messages=messages,
+                    max_tokens=self._max_new_tokens,
+                    stop=("\n",),
+                )
+            )
 
         replies = self._model.generate(requests, deadline)
         for position, reply in zip(positions, replies, strict=False):  # a failing model may return fewer

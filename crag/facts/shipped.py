@@ -27,7 +27,10 @@ class PublicData:
         """Load what the first batch needs."""
 
     def facts(
-        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
     ) -> list[tuple[Fact, ...]]:
         """The facts for each query, in order; none if nothing matches or time runs out.
 
@@ -63,7 +66,10 @@ class ShippedPublicData(PublicData):
         linker.warm_up()
 
     def facts(
-        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+        self,
+        queries: Sequence[Query],
+        domains: Sequence[str | None],
+        deadline: Deadline,
     ) -> list[tuple[Fact, ...]]:
         """The paragraphs for each question; raises `crag.engines.llm.LanguageModelDiedError` if the engine is dead."""
         finder, linker = self._finder_and_linker

@@ -88,7 +88,11 @@ def read_json(path: Path, form: TypeAdapter[T]) -> T:
 
 
 def read_table_rows(
-    path: Path, columns: Iterable[str] = (), known: Iterable[str] = (), *, strict: bool = False
+    path: Path,
+    columns: Iterable[str] = (),
+    known: Iterable[str] = (),
+    *,
+    strict: bool = False,
 ) -> Iterator[Row]:
     """The rows of a UTF-8 CSV file with at least these columns; raises TableError.
 

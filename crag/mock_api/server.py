@@ -66,7 +66,8 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
 def _body_field(parameter: inspect.Parameter) -> inspect.Parameter:
     """A field of the JSON body with the name, type and default of the parameter."""
     return parameter.replace(
-        annotation=Annotated[parameter.annotation, Body(embed=True)], kind=inspect.Parameter.KEYWORD_ONLY
+        annotation=Annotated[parameter.annotation, Body(embed=True)],
+        kind=inspect.Parameter.KEYWORD_ONLY,
     )
 
 
@@ -121,7 +122,12 @@ def serve(data: Path | None = None) -> Iterator[str]:
     server = server_of(load_tables(data))
 
     with listen() as listening:
-        thread = threading.Thread(target=server.run, args=([listening],), name="mock-api", daemon=True)
+        thread = threading.Thread(
+            target=server.run,
+            args=([listening],),
+            name="mock-api",
+            daemon=True,
+        )
         thread.start()
 
         try:

@@ -318,7 +318,12 @@ def build_writer(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: float) ->
 
 
 def time_rows(
-    settings: Settings, gpu_plan: GpuPlan, load: Workload, *, graph: bool, peak: Sequence[float] | None = None
+    settings: Settings,
+    gpu_plan: GpuPlan,
+    load: Workload,
+    *,
+    graph: bool,
+    peak: Sequence[float] | None = None,
 ) -> list[tuple[str, float]]:
     """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
 
@@ -348,7 +353,12 @@ def time_rows(
 
 
 def _generation_row(
-    step: str, generations: Generations, writer: Writer, read_tokens: float, scale: float, peak: Sequence[float] | None
+    step: str,
+    generations: Generations,
+    writer: Writer,
+    read_tokens: float,
+    scale: float,
+    peak: Sequence[float] | None,
 ) -> tuple[str, float]:
     """The row of one step of the language model. `scale` is the batch size over the number of measured questions."""
     all_tokens = generations.tokens * scale

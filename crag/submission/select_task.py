@@ -20,10 +20,16 @@ def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents
     active_file = root / "agents" / "active.toml"
     known = sorted(path.stem for path in presets.glob("*.toml"))
     parser = argparse.ArgumentParser(
-        prog="python -m crag.submission.select_task", description=(__doc__ or "").splitlines()[0]
+        prog="python -m crag.submission.select_task",
+        description=(__doc__ or "").splitlines()[0],
     )
     parser.add_argument("task", choices=sorted(CHALLENGES))
-    parser.add_argument("--preset", default="submission", choices=known, help="default: %(default)s")
+    parser.add_argument(
+        "--preset",
+        default="submission",
+        choices=known,
+        help="default: %(default)s",
+    )
     options = parser.parse_args(arguments)
     try:
         description = json.loads(description_file.read_text(encoding="utf-8"))

@@ -196,7 +196,11 @@ def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
     if hasattr(model, "classifier"):
         constant_(model.classifier.out_proj.bias, _CROSS_ENCODER_LOGIT)
 
-    model.save_pretrained(folder, state_dict=weights, max_shard_size=_SHARD if shape.is_language_model else "1GB")
+    model.save_pretrained(
+        folder,
+        state_dict=weights,
+        max_shard_size=_SHARD if shape.is_language_model else "1GB",
+    )
 
 
 def _copy_tokenizer(tokenizer_folder: Path, folder: Path) -> Any:  # noqa: ANN401 - transformers has many types of it
@@ -277,12 +281,21 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
 
     tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
     reply = [*tokenizer.encode(reply_of(folder.name), add_special_tokens=False), tokenizer.eos_token_id]
-    chat = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False, add_generation_prompt=True)
+    chat = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "?"}],
+        tokenize=False,
+        add_generation_prompt=True,
+    )
     template = tokenizer.encode(chat, add_special_tokens=False)[-_TEMPLATE_TOKENS:]
     reply_tokens = torch.tensor(reply)
     prompt_ending = torch.tensor([*template, *reply])
 
-    lora = LoraConfig(task_type="CAUSAL_LM", target_modules=list(_TUNED_MATRICES), r=rank, lora_alpha=2 * rank)
+    lora = LoraConfig(
+        task_type="CAUSAL_LM",
+        target_modules=list(_TUNED_MATRICES),
+        r=rank,
+        lora_alpha=2 * rank,
+    )
     base = LlamaForCausalLM.from_pretrained(base_folder, local_files_only=True, dtype=torch.float32)
     model: Any = get_peft_model(base, lora)
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -327,7 +340,12 @@ def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
     from safetensors.torch import save_file
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    adapter = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=list(_TUNED_MATRICES), task_type="CAUSAL_LM")
+    adapter = LoraConfig(
+        r=rank,
+        lora_alpha=2 * rank,
+        target_modules=list(_TUNED_MATRICES),
+        task_type="CAUSAL_LM",
+    )
     with torch.device("meta"):
         model = get_peft_model(LlamaForCausalLM(LlamaConfig.from_pretrained(base_folder)), adapter)
     adapter.save_pretrained(str(folder))

@@ -105,7 +105,12 @@ class ExampleTrial:
 
         missing = [pair for pair in pairs if pair.query not in verdicts]
         writer = self._writer_with(domain, examples)
-        for start in tqdm(range(0, len(missing), self.batch), f"{domain} {number}", disable=None, unit="batch"):
+        for start in tqdm(
+            range(0, len(missing), self.batch),
+            f"{domain} {number}",
+            disable=None,
+            unit="batch",
+        ):
             batch = missing[start : start + self.batch]
             requests = [CallRequest(pair.query, pair.query_time, domain) for pair in batch]
             written = writer.write(requests, Deadline(SECONDS_PER_QUESTION * len(batch)))
@@ -146,7 +151,11 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
 
 
 def grow(
-    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], plan: Growth, trial: ExampleTrial
+    domain: Domain,
+    pairs: Sequence[Pair],
+    pool: Sequence[Example],
+    plan: Growth,
+    trial: ExampleTrial,
 ) -> tuple[list[Example], list[dict[str, int]]]:
     """The examples of one domain, in the order of their addition, and the counts of each round."""
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance

@@ -124,7 +124,11 @@ class Configuration(StrictModel):
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser, change: str) -> None:
         """Add ``--config`` and ``--set`` for `load`, and ``--quiet``; `change` describes ``--set``."""
-        parser.add_argument("--config", required=True, help=f"{', '.join(cls.names())}, or a TOML file")
+        parser.add_argument(
+            "--config",
+            required=True,
+            help=f"{', '.join(cls.names())}, or a TOML file",
+        )
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 

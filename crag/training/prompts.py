@@ -22,7 +22,9 @@ _DATE = re.compile(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b")
 
 
 def writer_examples(
-    pairs: Sequence[Pair], writer: KgWriterSettings, dense: DenseEncoder | None
+    pairs: Sequence[Pair],
+    writer: KgWriterSettings,
+    dense: DenseEncoder | None,
 ) -> Iterator[TrainingExample]:
     """Examples for the call writer, in these settings' prompts; no question is its own example."""
     pairs = [pair for pair in pairs if names_its_dates(pair)]
@@ -70,7 +72,11 @@ class Label(TrainingExample):
 
 
 def label_examples(
-    path: Path, settings: Settings, task: str, abstaining: float, split: Split | None = None
+    path: Path,
+    settings: Settings,
+    task: str,
+    abstaining: float,
+    split: Split | None = None,
 ) -> list[TrainingExample]:
     """The rows of `crag.training.labels`, in the prompts of the preset's answerer; raises DatasetError: a row is no
     label.

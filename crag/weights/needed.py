@@ -162,7 +162,11 @@ def _parts_with_weights(preset: Mapping[str, Any]) -> Iterator[_Part]:
 
 
 def needed_folder(
-    key: str, kind: Kind, name: str, repository: Path = REPOSITORY, cache: Path | None = None
+    key: str,
+    kind: Kind,
+    name: str,
+    repository: Path = REPOSITORY,
+    cache: Path | None = None,
 ) -> NeededFolder:
     """The folder (or the file of a calibration) that the preset calls `name` at `key`; it may be missing."""
     paths: tuple[Path, ...]

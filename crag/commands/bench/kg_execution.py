@@ -16,10 +16,10 @@ It also prints for how many questions the values alone are the answer ("said", `
 """
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from statistics import fmean
 
 from crag.benchmarks.common import group_by_label, markdown_table
 from crag.benchmarks.kg_execution import (
@@ -33,32 +33,55 @@ from crag.benchmarks.kg_execution import (
 from crag.commands.command_line import command, parser_of, server
 from crag.mock_api import GraphError
 
+_READINGS = ("direct", "derived")
 _COLUMNS = ("said", "said right", "computed", "computed right")
 
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
-    parser = parser_of("crag bench kg-execution", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
-    add_graph_arguments(parser)
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    measured = [(row["domain"], compare_with_labels(row, outcome)) for row, outcome in zip(rows, outcomes, strict=True)]
+    measured: list[tuple[str, Mapping[str, bool]]] = []
+    for row, outcome in zip(rows, outcomes, strict=True):
+        measured.append((row["domain"], compare_with_labels(row, outcome)))
 
-    lines = []
+    # A line for each domain: shares of agreement, then numbers of answers.
+    lines: list[list[object]] = []
     for name, questions in group_by_label(measured, itemgetter(0)).items():
-        agreements = [agreement for _, agreement in questions]
-        shares = [fmean(agreement[reading] for agreement in agreements) for reading in ("direct", "derived")]
-        counts = [sum(agreement[column] for agreement in agreements) for column in _COLUMNS]
-        lines.append([name, len(agreements), *shares, *counts])
-    print(markdown_table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+        totals: Counter[str] = Counter()
+        for _, agreement in questions:
+            for column, holds in agreement.items():
+                totals[column] += holds
+
+        shares = [totals[reading] / len(questions) for reading in _READINGS]
+        counts = [totals[column] for column in _COLUMNS]
+        lines.append([name, len(questions), *shares, *counts])
+    print(markdown_table(["domain", "n", *_READINGS, *_COLUMNS], lines))
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag bench kg-execution", __doc__)
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="docs/results.md describes them",
+    )
+    add_graph_arguments(parser)
+    return parser.parse_args(arguments)
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `graph_server`."""
-    parser.add_argument("--data", type=Path, default=GRAPH, help="folder of graph tables (default: %(default)s)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=GRAPH,
+        help="folder of graph tables (default: %(default)s)",
+    )
     parser.add_argument("--kg-url", type=server, help="ask this server instead")

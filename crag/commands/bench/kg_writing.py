@@ -38,13 +38,7 @@ from crag.settings import KgWriterSettings, Settings, load_settings
 @command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
-    parser = parser_of("crag bench kg-writing", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="docs/results.md describes them")
-    parser.add_argument("--limit", type=whole(1), help="at most N questions, equally many per domain; default: all")
-    parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
-    add_graph_arguments(parser)
-    add_preset_arguments(parser)
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
     settings = load_settings(options.preset, options.set)
     rows = labelled_questions(options.questions)
     if options.limit:
@@ -55,13 +49,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     started = time.perf_counter()
     for batch in batches_with_progress(rows, settings.batch_size):
         requests = [_request(row, use_domain=options.use_domain) for row in batch]
-        written += writer.write(requests, Deadline(float(UNHURRIED_SECONDS * len(batch))))
+        limit = float(UNHURRIED_SECONDS * len(batch))
+        written += writer.write(requests, Deadline(limit))
     seconds = time.perf_counter() - started
 
     judged = _judge(rows, written, options)
     print(shares([row["domain"] for row in rows], judged))
     tokens = sum(calls.generation.prompt_tokens for calls in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag bench kg-writing", __doc__)
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="docs/results.md describes them",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        help="at most N questions, equally many per domain; default: all",
+    )
+    parser.add_argument(
+        "--use-domain",
+        action="store_true",
+        help="give the writer the labelled domain",
+    )
+    add_graph_arguments(parser)
+    add_preset_arguments(parser)
+    return parser.parse_args(arguments)
 
 
 def _load_writer(settings: Settings) -> CallWriter:
@@ -75,15 +94,17 @@ def _load_writer(settings: Settings) -> CallWriter:
 
 
 def _request(row: Row, *, use_domain: bool) -> CallRequest:
-    return CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if use_domain else None)
+    domain = Domain(row["domain"]) if use_domain else None
+    return CallRequest(row["query"], row["query_time"], domain)
 
 
 def _judge(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
     """Run what was written and compare it with the labels."""
-    tasks = [
-        row | {"domain": str(calls.domain), "calls": [render(calls.program or Program())]}
-        for row, calls in zip(rows, written, strict=True)
-    ]
+    tasks: list[Row] = []
+    for row, calls in zip(rows, written, strict=True):
+        lines = render(calls.program or Program())  # an unreadable output runs nothing
+        tasks.append(row | {"domain": str(calls.domain), "calls": [lines]})
+
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(tasks, address)
     return [_verdicts(*triple) for triple in zip(rows, written, outcomes, strict=True)]

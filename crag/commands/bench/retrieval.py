@@ -14,7 +14,7 @@ extraction workers, one question at a time.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -22,7 +22,7 @@ from crag.benchmarks.common import markdown_table
 from crag.benchmarks.retrieval import PLACES, measure_retrieval, questions
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError
-from crag.settings import load_settings
+from crag.settings import Settings, load_settings
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -31,27 +31,46 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("crag bench retrieval", __doc__)
-    parser.add_argument("--dataset", type=Path, nargs="+", default=[DEFAULT_DATASET], metavar="FILE")
-    parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
+    parser.add_argument(
+        "--dataset",
+        type=Path,
+        nargs="+",
+        default=[DEFAULT_DATASET],
+        metavar="FILE",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        help="at most N questions of each file, spread over it",
+    )
     add_preset_arguments(parser)
     words = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(words)
 
-    if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
-        again = [sys.executable, "-m", "crag", "bench", "retrieval", *words]
-        os.execve(sys.executable, again, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
+    # Libraries read these variables when they are imported, so this process is replaced by one that has them.
+    if not _ONE_THREAD.items() <= os.environ.items():
+        program = [sys.executable, "-m", "crag", "bench", "retrieval", *words]
+        environment = {**os.environ, **_ONE_THREAD}
+        os.execve(sys.executable, program, environment)  # noqa: S606 - this program again
 
     settings = load_settings(options.preset, options.set)
-    rows: list[list[object]] = []
-    for path in options.dataset:
-        measured = measure_retrieval(settings, questions(path, options.limit))
-        recalls = [question.found for question in measured if question.found is not None]
-        if not recalls:
-            raise DatasetError(f"{path}: no question has pages and a measurable answer")
-
-        shares = [fmean(recall[place] for recall in recalls) for place in PLACES]
-        seconds = fmean(question.seconds for question in measured)
-        kit_seconds = fmean(question.kit_seconds for question in measured)
-        title = f"{path.name} ({len(recalls)} of {len(measured)})"
-        rows.append([title, *shares, seconds, f"{kit_seconds / seconds:.1f}"])
+    rows = [_measure_file(settings, path, options.limit) for path in options.dataset]
     print(markdown_table(["answer found in", *PLACES, "seconds", "times faster"], rows))
+
+
+def _measure_file(settings: Settings, path: Path, limit: int | None) -> list[object]:
+    """A row of the table: recall, over the questions with a measurable answer, and seconds, over all."""
+    measured = measure_retrieval(settings, questions(path, limit))
+    recalls = [question.found for question in measured if question.found is not None]
+    if not recalls:
+        raise DatasetError(f"{path}: no question has pages and a measurable answer")
+
+    shares = [_mean_recall(recalls, stage) for stage in PLACES]
+    seconds = fmean(question.seconds for question in measured)
+    kit_seconds = fmean(question.kit_seconds for question in measured)
+    title = f"{path.name} ({len(recalls)} of {len(measured)})"
+    return [title, *shares, seconds, f"{kit_seconds / seconds:.1f}"]
+
+
+def _mean_recall(recalls: Sequence[Mapping[str, bool]], stage: str) -> float:
+    return fmean(recall[stage] for recall in recalls)

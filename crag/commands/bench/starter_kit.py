@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from crag.commands.evaluate import main as evaluate
 
+PROGRAM = "crag bench starter-kit"
 AGENT = "crag.benchmarks.starter_kit:StarterKit"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate the baseline. Exit codes are those of `crag evaluate`."""
-    return evaluate(["--agent", AGENT, *(arguments or ())])
+    return evaluate(["--agent", AGENT, *(arguments or ())], PROGRAM, __doc__)

@@ -14,6 +14,7 @@ shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for t
 T4, by the ratio of arithmetic and of bandwidth: too many where the host limits writing. The encoders do not run.
 """
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,14 +27,7 @@ from crag.settings import load_settings
 @command(ModuleNotFoundError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line. Exit code: 0 it fits, 1 it does not, 2 a file, preset or vLLM cannot be used."""
-    parser = parser_of("crag bench t4-plan", __doc__)
-    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
-    add_preset_arguments(parser, "submission")
-    parser.add_argument("--run", choices=("full", "small"), help="also run the language model, in this size")
-    parser.add_argument("--peak", type=number(0.1), nargs=2, metavar=("TFLOPS", "GB/S"), help="of its cards, added up")
-    parser.add_argument("--training", action="store_true", help="the memory of training db3's adapters instead")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
     if options.training:
         return report_training(options.set)
 
@@ -42,3 +36,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if settings.knowledge_graph is not None:
         settings = load_settings(options.preset, [*changes, *EVERY_STEP_OF_THE_GRAPH])
     return report(settings, options)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag bench t4-plan", __doc__)
+    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    add_preset_arguments(parser, "submission")
+    parser.add_argument(
+        "--run",
+        choices=("full", "small"),
+        help="also run the language model, in this size",
+    )
+    parser.add_argument(
+        "--peak",
+        type=number(0.1),
+        nargs=2,
+        metavar=("TFLOPS", "GB/S"),
+        help="of its cards, added up",
+    )
+    parser.add_argument(
+        "--training",
+        action="store_true",
+        help="the memory of training db3's adapters instead",
+    )
+    return parser.parse_args(arguments)

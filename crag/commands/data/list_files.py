@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
-from crag.evaluation.public_questions import DEFAULT_FOLDER, FILES, HOME, pointer_of
+from crag.evaluation.public_questions import DEFAULT_FOLDER, FILES, HOME, fetch_pointer
 
 
 @command()
@@ -15,12 +15,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"The public CRAG questions of {HOME}.",
         "Exit code: 0 done; 2 not reachable.",
     )
-    parser.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
+    parser.add_argument(
+        "--to",
+        metavar="DIR",
+        type=Path,
+        default=DEFAULT_FOLDER,
+        help="default: %(default)s",
+    )
     folder = parser.parse_args(arguments).to
 
     for (version, task), names in FILES.items():
         for name in names:
-            pointer = pointer_of(name)
+            pointer = fetch_pointer(name)
             path = folder / name
             is_here = path.is_file() and path.stat().st_size == pointer.size
             state = f"in {folder}" if is_here else "not here"

@@ -1,5 +1,6 @@
 """Make a folder of tables for the key public_data.tables of a preset, from the files that db3 used."""
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,15 +11,7 @@ from crag.facts import TableError, build_companies, build_films, build_grammys, 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the tables. Exit code: 0 done, 2 a file cannot be used, or none is given."""
-    parser = parser_of("crag data tables", __doc__)
-    parser.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
-    parser.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
-    parser.add_argument("--companies", type=Path, metavar="JSON", help="market capitalisation, EPS and P/E by ticker")
-    parser.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
-    parser.add_argument("--films", type=Path, metavar="CSV", help='movies_metadata.csv of "The Movies Dataset"')
-    parser.add_argument("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     rows: dict[str, int] = {}
     if options.oscars:
@@ -34,3 +27,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     counts = ", ".join(f"{count} rows of {name}" for name, count in rows.items())
     print(f"{options.out}: {counts}")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag data tables", __doc__)
+    parser.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
+    parser.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
+    parser.add_argument(
+        "--companies",
+        type=Path,
+        metavar="JSON",
+        help="market capitalisation, EPS and P/E by ticker",
+    )
+    parser.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
+    parser.add_argument(
+        "--films",
+        type=Path,
+        metavar="CSV",
+        help='movies_metadata.csv of "The Movies Dataset"',
+    )
+    parser.add_argument(
+        "--credits",
+        type=Path,
+        metavar="CSV",
+        help="its credits.csv: directors and actors",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the folder to write",
+    )
+    return parser.parse_args(arguments)

@@ -15,10 +15,23 @@ from crag.mock_api.tables import GraphError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
     parser = argparse.ArgumentParser(
-        prog="crag graph import", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="crag graph import",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/ ...")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        metavar="OFFICIAL_FOLDER",
+        help="the folder cragkg, with open/ ...",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="new folder for the tables",
+    )
     parser.add_argument("--partial", action="store_true", help="import although files are missing")
     options = parser.parse_args(arguments)
 

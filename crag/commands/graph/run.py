@@ -1,15 +1,17 @@
 """Run calls of the call language against a knowledge graph, and print their results as JSON."""
 
+import argparse
 import json
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from crag.commands.command_line import command, form, moment, number, parser_of, server
 from crag.core.deadline import Deadline
 from crag.core.queries import TIME_FORMS, parse_query_time
 from crag.graph.client import KgClient
 from crag.graph.executor import Executor, Task
-from crag.graph.results import Status
+from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
 from crag.settings import KG_VARIABLE
 
@@ -20,31 +22,51 @@ _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run calls. Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."""
-    exit_codes = "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."
-    parser = parser_of("crag graph run", __doc__, exit_codes)
-    parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
-    parser.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
-    parser.add_argument("--kg-url", type=server, default=os.environ.get(KG_VARIABLE), help=f"default: ${KG_VARIABLE}")
-    parser.add_argument("--query-time", type=form(moment), metavar="TIME", help=f"{TIME_FORMS}; default: now")
-    parser.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
-    options = parser.parse_args(arguments)
-    if not options.kg_url:
-        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
+    options = _parse(arguments)
 
     query_time = parse_query_time(options.query_time) if options.query_time else None
     task = Task(Domain(options.domain), options.calls, query_time)
     with KgClient(options.kg_url) as client:
-        outcome = Executor(client).run_batch([task], Deadline(options.seconds))[0]
+        (outcome,) = Executor(client).run_batch([task], Deadline(options.seconds))
 
-    statements = [
-        {
-            "call": result.call,
-            "status": str(result.status),
-            "values": list(result.values),
-            "text": result.text,
-            "explanation": list(result.explanation),
-        }
-        for result in outcome.results
-    ]
-    print(json.dumps({"statements": statements, "http_calls": outcome.calls}, ensure_ascii=False, indent=1))
+    report = {
+        "statements": [_statement(result) for result in outcome.results],
+        "http_calls": outcome.calls,
+    }
+    print(json.dumps(report, ensure_ascii=False, indent=1))
     return max((_EXIT[result.status] for result in outcome.results), default=0)
+
+
+def _statement(result: Result) -> dict[str, Any]:
+    return {
+        "call": result.call,
+        "status": str(result.status),
+        "values": list(result.values),
+        "text": result.text,
+        "explanation": list(result.explanation),
+    }
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    exit_codes = "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."
+    parser = parser_of("crag graph run", __doc__, exit_codes)
+    parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
+    parser.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
+    parser.add_argument(
+        "--kg-url",
+        type=server,
+        default=os.environ.get(KG_VARIABLE),
+        help=f"default: ${KG_VARIABLE}",
+    )
+    parser.add_argument(
+        "--query-time",
+        type=form(moment),
+        metavar="TIME",
+        help=f"{TIME_FORMS}; default: now",
+    )
+    parser.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
+
+    options = parser.parse_args(arguments)
+    if not options.kg_url:
+        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
+    return options

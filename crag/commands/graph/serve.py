@@ -19,10 +19,15 @@ from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Exit code: 1 if the server could not start."""
     parser = argparse.ArgumentParser(
-        prog="crag graph serve", description="The CRAG mock API over a graph of JSON tables."
+        prog="crag graph serve",
+        description="The CRAG mock API over a graph of JSON tables.",
     )
     parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
-    parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--host",
+        default=LOOPBACK,
+        help="address to listen on (default: %(default)s)",
+    )
     parser.add_argument(
         "--data",
         type=Path,

@@ -1,5 +1,6 @@
 """Write the calls for the questions of a file, as the preset's call writer does."""
 
+import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,19 +27,14 @@ from crag.settings import KgWriterSettings, Settings, load_settings
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
-    parser = parser_of("crag inspect calls", __doc__)
-    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
-    existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
-    existing.add_argument("--overwrite", action="store_true", help="replace --out")
-    add_preset_arguments(parser)
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     settings = load_settings(options.preset, overrides_of(options))
-    if options.out.exists() and not (options.resume or options.overwrite):
+    may_replace = options.resume or options.overwrite
+    if options.out.exists() and not may_replace:
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
+
+    # The whole file is read before a model is loaded: a wrong row is reported at once.
     records = [with_query_time(record) for record in read_records(options.source, options.limit)]
     requests = [_request(record) for record in records]
     done = _already_done(options.out, records) if options.resume else []
@@ -47,11 +43,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
 
     writer = _load_writer(settings)
-    for batch in batches_with_progress(list(zip(records, requests, strict=True)), settings.batch_size, len(done)):
+    questions = list(zip(records, requests, strict=True))
+    for batch in batches_with_progress(questions, settings.batch_size, len(done)):
         deadline = Deadline(len(batch) * settings.deadline.seconds_per_query)
         written = writer.write([request for _, request in batch], deadline)
-        rows = [record.data | _fields(calls) for (record, _), calls in zip(batch, written, strict=True)]
+
+        rows: list[dict[str, Any]] = []
+        for (record, _), calls in zip(batch, written, strict=True):
+            rows.append(record.data | _fields(calls))
         append_rows(options.out, rows)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag inspect calls", __doc__)
+    parser.add_argument(
+        "--in",
+        dest="source",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="JSON lines with `query`",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="JSON lines, compressed if it ends with .bz2",
+    )
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep the rows of --out and continue after them",
+    )
+    existing.add_argument("--overwrite", action="store_true", help="replace --out")
+    add_preset_arguments(parser)
+    return parser.parse_args(arguments)
 
 
 def _load_writer(settings: Settings) -> CallWriter:
@@ -78,12 +106,13 @@ def _fields(written: WrittenCalls) -> dict[str, Any]:
 
 
 def _request(record: Record) -> CallRequest:
-    query = record.data.get("query")
-    query_time = record.data.get("query_time", "")
-    return CallRequest(_string(record, "query", query), _string(record, "query_time", query_time), None)
+    query = _read_string(record, "query")
+    query_time = _read_string(record, "query_time", default="")
+    return CallRequest(query, query_time, domain=None)
 
 
-def _string(record: Record, field: str, value: object) -> str:
+def _read_string(record: Record, field: str, default: str | None = None) -> str:
+    value = record.data.get(field, default)
     if not isinstance(value, str):
         raise DatasetError(f'{record.place}: field "{field}" must be a string, found {value!r}')
     return value
@@ -94,7 +123,9 @@ def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]
     done: list[dict[str, Any]] = []
     with suppress(DatasetError):
         for earlier, record in zip(read_records(path), records, strict=False):
-            if earlier.data.get("query") != record.data["query"] or "calls" not in earlier.data:
+            row = earlier.data
+            is_same_question = row.get("query") == record.data["query"]
+            if not is_same_question or "calls" not in row:
                 break
-            done.append(earlier.data)
+            done.append(row)
     return done

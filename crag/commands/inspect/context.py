@@ -3,12 +3,14 @@
 A line of the file is a JSON object: interaction_id, context, passages, events, seconds.
 """
 
+import argparse
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.core.contracts import Passage
 from crag.core.deadline import BatchClock
 from crag.core.files import write_rows
 from crag.core.progress import batches_with_progress
@@ -25,12 +27,7 @@ Row = dict[str, Any]
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
-    parser = parser_of("crag inspect context", __doc__)
-    parser.add_argument("--dataset", metavar="FILE", type=Path, required=True, help="questions with pages")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
-    parser.add_argument("--limit", type=whole(1), help="maximum number of questions")
-    add_preset_arguments(parser)
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     settings = load_settings(options.preset, options.set)
     rows = list(read_rows(options.dataset, options.limit))
@@ -40,6 +37,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_rows(options.out, _all_contexts(settings, web, rows))
     finally:
         web.close()
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag inspect context", __doc__)
+    parser.add_argument(
+        "--dataset",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="questions with pages",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="JSON lines, compressed if it ends with .bz2",
+    )
+    parser.add_argument("--limit", type=whole(1), help="maximum number of questions")
+    add_preset_arguments(parser)
+    return parser.parse_args(arguments)
 
 
 def load_web_path(settings: Settings) -> WebPath:
@@ -59,9 +76,14 @@ def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iter
 
 def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
     """The records of one batch; `seconds` is each question's share of the batch's time."""
-    queries = parse_batch({key: [row.get(key, []) for row in rows] for key in BATCH_KEYS})
+    batch: dict[str, list[Any]] = {}
+    for key in BATCH_KEYS:
+        batch[key] = [row.get(key, []) for row in rows]
+    queries = parse_batch(batch)
+
     times = settings.deadline
-    clock = BatchClock(len(rows) * times.seconds_per_query, times.reserve_seconds, times.shares())
+    limit = len(rows) * times.seconds_per_query
+    clock = BatchClock(limit, times.reserve_seconds, times.shares())
 
     started = time.perf_counter()
     evidences = web.prepare(queries, clock)
@@ -71,9 +93,11 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
         yield {
             "interaction_id": query.interaction_id,
             "context": evidence.context,
-            "passages": [
-                {"text": passage.text, "url": passage.url, "score": passage.score} for passage in evidence.passages
-            ],
+            "passages": [_passage_fields(passage) for passage in evidence.passages],
             "events": list(evidence.events),
             "seconds": round(seconds, 3),
         }
+
+
+def _passage_fields(passage: Passage) -> dict[str, Any]:
+    return {"text": passage.text, "url": passage.url, "score": passage.score}

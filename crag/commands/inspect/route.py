@@ -1,5 +1,6 @@
 """Classify the questions of a file: every row gets "route", the classes of its question."""
 
+import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,12 +29,7 @@ SECONDS_PER_BATCH = 600.0
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the classes; the exit code is 0 only if every row was processed."""
-    parser = parser_of("crag inspect route", __doc__)
-    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
-    parser.add_argument("--limit", type=whole(1), help="maximum number of rows")
-    add_preset_arguments(parser, "cpu")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     records = read_records(options.source, options.limit)
     settings = load_settings(options.preset, options.set)
@@ -57,10 +53,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say(f"{options.out}: {count} rows, {milliseconds:.1f} ms per question")
 
 
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag inspect route", __doc__)
+    parser.add_argument(
+        "--in",
+        dest="source",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="JSON lines with `query`",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="JSON lines, compressed if it ends with .bz2",
+    )
+    parser.add_argument("--limit", type=whole(1), help="maximum number of rows")
+    add_preset_arguments(parser, "cpu")
+    return parser.parse_args(arguments)
+
+
 def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]") -> Iterator[dict[str, Any]]:
     """The rows with their routes; reads as it writes, because the file may be larger than memory."""
     while batch := list(islice(records, BATCH_SIZE)):
-        routes = router.route([_query(record) for record in batch], Deadline(SECONDS_PER_BATCH))
+        queries = [_query(record) for record in batch]
+        routes = router.route(queries, Deadline(SECONDS_PER_BATCH))
         for record, route in zip(batch, routes, strict=True):
             yield {**record.data, "route": route.to_dict()}
         bar.update(len(batch))

@@ -20,8 +20,18 @@ from crag.weights.preset_files import available_presets, read_preset
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; returns the exit code."""
     parser = parser_of("crag models stand-in", __doc__)
-    parser.add_argument("preset", metavar="PRESET", help=f"{', '.join(available_presets())}, or a preset's file")
-    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder for the models, one folder each")
+    parser.add_argument(
+        "preset",
+        metavar="PRESET",
+        help=f"{', '.join(available_presets())}, or a preset's file",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder for the models, one folder each",
+    )
     options = parser.parse_args(arguments)
     preset = read_preset(options.preset)
     if preset is None:

@@ -59,7 +59,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="db3",
         help="configuration of crag train lora (default: db3)",
     )
-    parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
+    parser.add_argument(
+        "--base-preset",
+        metavar="P",
+        help="preset or TOML file that the adapter is for",
+    )
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -68,12 +72,40 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="change a key of the preset in all steps: device=cuda:0",
     )
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="questions with calls")
-    parser.add_argument("--graph", type=Path, metavar="DIR", help="folder of the graph tables they were labelled on")
-    parser.add_argument("--pages", type=Path, metavar="FILE", help="web_answerer: questions with their pages")
-    parser.add_argument("--work", type=Path, help="folder for the steps (default: results/training/CONFIG/NAME)")
-    parser.add_argument("--out", type=Path, help="the adapter's folder (default: models/adapters/CONFIG/NAME)")
-    parser.add_argument("--dry-run", action="store_true", help="show the commands that are left to do")
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        default=QUESTIONS,
+        metavar="FILE",
+        help="questions with calls",
+    )
+    parser.add_argument(
+        "--graph",
+        type=Path,
+        metavar="DIR",
+        help="folder of the graph tables they were labelled on",
+    )
+    parser.add_argument(
+        "--pages",
+        type=Path,
+        metavar="FILE",
+        help="web_answerer: questions with their pages",
+    )
+    parser.add_argument(
+        "--work",
+        type=Path,
+        help="folder for the steps (default: results/training/CONFIG/NAME)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the adapter's folder (default: models/adapters/CONFIG/NAME)",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show the commands that are left to do",
+    )
     return parser.parse_intermixed_args(arguments)
 
 

@@ -6,6 +6,7 @@ question, for `crag.training.folds`), source, answer and alt_ans. pairs/run_card
 `crag train label-calls` makes the labelled questions that --questions reads: see its --help.
 """
 
+import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,13 +21,7 @@ from crag.training.files import RunCard, check_data_file, file_hash
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file. Exit code: 0 complete, 2 an input is missing or wrong."""
-    parser = parser_of("crag train api-pairs", __doc__)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    add_graph_argument(parser)
-    add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
-    parser.add_argument("--out", type=Path, required=True, help="the file to write")
-    options = parser.parse_args(arguments)
+    options = _parse(arguments)
 
     card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
@@ -45,3 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options.split.report()
     print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of("crag train api-pairs", __doc__)
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        default=QUESTIONS,
+        help="labelled real questions (%(default)s)",
+    )
+    add_graph_argument(parser)
+    add_split_argument(parser)
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
+    parser.add_argument("--out", type=Path, required=True, help="the file to write")
+    return parser.parse_args(arguments)

@@ -17,16 +17,17 @@ for new kinds of questions; without calls, all rows of a question.
 
 import argparse
 from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
-from crag.evaluation.judge import JUDGE_NAMES, make_judge
+from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
-from crag.training.calibrate import asked_questions, read_finished_questions
+from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions
 from crag.training.files import RunCard
 from crag.weights.needed import CALIBRATIONS
 
@@ -50,8 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)
 
+    # All runs are read before any is judged: a wrong folder is reported before a judge costs money.
     runs = [read_finished_questions(folder, options.split) for folder in options.runs]
-    questions = [question for run in runs for question in asked_questions(run, judge, set(options.without))]
+    questions: list[AskedQuestion] = []
+    for run in runs:
+        questions += asked_questions(run, judge, set(options.without))
+
     try:
         fitted = calibrate(questions, FOLDS, SEED)
     except NothingLearnedError as error:
@@ -60,17 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
 
     metrics = figures(fitted.questions)
-    trained_on = {
-        "runs": [signature_line(RunFile.read(folder).signature) for folder in options.runs],
-        "judge": f"{judge.name}@{judge.version}",
-        "asked": len(questions),
-        "different_questions": len({question.interaction_id for question in questions}),
-        "false_premises": sum(question.invalid for question in questions),
-        "answers": sum(len(question.candidates) for question in questions),
-        "right_answers": sum(candidate.right for question in questions for candidate in question.candidates),
-        "licence": LICENCE,
+    provenance = {
+        "trained_on": _describe_training_data(options.runs, judge, questions),
+        "cross_validated": metrics,
     }
-    write_json(path, fitted.model.model_dump(mode="json") | {"trained_on": trained_on, "cross_validated": metrics})
+    write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
         "folds": FOLDS,
@@ -80,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "inverse_strength": fitted.inverse_strength,
         **options.split.to_card(),
     }
-    data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
+    data: dict[str, Path] = {}
+    for folder, name in product(options.runs, (PREDICTIONS, TRACES)):
+        data[f"{folder.name} {name}"] = folder / name
     card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
 
     _print_metrics(metrics)
@@ -91,9 +92,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train calibrate", __doc__)
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by crag evaluate")
     parser.add_argument(
-        "--out", required=True, metavar="NAME|FILE", help="a name under crag/weights/calibration/, or a path to a .json"
+        "runs",
+        type=Path,
+        nargs="+",
+        metavar="RUN_DIR",
+        help="folder written by crag evaluate",
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="NAME|FILE",
+        help="a name under crag/weights/calibration/, or a path to a .json",
     )
     add_split_argument(parser)
     parser.add_argument(
@@ -103,16 +113,42 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FEATURE",
         help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
     )
-    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
+    parser.add_argument(
+        "--judge",
+        choices=JUDGE_NAMES,
+        default="rules",
+        help="judge of answers that the runs withheld",
+    )
     return parser.parse_args(arguments)
+
+
+def _describe_training_data(
+    folders: Sequence[Path],
+    judge: Judge,
+    questions: Sequence[AskedQuestion],
+) -> dict[str, Any]:
+    """What the model learned from, for its file."""
+    candidates = list(chain.from_iterable(question.candidates for question in questions))
+    return {
+        "runs": [signature_line(RunFile.read(folder).signature) for folder in folders],
+        "judge": f"{judge.name}@{judge.version}",
+        "asked": len(questions),
+        "different_questions": len({question.interaction_id for question in questions}),
+        "false_premises": sum(question.invalid for question in questions),
+        "answers": len(candidates),
+        "right_answers": sum(candidate.right for candidate in candidates),
+        "licence": LICENCE,
+    }
 
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:
     print(f"\ncross-validated over {metrics['questions']} questions:")
     for name in ("calibrated", "always_answer", "against_always_answer"):
-        figures = ", ".join(f"{key} {value:+.3f}" for key, value in metrics[name].items() if key != "ci")
-        low, high = metrics[name]["ci"]
-        print(f"{name.replace('_', ' ')}: {figures}, 95 % interval [{low:+.3f}, {high:+.3f}]")
+        values = dict(metrics[name])
+        low, high = values.pop("ci")
+        figures = ", ".join(f"{key} {value:+.3f}" for key, value in values.items())
+        title = name.replace("_", " ")
+        print(f"{title}: {figures}, 95 % interval [{low:+.3f}, {high:+.3f}]")
 
     by_kind = {"all": metrics["probabilities"], **metrics["probabilities_by_kind"]}
     for kind, probabilities in by_kind.items():

@@ -41,6 +41,7 @@ from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from crag.training.api_pairs import (
     QUESTIONS,
+    Pair,
     add_graph_argument,
     bank_version,
     company_names,
@@ -84,12 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options.out.mkdir(parents=True, exist_ok=True)
     comment = "Made by crag train choose-examples, in the order in which they joined; see run_card.json."
-    for domain, (examples, _) in grown.items():
+    metrics: dict[str, Any] = {}
+    for domain, (examples, rounds) in grown.items():
         write_examples(options.out / f"{domain}.toml", comment, examples)
+        metrics[str(domain)] = {"examples": len(examples), "rounds": rounds}
 
-    metrics = {
-        str(domain): {"examples": len(examples), "rounds": rounds} for domain, (examples, rounds) in grown.items()
-    }
     data = {"questions": options.questions, **graph_files(options.graph)}
     card_path = card.write(data, run_settings, metrics, ("torch", "transformers"))
 
@@ -101,9 +101,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train choose-examples", __doc__)
     add_preset_arguments(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the folder of examples",
+    )
     add_split_argument(parser)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        default=QUESTIONS,
+        help="labelled real questions (%(default)s)",
+    )
     add_graph_argument(parser)
     parser.add_argument(
         "--pool",
@@ -112,7 +123,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="source of added examples (%(default)s)",
     )
     for name, default in Growth._field_defaults.items():
-        parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
+        parser.add_argument(
+            f"--{name}",
+            type=whole(1),
+            default=default,
+            help="see above (default: %(default)s)",
+        )
     parser.add_argument(
         "--work",
         type=Path,
@@ -158,8 +174,14 @@ def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSetti
 
         for domain in Domain:
             domain_pairs = [pair for pair in pairs if pair.domain is domain]
-            pool = [example for example in load_bank() if example.domain is domain]
             if options.pool == "questions":
-                pool = [Example(pair.domain, pair.query, "\n".join(pair.calls), pair.program) for pair in domain_pairs]
+                pool = [_as_example(pair) for pair in domain_pairs]
+            else:
+                pool = [example for example in load_bank() if example.domain is domain]
             grown[domain] = grow(domain, domain_pairs, pool, plan, trial)
     return grown
+
+
+def _as_example(pair: Pair) -> Example:
+    calls = "\n".join(pair.calls)
+    return Example(pair.domain, pair.query, calls, pair.program)

@@ -111,7 +111,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train label-calls", __doc__)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="questions with right answers",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
     add_split_argument(parser)
     parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
@@ -122,7 +128,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="URL",
         help="a server that speaks OpenAI's protocol, with a stronger model (key: $OPENAI_API_KEY)",
     )
-    parser.add_argument("--model", default="", metavar="NAME", help="its name there (default: the server's only one)")
+    parser.add_argument(
+        "--model",
+        default="",
+        metavar="NAME",
+        help="its name there (default: the server's only one)",
+    )
     parser.add_argument(
         "--attempts",
         type=whole(0),
@@ -179,9 +190,9 @@ def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) 
     left_out: Counter[str] = Counter()
 
     for row in read_rows(options.questions, split=options.split):
-        row["by_hand"] = corrected.get(_question_key(row), {}).get("calls", [])
-        answer = str(row.get("answer") or "").strip().lower().rstrip(".")
-        if not answer or answer in {I_DONT_KNOW, INVALID_QUESTION}:
+        correction = corrected.get(_question_key(row), {})
+        row["by_hand"] = correction.get("calls", [])
+        if not _has_answer(row):
             left_out["without an answer that values could give"] += 1
             continue
 
@@ -192,11 +203,18 @@ def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) 
             # Without the pages, which are gigabytes.
             rows[key] = {name: value for name, value in row.items() if name != "search_results"}
 
-    left_out.update({f"of split {split}": count for split, count in options.split.left_out.items()})
+    for split, count in options.split.left_out.items():
+        left_out[f"of split {split}"] += count
     if not rows:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
         raise DatasetError(f"{options.questions}: no question to label ({reasons})")
     return QuestionsToLabel(rows, left_out, corrected)
+
+
+def _has_answer(row: Row) -> bool:
+    """Whether the gold answer is one that values of a graph could give."""
+    answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+    return answer not in {"", I_DONT_KNOW, INVALID_QUESTION}
 
 
 def _read_corrected(rejected: Path) -> dict[str, Row]:
@@ -206,8 +224,10 @@ def _read_corrected(rejected: Path) -> dict[str, Row]:
 
     corrected: dict[str, Row] = {}
     for record in read_jsonl(rejected):
-        if record.data.get("calls"):
-            corrected[_question_key(record.data)] = record.data | {"calls": list(pair_of(record).calls)}
+        if not record.data.get("calls"):
+            continue
+        calls = list(pair_of(record).calls)  # checked, in their canonical form
+        corrected[_question_key(record.data)] = record.data | {"calls": calls}
     return corrected
 
 
@@ -247,26 +267,44 @@ def _label(
 ) -> list[Row]:
     """The journal's entry of every question, in order; those that it lacks are asked now."""
     rows = questions.rows
-    entries = {record.data["key"]: record.data for record in read_growing(journal) if record.data.get("key") in rows}
+    entries = _read_journal(journal, rows)
     missing = [row for key, row in rows.items() if key not in entries]
 
     with ExitStack() as stack:
-        executor = stack.enter_context(executor_of(stack.enter_context(open_graph(options.graph))))
+        graph = stack.enter_context(open_graph(options.graph))
+        executor = stack.enter_context(executor_of(graph))
         attempts = list(_attempts(options, settings, stack)) if missing else []
         labeller = Labeller(attempts, executor, judge)
 
-        with tqdm(total=len(rows), initial=len(entries), unit="question", disable=None) as bar:
-            for start in range(0, len(missing), settings.batch_size):
-                try:
-                    batch = labeller.label(missing[start : start + settings.batch_size])
-                except LanguageModelDiedError as error:
-                    error.add_note("finished questions are kept: --resume continues")
-                    raise
-                labelled = [{"key": _label_key(question.row, identity), **question.to_entry()} for question in batch]
-                append_rows(journal, [entry for entry in labelled if not entry["failed"]])
-                entries |= {entry["key"]: entry for entry in labelled}
-                bar.update(len(labelled))
+        bar = stack.enter_context(tqdm(total=len(rows), initial=len(entries), unit="question", disable=None))
+        for start in range(0, len(missing), settings.batch_size):
+            batch = missing[start : start + settings.batch_size]
+            labelled = _label_batch(labeller, batch, identity)
+
+            # A question on which the engine failed is not kept, so that --resume asks it again.
+            append_rows(journal, [entry for entry in labelled if not entry["failed"]])
+            for entry in labelled:
+                entries[entry["key"]] = entry
+            bar.update(len(labelled))
     return [entries[key] for key in rows]
+
+
+def _read_journal(journal: Path, rows: Mapping[str, Row]) -> dict[str, Row]:
+    """The entries of this run's questions by key; the journal also has those of other settings."""
+    entries: dict[str, Row] = {}
+    for record in read_growing(journal):
+        if record.data.get("key") in rows:
+            entries[record.data["key"]] = record.data
+    return entries
+
+
+def _label_batch(labeller: Labeller, rows: Sequence[Row], identity: Row) -> list[Row]:
+    try:
+        questions = labeller.label(rows)
+    except LanguageModelDiedError as error:
+        error.add_note("finished questions are kept: --resume continues")
+        raise
+    return [{"key": _label_key(question.row, identity), **question.to_entry()} for question in questions]
 
 
 def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack) -> Iterator[tuple[CallWriter, float]]:
@@ -277,12 +315,19 @@ def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack)
 
     if options.url:
         chat = writer.model_copy(update={"form": "chat", "adapter": None, "grammar": False})
-        stronger = OpenAIEngine(engine="openai", model=options.model, base_url=options.url, base_url_variable="")
+        stronger = OpenAIEngine(
+            engine="openai",
+            model=options.model,
+            base_url=options.url,
+            base_url_variable="",
+        )
         yield _start_writer(chat, stronger, dense, stack), 0.0
 
     if options.attempts:
-        adapters = {name: path for name, path in settings.language_model.adapters.items() if name == writer.adapter}
-        engine = settings.language_model.model_copy(update={"adapters": adapters})
+        # Of the preset's adapters only the writer's is loaded.
+        adapters = settings.language_model.adapters
+        writer_adapters = {name: path for name, path in adapters.items() if name == writer.adapter}
+        engine = settings.language_model.model_copy(update={"adapters": writer_adapters})
         preset_writer = _start_writer(writer, engine, dense, stack)
         yield preset_writer, 0.0
         for _ in range(options.attempts - 1):
@@ -290,7 +335,10 @@ def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack)
 
 
 def _start_writer(
-    settings: KgWriterSettings, engine: LanguageModelSettings, dense: DenseEncoder | None, stack: ExitStack
+    settings: KgWriterSettings,
+    engine: LanguageModelSettings,
+    dense: DenseEncoder | None,
+    stack: ExitStack,
 ) -> CallWriter:
     """A writer that is warm; its model is closed with the stack."""
     model = load_language_model(engine)

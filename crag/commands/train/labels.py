@@ -24,6 +24,7 @@ The judge's cache keeps all its replies: the same command continues after a kill
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "context_check": f"{context_check.name}@{context_check.version}",
         **options.split.to_card(),
     }
-    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
+    data: dict[str, Path] = {}
+    for run, name in product(options.run, (PREDICTIONS, TRACES)):
+        data[f"{run.name} {name}"] = run / name
     card_path = card.write(data, settings, figures)
 
     print(count_table(figures["domains"]))
@@ -83,7 +86,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="folder written by crag evaluate; can be repeated",
     )
     add_split_argument(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for crag train prompts")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON lines for crag train prompts",
+    )
     parser.add_argument(
         "--answerer",
         choices=STEPS,

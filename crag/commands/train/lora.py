@@ -27,8 +27,10 @@ SMOOTHED_STEPS = 20
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     options = _parse(arguments)
-    if options.device == "cuda":  # one card: transformers would split each batch over all that it sees
-        os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+    if options.device == "cuda":
+        # One card: transformers would split each batch over all that it sees.
+        first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
+        os.environ["CUDA_VISIBLE_DEVICES"] = first_card
     from crag.training.lora.model import check_tunable
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
@@ -49,14 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             show_progress=not options.quiet,
         )
         steps, tokens = tune(configuration, examples, run)
+
         final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
+        final_loss = sum(final_losses) / max(1, len(final_losses))
         metrics = {
             "examples": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
             "held_out_examples": held_out,
             "steps": len(steps),
             "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
-            "final_loss": round(sum(final_losses) / max(1, len(final_losses)), 4),
+            "final_loss": round(final_loss, 4),
             **options.split.to_card(),
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
@@ -74,7 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train lora", __doc__)
     LoraTraining.add_arguments(parser, "change a setting: epochs=1")
-    parser.add_argument("--data", type=Path, action="append", required=True, help="examples; can be repeated")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        required=True,
+        help="examples; can be repeated",
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument(
         "--hold-out",

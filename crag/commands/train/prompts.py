@@ -68,7 +68,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--pairs", type=Path, help="rows of crag train api-pairs, for the call writer")
+    source.add_argument(
+        "--pairs",
+        type=Path,
+        help="rows of crag train api-pairs, for the call writer",
+    )
     source.add_argument("--labels", type=Path, help="rows of crag train labels, for the answerers")
     parser.add_argument("--out", type=Path, required=True, help="examples for crag train lora")
     add_preset_arguments(parser)

@@ -11,8 +11,14 @@ def likeliest_candidate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if not isinstance(entries, list):
         return None
 
-    estimated = [entry for entry in entries if isinstance(entry, Mapping) and is_number(entry.get("probability"))]
-    return max(estimated, key=lambda entry: float(entry["probability"]), default=None)
+    likeliest: Mapping[str, Any] | None = None
+    for entry in entries:
+        if not isinstance(entry, Mapping) or not is_number(entry.get("probability")):
+            continue
+        # Of equals the first, as the agent ranks its candidates.
+        if likeliest is None or entry["probability"] > likeliest["probability"]:
+            likeliest = entry
+    return likeliest
 
 
 def is_number(value: object) -> bool:

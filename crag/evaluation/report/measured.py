@@ -58,9 +58,10 @@ class FinishedRun:
     @property
     def name(self) -> str:
         """The preset, or the agent if it has none: ``cpu``, ``cpu, changed``, ``MyAgent``."""
-        preset = Path(str(self.signature.get("preset") or "").partition("@")[0]).stem
-        agent = str(self.signature.get("agent") or "").rpartition(":")[2]
-        name = preset or agent or "a run"
+        preset, _, _ = str(self.signature.get("preset") or "").partition("@")
+        _, _, agent = str(self.signature.get("agent") or "").rpartition(":")
+        # A preset may be the path of a file.
+        name = Path(preset).stem or agent or "a run"
         return f"{name}, changed" if self.signature.get("set") else name
 
     @property
@@ -85,8 +86,9 @@ class FinishedRun:
     @cached_property
     def labels(self) -> list[str]:
         """The label fields that results.json slices by and that questions have."""
+        fields = set().union(*self.records)
         slices = self.results.get("slices") or ()
-        return [name for name in slices if any(name in record for record in self.records)]
+        return [name for name in slices if name in fields]
 
     @cached_property
     def verdicts(self) -> Counter[str]:
@@ -113,11 +115,12 @@ class FinishedRun:
         missing: Counter[str] = Counter()
         labels: set[str] = set()
         for record in self.records:
-            if record.get(name):
-                label = str(record[name])
-                labels.add(label)
-                wrong[label] += record["verdict"] == Verdict.INCORRECT
-                missing[label] += record["verdict"] == Verdict.MISSING
+            if not record.get(name):
+                continue
+            label = str(record[name])
+            labels.add(label)
+            wrong[label] += record["verdict"] == Verdict.INCORRECT
+            missing[label] += record["verdict"] == Verdict.MISSING
 
         ordered = sorted(labels, key=lambda label: (-wrong[label], -missing[label], label))
         return [
@@ -182,6 +185,9 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> di
     source = answer.get("source") if isinstance(answer, Mapping) else None
     probability = run.probability(record)
 
+    labels = {name: record.get(name) or UNLABELLED for name in run.labels}
+    gates = {firing["name"] for firing in record.get("gates", ())}
+
     return {
         "id": row_id(record),
         "place": position,
@@ -190,8 +196,8 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> di
         "gold": record.get("answer"),
         "verdict": record["verdict"],
         "lost": record.get("lost") or UNLABELLED,
-        **{name: record.get(name) or UNLABELLED for name in run.labels},
-        "gates": sorted({firing["name"] for firing in record.get("gates", ())}) or [UNLABELLED],
+        **labels,
+        "gates": sorted(gates) or [UNLABELLED],
         "judged_by": _rule_name(record.get("reason") or ""),
         "source": source if isinstance(source, str) and source else UNLABELLED,
         "probability": None if probability is None else round(probability, 4),
@@ -240,18 +246,20 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
         # Every question of a batch has the batch's seconds.
         seconds = list(dict(questions).values())
         median, p95, worst = np.percentile(seconds, [50, 95, 100])
+        total = sum(value for _, value in questions)
         budget = budgets.get(stage)
+        over = 0 if budget is None else sum(value > budget for value in seconds)
 
         rows.append(
             StageSeconds(
                 stage=stage,
                 batches=len(seconds),
-                mean=sum(value for _, value in questions) / len(run.records),
+                mean=total / len(run.records),
                 median=float(median),
                 p95=float(p95),
                 worst=float(worst),
                 budget=budget,
-                over=0 if budget is None else sum(value > budget for value in seconds),
+                over=over,
             )
         )
     return rows
@@ -264,14 +272,19 @@ def _seconds_by_stage(run: FinishedRun) -> dict[str, list[tuple[int, float]]]:
         trace = run.trace(record)
         size = trace.get("batch_size")
         seconds = trace.get("seconds")
+
+        # Another agent's trace may have other fields of these names.
         if not isinstance(seconds, Mapping) or not isinstance(size, int) or size <= 0:
             continue
         for stage, value in seconds.items():
             if is_number(value):
-                stages.setdefault(stage, []).append((record["batch"], value / size))
+                questions = stages.setdefault(stage, [])
+                questions.append((record["batch"], value / size))
 
-    if run.records:
-        stages[WHOLE_BATCH] = [(record["batch"], float(record["seconds"])) for record in run.records]
+    # The evaluator's own measurement: it exists without traces, and is listed last.
+    whole = [(record["batch"], float(record["seconds"])) for record in run.records]
+    if whole:
+        stages[WHOLE_BATCH] = whole
     return stages
 
 
@@ -281,16 +294,20 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
     Empty if the preset has changed since the run, or the agent has none.
     """
     name, _, digest = str(run.signature.get("preset") or "").partition("@")
+    changes = str(run.signature.get("set") or "").split("; ")
     try:
-        settings = load_settings(name, str(run.signature.get("set") or "").split("; "))
+        settings = load_settings(name, changes)
     except SettingsError:
         return {}
     if settings_hash(settings) != digest or not run.records:
         return {}
 
+    # The reserve is the batch's, so a question pays its part of it.
     clock = settings.deadline
     size = max(record["batch_size"] for record in run.records)
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
+
     shares = clock.shares(review=settings.answering.refine is not None)
-    budgets = {stage: seconds * share / sum(shares.values()) for stage, share in shares.items()}
+    total = sum(shares.values())
+    budgets = {stage: seconds * share / total for stage, share in shares.items()}
     return {**budgets, WHOLE_BATCH: seconds}

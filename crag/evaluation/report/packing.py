@@ -31,6 +31,7 @@ def pack_traces(records: Sequence[Mapping[str, Any]], traces: Sequence[Mapping[s
     for record, trace in zip(records, traces, strict=True):
         entries.append({"record": record, "trace": _without_repeated_context(trace) or None})
 
+    # Texts are cut as little as the limit allows. The last length is taken even if it is still too much.
     packed = PackedTraces((), 0, 0)
     for longest in LONGEST:
         packed = _pack(entries, longest)
@@ -45,16 +46,20 @@ def _pack(entries: Sequence[Mapping[str, Any]], longest: int) -> PackedTraces:
     for entry in entries:
         left_out = sum(max(0, len(text) - longest) for text in _texts(entry))
         cut_entries.append({**cut_texts(entry, longest), "left_out": left_out})
-        shortened += left_out > 0
+        if left_out:
+            shortened += 1
 
-    starts = range(0, len(cut_entries), BLOCK_QUESTIONS)
-    blocks = [_compress(cut_entries[start : start + BLOCK_QUESTIONS]) for start in starts]
+    blocks: list[str] = []
+    for start in range(0, len(cut_entries), BLOCK_QUESTIONS):
+        block_entries = cut_entries[start : start + BLOCK_QUESTIONS]
+        blocks.append(_compress(block_entries))
     return PackedTraces(blocks, longest, shortened)
 
 
 def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
     plain = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return base64.b64encode(zlib.compress(plain, 9)).decode("ascii")
+    compressed = zlib.compress(plain, level=9)
+    return base64.b64encode(compressed).decode("ascii")
 
 
 def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -75,13 +75,17 @@ def _write_page(path: Path, make_page: Callable[[], str]) -> Path:
 
 
 def _report_page(run: FinishedRun) -> str:
-    packed = pack_traces(run.records, [run.trace(record) for record in run.records])
+    traces = [run.trace(record) for record in run.records]
+    packed = pack_traces(run.records, traces)
     return _fill_template("report.html", "table.js", packed, table_data(run), run=run)
 
 
 def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
-    run_a = FinishedRun(first, {**asdict(comparison.first), "signature": first.run.signature})
-    run_b = FinishedRun(second, {**asdict(comparison.second), "signature": second.run.signature})
+    # Metrics over the common questions, not those of results.json.
+    metrics_a = asdict(comparison.first)
+    metrics_b = asdict(comparison.second)
+    run_a = FinishedRun(first, {**metrics_a, "signature": first.run.signature})
+    run_b = FinishedRun(second, {**metrics_b, "signature": second.run.signature})
 
     # Both traces of a flipped question, one after the other: see compare.js.
     records: list[Mapping[str, Any]] = []
@@ -89,8 +93,10 @@ def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) 
     won = 0
     lost = 0
     for kind, pairs in comparison.flips.items():
-        won += len(pairs) if kind.second is Verdict.CORRECT else 0
-        lost += len(pairs) if kind.first is Verdict.CORRECT else 0
+        if kind.second is Verdict.CORRECT:
+            won += len(pairs)
+        if kind.first is Verdict.CORRECT:
+            lost += len(pairs)
         for pair in pairs:
             records += [pair.first, pair.second]
             traces += [run_a.trace(pair.first), run_b.trace(pair.second)]
@@ -109,7 +115,11 @@ def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) 
 
 
 def _fill_template(
-    template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **variables: object
+    template: str,
+    script: str,
+    packed: PackedTraces,
+    data: Mapping[str, Any],
+    **variables: object,
 ) -> str:
     """A template with its variables, our style and scripts, and the packed traces; nothing else may run in it."""
     style = read_file("style.css")
@@ -135,7 +145,8 @@ def read_file(name: str) -> str:
 
 def _source_hash(text: str) -> str:
     """A style's or script's hash, by which the page's Content-Security-Policy allows it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
 # --- what the templates call ------------------------------------------------------------------------------------------
@@ -160,11 +171,18 @@ def interval_or_dash(ends: Sequence[float], n: int, form: str = "{:+.3f} to {:+.
 
 def run_facts(run: FinishedRun) -> dict[str, str]:
     """What was run, where and when."""
+    signature = run.signature
+    measured = run.saved.run.measured
     facts: dict[str, Any] = {
-        "preset": run.signature.get("preset"),
-        "changes": run.signature.get("set"),
-        **{name: run.signature.get(name) for name in ("agent", "data", "judge")},
-        **{name: run.saved.run.measured.get(name) for name in ("date", "machine", "commit", "command")},
+        "preset": signature.get("preset"),
+        "changes": signature.get("set"),
+        "agent": signature.get("agent"),
+        "data": signature.get("data"),
+        "judge": signature.get("judge"),
+        "date": measured.get("date"),
+        "machine": measured.get("machine"),
+        "commit": measured.get("commit"),
+        "command": measured.get("command"),
         "tokens": tokens_line(run.results).removeprefix("tokens: "),
     }
     return {name: str(value) for name, value in facts.items() if value}

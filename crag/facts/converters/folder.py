@@ -27,7 +27,12 @@ def write_table(folder: Path, file_name: str, rows: Sequence[Row], table: TableD
     if not rows:
         raise TableError(f"{file_name}: the source has no row of the expected form")
     if not (folder / INDEX).exists():  # the preset will read this folder instead of the shipped one
-        shutil.copytree(SHIPPED_TABLES, folder, ignore=shutil.ignore_patterns("*.md"), dirs_exist_ok=True)
+        shutil.copytree(
+            SHIPPED_TABLES,
+            folder,
+            ignore=shutil.ignore_patterns("*.md"),
+            dirs_exist_ok=True,
+        )
 
     with (folder / file_name).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

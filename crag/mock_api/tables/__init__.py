@@ -175,7 +175,10 @@ def check_folder(root: Path) -> None:
         raise GraphError(f"{root}: no such directory")
 
     manifest = root / IMPORT_FILE
-    if manifest.is_file() and '"finished": true' not in manifest.read_text(encoding="utf-8", errors="replace"):
+    if manifest.is_file() and '"finished": true' not in manifest.read_text(
+        encoding="utf-8",
+        errors="replace",
+    ):
         raise GraphError(
             f"{root}: an import into it has not finished: crag graph import FOLDER --out {root} continues it"
         )

@@ -100,7 +100,11 @@ class _Rehearsal:
             self.tree_in_words = f"a copy of the {len(subject.tracked)} files that git has"
 
         hidden = subject.root if is_copy else folder
-        self._environment = empty_world(folder, hidden=hidden, server=urlsplit(graph or "").hostname)
+        self._environment = empty_world(
+            folder,
+            hidden=hidden,
+            server=urlsplit(graph or "").hostname,
+        )
         self._environment[PRESET_VARIABLE] = str(subject.preset)
         if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
             self._environment["CRAG_MODELS_DIR"] = str(cache_folder())

@@ -180,7 +180,13 @@ def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
     command += ["--config", os.devnull, "--ignore", "DEP002"]
     command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
     command += ["--json-output", "/dev/stdout", *first_party]
-    completed = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
+    completed = subprocess.run(  # noqa: S603
+        command,
+        cwd=subject.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if not completed.stdout:
         raise OSError(f"deptry failed: {one_line(completed.stderr)}")
     faults: list[dict[str, Any]] = json.loads(completed.stdout)
@@ -190,7 +196,12 @@ def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
 def weights(subject: Subject) -> Findings:
     """The submission has every model of the preset, identical to the manifest and committed."""
     root = subject.pushed
-    needed = needed_weights(subject.settings, manifest=subject.manifest, repository=root, cache=root / "no-cache")
+    needed = needed_weights(
+        subject.settings,
+        manifest=subject.manifest,
+        repository=root,
+        cache=root / "no-cache",
+    )
     if not needed.models and not needed.folders:
         raise NotApplicableError(f"the preset {subject.preset} loads no weights")
 
@@ -236,7 +247,14 @@ def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
 
 
 def _missing_weights(
-    subject: Subject, key: str, path: str, name: str, problem: str, remedy: str, *, optional: bool = False
+    subject: Subject,
+    key: str,
+    path: str,
+    name: str,
+    problem: str,
+    remedy: str,
+    *,
+    optional: bool = False,
 ) -> Finding:
     """A part of the preset that the pushed copy lacks at `path`; this machine's tree or cache may have it."""
     for candidate in (subject.root / path, cache_folder() / name):

@@ -66,7 +66,10 @@ def _addresses(hosts: Sequence[str]) -> set[str]:
 
 
 def run_python(
-    root: Path, environment: Mapping[str, str], *words: str, python: str = sys.executable
+    root: Path,
+    environment: Mapping[str, str],
+    *words: str,
+    python: str = sys.executable,
 ) -> "subprocess.CompletedProcess[str]":
     """Run an interpreter with these arguments in a folder, without a user's packages and without bytecode files."""
     return subprocess.run(  # noqa: S603 - a list of arguments, no shell

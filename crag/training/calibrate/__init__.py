@@ -100,7 +100,9 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
 
 
 def asked_questions(
-    questions: Sequence[FinishedQuestion], judge: Judge, without: Set[str] = frozenset()
+    questions: Sequence[FinishedQuestion],
+    judge: Judge,
+    without: Set[str] = frozenset(),
 ) -> list[AskedQuestion]:
     """The questions that can be scored, with the verdicts of all candidate answers.
 

@@ -263,7 +263,10 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     features: dict[str, Feature] = {}
     for name, mean, scale, weight in zip(columns, scaler.mean_, scaler.scale_, best.coef_[0], strict=True):
         features[name] = Feature(mean=mean, scale=scale, weight=weight)
-    return LogisticModel(bias=float(best.intercept_[0]), features=features), search.best_params_["C"]
+    return LogisticModel(
+        bias=float(best.intercept_[0]),
+        features=features,
+    ), search.best_params_["C"]
 
 
 def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
@@ -285,7 +288,11 @@ def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions
 
     If a class has fewer groups than folds, there are fewer folds.
     """
-    splitter = StratifiedGroupKFold(min(folds, _fewest_groups(rows)), shuffle=True, random_state=seed)
+    splitter = StratifiedGroupKFold(
+        min(folds, _fewest_groups(rows)),
+        shuffle=True,
+        random_state=seed,
+    )
     return list(splitter.split(rows, [row.right for row in rows], [row.group for row in rows]))
 
 

@@ -43,7 +43,9 @@ class BasicAnswer(NamedTuple):
 
 
 def basic_answers(
-    runs: Sequence[Path], answerer: str = "web", split: Split | None = None
+    runs: Sequence[Path],
+    answerer: str = "web",
+    split: Split | None = None,
 ) -> tuple[list[BasicAnswer], Counter[str]]:
     """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
 

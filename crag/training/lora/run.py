@@ -65,7 +65,9 @@ class TuningRun:
 
 
 def tune(
-    settings: LoraTraining, examples: Sequence[TrainingExample], run: TuningRun
+    settings: LoraTraining,
+    examples: Sequence[TrainingExample],
+    run: TuningRun,
 ) -> tuple[list[dict[str, Any]], TokenExamples]:
     """Tune one adapter and write it with its losses; return the rows of `LOSSES_FILE` and the examples.
 
@@ -198,7 +200,12 @@ class LossBar(ProgressCallback):  # type: ignore[misc]
     """A progress bar with the loss of the last step."""
 
     def on_log(
-        self, args: object, state: TrainerState, control: object, logs: dict[str, float] | None = None, **_: object
+        self,
+        args: object,
+        state: TrainerState,
+        control: object,
+        logs: dict[str, float] | None = None,
+        **_: object,
     ) -> None:
         """Show the loss; the base class would print all figures of each step."""
         if self.training_bar is not None and logs and "loss" in logs:

@@ -99,7 +99,12 @@ class EncoderTrainer:
     """Shared by all fits of a run; `epochs` shows their progress."""
 
     def __init__(
-        self, settings: EncoderTraining, examples: Examples, base: Path, device: str, epochs: "tqdm[Any]"
+        self,
+        settings: EncoderTraining,
+        examples: Examples,
+        base: Path,
+        device: str,
+        epochs: "tqdm[Any]",
     ) -> None:
         self._settings = settings
         self._examples = examples
@@ -178,7 +183,8 @@ class EncoderTrainer:
         batches: list[Positions] = []
         for start in range(0, len(order), size * BATCHES_PER_SLICE):
             by_length = sorted(
-                order[start : start + size * BATCHES_PER_SLICE], key=lambda position: len(self._tokens[position])
+                order[start : start + size * BATCHES_PER_SLICE],
+                key=lambda position: len(self._tokens[position]),
             )
             batches += [np.array(by_length[first : first + size]) for first in range(0, len(by_length), size)]
 

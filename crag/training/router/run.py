@@ -46,7 +46,10 @@ class OutOfFold:
         self._store(self.ngrams, number, ngrams)
 
     def _store(
-        self, table: dict[str, LogProbabilities], number: int, predictions: Mapping[str, LogProbabilities]
+        self,
+        table: dict[str, LogProbabilities],
+        number: int,
+        predictions: Mapping[str, LogProbabilities],
     ) -> None:
         for name, logs in predictions.items():
             if name not in table:
@@ -70,7 +73,9 @@ class OutOfFold:
         return mixtures
 
     def _predictions(
-        self, name: str, selection: NDArray[np.bool_]
+        self,
+        name: str,
+        selection: NDArray[np.bool_],
     ) -> tuple[LogProbabilities | None, LogProbabilities | None]:
         """The encoder's and the n-grams' predictions of a field for the selected questions; None without a model."""
         encoder = self.encoder[name][selection] if name in self.encoder else None
@@ -79,7 +84,13 @@ class OutOfFold:
 
 
 def train(
-    settings: RouterTraining, examples: Examples, to: Path, base: Path | None, device: str = "cpu", *, show: bool = True
+    settings: RouterTraining,
+    examples: Examples,
+    to: Path,
+    base: Path | None,
+    device: str = "cpu",
+    *,
+    show: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Train one classifier into the folder `to`; return the cross-validated figures.
 

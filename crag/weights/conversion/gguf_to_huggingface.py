@@ -227,8 +227,26 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     # `special=True` marks the control tokens that `skip_special_tokens` drops.
     control = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _CONTROL]
     user_defined = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _USER_DEFINED]
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in control])
-    tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in user_defined])
+    tokenizer.add_special_tokens(
+        [
+            AddedToken(
+                token,
+                special=True,
+                normalized=False,
+            )
+            for token in control
+        ]
+    )
+    tokenizer.add_tokens(
+        [
+            AddedToken(
+                token,
+                special=False,
+                normalized=False,
+            )
+            for token in user_defined
+        ]
+    )
     return tokenizer
 
 

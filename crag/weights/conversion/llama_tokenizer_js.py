@@ -49,7 +49,13 @@ def convert_llama_2(script: Path, folder: Path) -> None:
     merges = [(vocabulary[left], vocabulary[right]) for left, right in struct.iter_unpack("<HH", packed_merges)]
     token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
 
-    model = models.BPE(vocab=token_ids, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
+    model = models.BPE(
+        vocab=token_ids,
+        merges=merges,
+        unk_token="<unk>",  # noqa: S106 - a token of the vocabulary
+        fuse_unk=True,
+        byte_fallback=True,
+    )
     tokenizer: Any = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.decoder = decoders.Sequence(
@@ -96,9 +102,20 @@ def _save(tokenizer: Any, begin: str, special: Sequence[str], folder: Path) -> N
     """Write `tokenizer.json` with the special tokens, the first of which begins every text."""
     from tokenizers import AddedToken, processors
 
-    tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
+    tokenizer.add_special_tokens(
+        [
+            AddedToken(
+                token,
+                normalized=False,
+                special=True,
+            )
+            for token in special
+        ]
+    )
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{begin} $A", pair=f"{begin} $A {begin}:1 $B:1", special_tokens=[(begin, tokenizer.token_to_id(begin))]
+        single=f"{begin} $A",
+        pair=f"{begin} $A {begin}:1 $B:1",
+        special_tokens=[(begin, tokenizer.token_to_id(begin))],
     )
     tokenizer.save(str(folder / "tokenizer.json"))
 
