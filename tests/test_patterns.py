@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import crag
-from tests.match_steps import TooManyStepsError, count_steps, has_unbounded_repeat, literal_words, parse
+from tests.match_steps import StepCounter, TooManyStepsError, has_unbounded_repeat, literal_words, parse
 
 PACKAGE = Path(crag.__file__).parent
 RUNS = ("", " ", "\n", "a", "A", "1", "-", "(", "A ")
@@ -89,17 +89,18 @@ def hostile(tree: Any) -> Iterator[tuple[str, str]]:
         yield from ((start, repeated) for start, repeated in ((word, run), ("", word + run)) if repeated)
 
 
-def is_quadratic(tree: Any, start: str, repeated: str) -> bool:
+def is_quadratic(counter: StepCounter, start: str, repeated: str) -> bool:
     times = max(4, CHARACTERS // len(repeated))
     short, long = (start + repeated * number + "\x01" for number in (times, LONGER * times))
     try:
-        return count_steps(tree, long, LIMIT) > MOST * count_steps(tree, short, LIMIT)
+        return counter.count(long, LIMIT) > MOST * counter.count(short, LIMIT)
     except TooManyStepsError:
         return True
 
 
 def slow_text(tree: Any) -> tuple[str, str] | None:
-    return next((text for text in dict.fromkeys(hostile(tree)) if is_quadratic(tree, *text)), None)
+    counter = StepCounter(tree)
+    return next((text for text in dict.fromkeys(hostile(tree)) if is_quadratic(counter, *text)), None)
 
 
 def test_work_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
 from crag.weights import fetch
@@ -61,8 +63,10 @@ _LLAMA_2_TOKENIZER = {
 _REPLIES = {"kg_writer": 'get_movie("jaws")', "kg_answerer": "i don't know"}
 """A call that finds something in the shipped graph, then a reply after which the pages are asked."""
 _STEPS = 40
-"""Steps in which an adapter's stand-in is tuned."""
-_BATCH_ROWS = 4
+"""The most steps in which an adapter's stand-in is tuned."""
+_LEARNT_LOSS = 0.03
+"""Tuning ends when the loss was lower on a short and on a long prompt."""
+_BATCH_ROWS = 2
 """Prompts of such a step."""
 _LEARNING_RATE = 0.01
 _RANDOM_TOKENS = (12, 60)
@@ -84,7 +88,8 @@ def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = RE
     needed = needed_weights(preset, repository=repository)
 
     # Libraries print progress to standard output, which commands use for results.
-    with redirect_stdout(sys.stderr), fetch.fetch_lock():
+    to.mkdir(parents=True, exist_ok=True)
+    with redirect_stdout(sys.stderr), FileLock(to / "stand-ins.lock"):
         for name in (*needed.models, *needed.optional):
             maker.model(name)
         for folder in needed.folders:
@@ -105,14 +110,16 @@ class _Maker:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         if entry.files:
-            fetch.fetch_model(name, self.to)
+            with fetch.fetch_lock():
+                fetch.fetch_model(name, self.to)
             self.made[name] = False
             return
 
         if entry.shape is None:
             raise UserError(f"{name} has no stand-in: its entry in crag/weights/manifest.toml has no shape")
         with self._stand_in(name) as folder:
-            tokenizer_folder = fetch.fetch_model(entry.tokenizer or WORDS, cache_folder())
+            with fetch.fetch_lock():
+                tokenizer_folder = fetch.fetch_model(entry.tokenizer or WORDS, cache_folder())
             write_network(entry.shape, tokenizer_folder, folder)
             if name == (self.preset.get("dense_encoder") or {}).get("model"):
                 write_sentence_transformer(folder)
@@ -302,6 +309,7 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     optimiser = torch.optim.AdamW(trainable, lr=_LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
 
+    losses: list[float] = []
     for step in range(_STEPS):
         # Random tokens, the end of the chat template, the reply: the loss is that of the reply alone.
         beginning = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
@@ -312,6 +320,10 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
         loss.backward()
         optimiser.step()
         schedule.step()
+
+        losses.append(loss.item())
+        if max(losses[-2:]) < _LEARNT_LOSS:
+            break
 
     model = model.half()
     model.peft_config["default"].base_model_name_or_path = base_name
