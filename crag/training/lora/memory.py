@@ -86,5 +86,5 @@ def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
     if total <= gib:
         return None
     part_list = "; ".join(f"{what} {size:.1f}" for what, size in parts.items())
-    remedy = "lower max_tokens, set quantise=4bit, or a larger card"
+    remedy = "lower max_tokens, --set \"quantise='4bit'\", or a larger card"
     return f"tuning needs {total:.1f} GiB of {gib:.1f}: {part_list}; {remedy}"

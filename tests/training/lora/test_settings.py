@@ -43,6 +43,7 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
     with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
         check_tunable(LoraTraining.load("db3"), base, "cpu")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(EngineUnavailableError, match=r"torch finds none: .*requirements/train-cuda\.txt"):
         check_tunable(LoraTraining.load("db3"), base, "cuda")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
