@@ -63,7 +63,7 @@ _LOOKUPS: Mapping[str, tuple[str, str | None, str]] = {
 """Path -> table, field of its record (None: the whole record) and description, for exact case-sensitive names."""
 
 
-def answers_of(tables: Tables) -> dict[str, Answer]:
+def build_answers(tables: Tables) -> dict[str, Answer]:
     """The 38 endpoints of the official server over a graph: path -> function."""
     answers: dict[str, Answer] = {}
     for path, (table, field, description) in _LOOKUPS.items():

@@ -15,7 +15,7 @@ from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
-from crag.mock_api.answers import answers_of
+from crag.mock_api.answers import build_answers
 from crag.mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
@@ -33,7 +33,7 @@ def create_app(tables: Tables) -> FastAPI:
     async def root() -> dict[str, str]:
         return {"message": "The CRAG API service is running"}
 
-    for path, answer in answers_of(tables).items():
+    for path, answer in build_answers(tables).items():
         app.post(
             path,
             name=path.strip("/").replace("/", "_"),
@@ -82,7 +82,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": details}, 422)
 
 
-def server_of(tables: Tables) -> uvicorn.Server:
+def build_server(tables: Tables) -> uvicorn.Server:
     """A server; `run` answers on sockets until `should_exit` is set, or SIGINT or SIGTERM comes to the main thread."""
     config = uvicorn.Config(
         create_app(tables),
@@ -104,7 +104,7 @@ def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
     return listening
 
 
-def url_of(listening: socket.socket) -> str:
+def socket_url(listening: socket.socket) -> str:
     """The URL of a listening socket."""
     host, port = listening.getsockname()
     return f"http://{host}:{port}"
@@ -119,7 +119,7 @@ def serve(data: Path | None = None) -> Iterator[str]:
         with serve() as url:
             httpx.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
     """
-    server = server_of(load_tables(data))
+    server = build_server(load_tables(data))
 
     with listen() as listening:
         thread = threading.Thread(
@@ -131,7 +131,7 @@ def serve(data: Path | None = None) -> Iterator[str]:
         thread.start()
 
         try:
-            yield url_of(listening)
+            yield socket_url(listening)
         finally:
             server.should_exit = True
             thread.join()
