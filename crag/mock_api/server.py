@@ -34,12 +34,13 @@ def create_app(tables: Tables) -> FastAPI:
         return {"message": "The CRAG API service is running"}
 
     for path, answer in build_answers(tables).items():
-        app.post(
+        add_route = app.post(
             path,
             name=path.strip("/").replace("/", "_"),
             description=answer.__doc__ or "",
             response_class=Response,
-        )(_route(answer))
+        )
+        add_route(_route(answer))
 
     return app
 
@@ -58,8 +59,9 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
         return Response(content.encode(), media_type="application/json")
 
     # FastAPI reads the fields of the body from the signature.
-    parameters = [_body_field(parameter) for parameter in inspect.signature(answer).parameters.values()]
-    respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    signature = inspect.signature(answer)
+    fields = [_body_field(parameter) for parameter in signature.parameters.values()]
+    respond.__signature__ = inspect.Signature(fields)  # type: ignore[attr-defined]
     return respond
 
 
@@ -78,7 +80,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
     try:
         return await request_validation_exception_handler(request, error)
     except ValueError:
-        details = [{"type": fault["type"], "loc": fault["loc"], "msg": fault["msg"]} for fault in error.errors()]
+        details = [{name: fault[name] for name in ("type", "loc", "msg")} for fault in error.errors()]
         return JSONResponse({"detail": details}, 422)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from crag.mock_api.server import LOOPBACK, listen, build_server, socket_url
+from crag.mock_api.server import LOOPBACK, build_server, listen, socket_url
 from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
