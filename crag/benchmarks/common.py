@@ -12,11 +12,16 @@ T = TypeVar("T")
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table, aligned for terminals. Numbers with a fraction get three digits."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    cells = [list(map(_cell, row)) for row in rows]
+    columns = zip(header, *cells, strict=True)
+    widths = [max(map(len, column)) for column in columns]
     rule = ["-" * width for width in widths]
-    lines = [map(str.ljust, row, widths) for row in (header, rule, *cells)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    lines: list[str] = []
+    for row in (header, rule, *cells):
+        aligned = map(str.ljust, row, widths)
+        lines.append(f"| {' | '.join(aligned)} |")
+    return "\n".join(lines)
 
 
 def _cell(value: object) -> str:

@@ -21,7 +21,6 @@ from crag.graph.results import Result, Row
 from crag.graph.schema import Domain
 from crag.mock_api import serve
 
-GRAPH = Path(__file__).parents[1] / "mock_api/graph"
 BATCH = 16
 """Programs that are run at once."""
 SECONDS_PER_BATCH = 480.0
@@ -42,9 +41,12 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
     frame = row["frame"]
     if frame["table"] == "open":
         return _holds_passages(outcome.results, expected)
-    if row.get("hops") or len(groups) == 1 or frame.get("combine"):
+    # The last call answers a question in several hops, and one that combines entities.
+    has_one_result = row.get("hops") or len(groups) == 1 or frame.get("combine")
+    if has_one_result:
         return _group_agrees(expected, groups[-1], frame, derived=derived)
 
+    # Otherwise each entity has its own labelled values.
     if len(expected) != len(groups):
         expected = [[]] * len(groups)
     for values, group in zip(expected, groups, strict=True):
@@ -79,15 +81,19 @@ def _groups(results: Sequence[Result]) -> list[list[Result]]:
 
 def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
     """Whether the last statement's values are the labelled ones, perhaps after the frame's last step."""
+    result = group[-1]
     labelled = _plain(expected)
-    if _same(labelled, _plain(group[-1].values), ordered=bool(frame["sort"])):
+    if _same(labelled, _plain(result.values), ordered=bool(frame["sort"])):
         return True
-    return derived and _same(labelled, _plain(_last_step(group[-1], frame)), ordered=False)
+    if not derived:
+        return False
+    derived_values = _last_step(result, frame)
+    return _same(labelled, _plain(derived_values), ordered=False)
 
 
 def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
     """The frame's filters, selection and aggregate over the rows of a statement."""
-    rows = [row for row in result.rows if all(_passes(row, *condition) for condition in frame["filters"])]
+    rows = [row for row in result.rows if _passes_all(row, frame["filters"])]
     if frame["aggregate"] == "len":
         return [len(rows)]
 
@@ -99,13 +105,18 @@ def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
     if aggregate is None:
         return values
 
+    # Cells without a number do not count.
     numbers = [number for number in map(as_number, values) if number is not None]
     return [aggregate(numbers)] if numbers else []
 
 
-def _passes(row: Row, key: str, operator: str, value: object) -> bool:
+def _passes_all(row: Row, filters: Sequence[tuple[str, str, object]]) -> bool:
     """Apply the filters that the labelled calls lack: results and venues of games."""
-    return key not in {"result", "venue"} or operator != "eq" or row.cells.get(key) == value
+    for key, operator, value in filters:
+        is_missing_in_calls = key in {"result", "venue"} and operator == "eq"
+        if is_missing_in_calls and row.cells.get(key) != value:
+            return False
+    return True
 
 
 def _plain(values: object) -> list[str | float]:
@@ -157,7 +168,8 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str) -> list[ProgramRes
             tasks: list[Task] = []
             for row in batch:
                 asked_at = parse_query_time(row["query_time"])
-                tasks.append(Task(Domain(row["domain"]), "\n".join(row["calls"]), asked_at))
+                calls = "\n".join(row["calls"])
+                tasks.append(Task(Domain(row["domain"]), calls, asked_at))
             outcomes += executor.run_batch(tasks, Deadline(SECONDS_PER_BATCH))
     return outcomes
 
@@ -191,7 +203,8 @@ def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[
     answer = computed.text if computed else direct
     right = False
     if answer is not None:
-        claim = Claim(query, (row["answer"], *map(str, row["alt_ans"])), answer)
+        golds = (row["answer"], *map(str, row["alt_ans"]))
+        claim = Claim(query, golds, answer)
         (judgement,) = judge_claims(RulesJudge(), [claim], str)
         right = judgement.verdict is Verdict.CORRECT
 

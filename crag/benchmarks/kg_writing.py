@@ -3,6 +3,7 @@
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from crag.benchmarks.common import Row, group_by_label, markdown_table
 from crag.evaluation.metrics import wilson_interval
@@ -30,10 +31,11 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
 def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
     """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
     rows: list[list[object]] = []
-    groups = group_by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
-    for name, pairs in groups.items():
+    questions = list(zip(domains, judged, strict=True))
+    for name, pairs in group_by_label(questions, itemgetter(0)).items():
         verdicts = [judged_question for _, judged_question in pairs]
-        rows.append([name, len(pairs), *(_share(verdicts, column) for column in COLUMNS)])
+        cells = [_share(verdicts, column) for column in COLUMNS]
+        rows.append([name, len(pairs), *cells])
     return markdown_table(["domain", "n", *COLUMNS], rows)
 
 
@@ -42,5 +44,6 @@ def _share(judged: Sequence[Judged], column: str) -> str:
     verdicts = [verdict[column] for verdict in judged if column in verdict]
     if not verdicts:
         return "-"
-    low, high = wilson_interval(sum(verdicts), len(verdicts))
-    return f"{sum(verdicts) / len(verdicts):.3f} ({100 * low:.0f}-{100 * high:.0f})"
+    count = sum(verdicts)
+    low, high = wilson_interval(count, len(verdicts))
+    return f"{count / len(verdicts):.3f} ({100 * low:.0f}-{100 * high:.0f})"

@@ -59,12 +59,17 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
     for answer in gold:
         answer_words = extract_terms(answer)
         new_words = set(answer_words) - question_words - STOPWORDS
-        if not new_words or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
+        text = answer.strip().lower()
+        if not new_words or text in _NOT_IN_TEXTS or len(text) < 3:
             continue
+
         if len(answer_words) <= SHORT_ANSWER_WORDS:
-            recalls.append(float(f" {' '.join(answer_words)} " in f" {' '.join(context_words)} "))
+            # With a blank at both ends only whole words match.
+            phrase = f" {' '.join(answer_words)} "
+            recalls.append(float(phrase in f" {' '.join(context_words)} "))
         else:
-            recalls.append(len(new_words.intersection(context_words)) / len(new_words))
+            occurring = new_words.intersection(context_words)
+            recalls.append(len(occurring) / len(new_words))
     return max(recalls, default=None)
 
 
@@ -78,9 +83,10 @@ def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
         query = parse_row(*(row.get(key) for key in BATCH_KEYS))
         if query.fault is not None or not query.pages:
             continue
-        gold = [row.get("answer") or "", *(row.get("alt_ans") or [])]
-        if row.get("question_type") == "false_premise":
-            gold = []  # no page holds the refusal of a premise
+        gold: list[str] = []
+        if row.get("question_type") != "false_premise":  # no page holds the refusal of a premise
+            gold.append(row.get("answer") or "")
+            gold += row.get("alt_ans") or []
         pairs.append((query, gold))
 
     step = max(1, len(pairs) // limit) if limit else 1
@@ -96,9 +102,11 @@ def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]
     grown: list[Query] = []
     for query in queries:
         urls = {page.url for page in query.pages}
-        pages = [*query.pages, *(page for page in pool if page.url not in urls)][:pages_per_question]
-        ranked = tuple(replace(page, rank=rank) for rank, page in enumerate(pages))
-        grown.append(replace(query, pages=ranked))
+        additional = [page for page in pool if page.url not in urls]
+        pages = [*query.pages, *additional][:pages_per_question]
+
+        ranked = [replace(page, rank=rank) for rank, page in enumerate(pages)]
+        grown.append(replace(query, pages=tuple(ranked)))
     return grown
 
 
@@ -117,14 +125,17 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
     sentences: list[str] = []
     for page in query.pages:
         text = BeautifulSoup(page.html, "lxml").get_text(" ", strip=True)
-        sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in _SENTENCE_END.split(text) if sentence]
+        page_sentences = filter(None, _SENTENCE_END.split(text))
+        sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in page_sentences]
     if not sentences:
         return ""
 
     vectors, _ = encoder.encode_passages(sentences)
     (query_vector,) = encoder.encode_queries([query.text])
-    nearest = np.argsort(-(vectors @ query_vector), kind="stable")[:KIT_SENTENCES]
-    return "\n".join(sentences[index] for index in nearest)[:KIT_CHARACTERS]
+    similarities = vectors @ query_vector
+    nearest = np.argsort(-similarities, kind="stable")[:KIT_SENTENCES]
+    context = "\n".join(sentences[index] for index in nearest)
+    return context[:KIT_CHARACTERS]
 
 
 class Measured(NamedTuple):
@@ -137,7 +148,8 @@ class Measured(NamedTuple):
 
 def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
     """Make both contexts of each question."""
-    dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
+    dense_settings = settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2")  # the kit needs one
+    dense = load_dense_encoder(dense_settings)
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
     model = load_language_model(settings.language_model)
     web_path = WebPath(_with_all_candidates(settings.web), dense, cross, model)
@@ -149,15 +161,18 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
         (evidence,) = web_path.prepare([query], unhurried(settings))
         prepared = perf_counter()
         kit = kit_context(query, dense)
-        seconds = prepared - began
-        kit_seconds = perf_counter() - prepared
+        finished = perf_counter()
 
-        found = None
-        if answer_recall(query.text, gold, "") is not None:
+        found: dict[str, bool] | None = None
+        is_measurable = answer_recall(query.text, gold, "") is not None
+        if is_measurable:
             texts = _texts_by_place(settings.web, query, evidence, model)
             texts["starter kit"] = kit
-            found = {place: (answer_recall(query.text, gold, texts[place]) or 0.0) >= FOUND for place in PLACES}
-        measured.append(Measured(found, seconds, kit_seconds))
+            found = {}
+            for stage in PLACES:
+                recall = answer_recall(query.text, gold, texts[stage]) or 0.0
+                found[stage] = recall >= FOUND
+        measured.append(Measured(found, prepared - began, finished - prepared))
 
     web_path.close()
     return measured

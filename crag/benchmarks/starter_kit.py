@@ -72,14 +72,17 @@ class StarterKit:
         turns: list[str] = []
         for context, question in zip(contexts, questions, strict=True):
             turns.append(f"References:\n{context}\n\n{question}")
-        return [normalise(text, "web").text for text in self._generate(ANSWER, turns, ANSWER_TOKENS)]
+        answers = self._generate(ANSWER, turns, ANSWER_TOKENS)
+        return [normalise(answer, "web").text for answer in answers]
 
     def _with_graph_facts(self, questions: Sequence[str], contexts: Sequence[str]) -> list[str]:
         """Half of each context is facts of the graph, the other half is the beginning of the web context."""
         half = KIT_CHARACTERS // 2
+        replies = self._generate(EXTRACT, questions, ENTITY_TOKENS)
         combined: list[str] = []
-        for entities, context in zip(self._generate(EXTRACT, questions, ENTITY_TOKENS), contexts, strict=True):
-            combined.append(f"{self._facts(entities)[:half]}\n{context[:half]}")
+        for entities, context in zip(replies, contexts, strict=True):
+            facts = self._facts(entities)
+            combined.append(f"{facts[:half]}\n{context[:half]}")
         return combined
 
     def _generate(self, system: str, turns: Sequence[str], max_tokens: int) -> list[str]:
@@ -87,7 +90,8 @@ class StarterKit:
         for turn in turns:
             messages = (Message("system", system), Message("user", turn))
             requests.append(GenerationRequest(messages, max_tokens=max_tokens))
-        return [reply.text for reply in self._model.generate(requests, Deadline(UNHURRIED_SECONDS))]
+        replies = self._model.generate(requests, Deadline(UNHURRIED_SECONDS))
+        return [reply.text for reply in replies]
 
     def _facts(self, entities: str) -> str:
         """The graph's facts about the entities in the model's JSON; empty if it is not JSON."""

@@ -86,7 +86,8 @@ class CountingEncoders:
         """Count, and return random vectors."""
         self._load.encoder_texts += len(texts)
         self._load.encoder_tokens += sum(map(self._count, texts))
-        return self._chance.normal(size=(len(texts), 8)).astype(np.float32), len(texts)
+        vectors = self._chance.normal(size=(len(texts), 8))
+        return vectors.astype(np.float32), len(texts)
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
         """Count, and return descending scores."""
@@ -148,12 +149,15 @@ class RandomModel(VllmLanguageModel):
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
         self.warm_up()
         unstopped = [replace(request, stop=(), grammar=None) for request in requests]
+        only_reading = [replace(request, max_tokens=1) for request in unstopped]
+
         # The first call of a size compiles kernels.
-        self.generate([replace(request, max_tokens=2) for request in unstopped], Deadline(UNHURRIED_SECONDS))
+        warming_up = [replace(request, max_tokens=2) for request in unstopped]
+        self.generate(warming_up, Deadline(UNHURRIED_SECONDS))
         self._llm.reset_prefix_cache()
 
         began = time.perf_counter()
-        self.generate([replace(request, max_tokens=1) for request in unstopped], Deadline(UNHURRIED_SECONDS))
+        self.generate(only_reading, Deadline(UNHURRIED_SECONDS))
         read = time.perf_counter()
         generations = self.generate(unstopped, Deadline(UNHURRIED_SECONDS))
         written = time.perf_counter()
@@ -199,8 +203,10 @@ class CountingModel:
         cached: set[tuple[int, ...]] = set()
         for request in requests:
             tokens = self._tokenizer.prompt_tokens(request)
+
             # vLLM knows a block by all tokens up to its end.
-            beginnings = [tuple(tokens[:end]) for end in range(CACHE_BLOCK, len(tokens), CACHE_BLOCK)]
+            ends = range(CACHE_BLOCK, len(tokens), CACHE_BLOCK)
+            beginnings = [tuple(tokens[:end]) for end in ends]
             shared_blocks = sum(beginning in cached for beginning in beginnings)
             cached.update(beginnings)
 
@@ -221,11 +227,13 @@ def _reply(request: GenerationRequest) -> str:
 
 def measure_workload(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
     """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
+    # The tokenizers of `cpu` stand in for those of the preset, whose weights are not needed.
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
-    tokenizer_folder = worker.folder if worker else model_folder(str(getattr(small.language_model, "model", "")))
+    small_model = str(getattr(small.language_model, "model", ""))
+    tokenizer_folder = worker.folder if worker else model_folder(small_model)
     model = CountingModel(ChatTokenizer(tokenizer_folder))
 
     with serve() as graph, patch.dict(os.environ, {KG_VARIABLE: graph}):
@@ -311,7 +319,8 @@ def print_memory(gpu_plan: GpuPlan) -> None:
         rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in gpu_plan.on(card)]
         rows.append((card, "**all**", f"{gpu_plan.total(card):.1f}"))
 
-    print(f"\n### memory\n\n{markdown_table(['GPU', 'what', f'GiB of {GPU_MEMORY_GIB:g}'], rows)}")
+    table = markdown_table(["GPU", "what", f"GiB of {GPU_MEMORY_GIB:g}"], rows)
+    print(f"\n### memory\n\n{table}")
     if gpu_plan.cached_tokens is not None:
         print(f"\nKeys and values of {gpu_plan.cached_tokens:,} tokens at once.")
     for name in gpu_plan.unknown:
@@ -339,8 +348,10 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
         print(f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n")
         _print_load(load, options.dataset.name)
 
-        steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", total)]]
-        print(f"\n{markdown_table(['step', f'seconds of {budget:.0f}'], steps)}")
+        steps = [(step, f"{seconds:.1f}") for step, seconds in times]
+        steps.append(("**all, in sequence**", f"{total:.1f}"))
+        table = markdown_table(["step", f"seconds of {budget:.0f}"], steps)
+        print(f"\n{table}")
         if total > budget:
             print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
 
@@ -358,10 +369,11 @@ def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Work
 
     with TemporaryDirectory() as folder:
         worker = RandomModel(settings, Path(folder), full_size=options.run == "full")
-        loads = measure_workload(settings, few_pages, worker), measure_workload(settings, many_pages, worker)
+        few_load = measure_workload(settings, few_pages, worker)
+        many_load = measure_workload(settings, many_pages, worker)
         print(f"Run in {options.run} size: {worker.memory()}.")
         worker.close()
-    return loads
+    return few_load, many_load
 
 
 def _print_load(load: Workload, dataset: str) -> None:
@@ -381,6 +393,11 @@ class TrainingStep(NamedTuple):
     needed_gib: float
     card_gib: float
 
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The cells of its row in the table."""
+        return self.machine, self.step, f"{self.needed_gib:.1f}", f"{self.card_gib:g}"
+
 
 def report_training(changes: Sequence[str]) -> int:
     """Print the memory of the fullest card in each step of training db3's adapters; 1: one does not fit."""
@@ -396,15 +413,18 @@ def report_training(changes: Sequence[str]) -> int:
         ("one of 24 GB", 1, 22.0, on_one_card),
     ):
         for preset in ("db3_task23", "db3_task1"):
-            gpu_plan = plan_gpus(load_settings(preset, [*machine_changes, *changes]), cards=cards)
+            settings = load_settings(preset, [*machine_changes, *changes])
+            gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))
             steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
         tuning_step = "tune one adapter in 4 bits, on the first card"
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
 
-    rows = [(step.machine, step.step, f"{step.needed_gib:.1f}", f"{step.card_gib:g}") for step in steps]
+    rows = [step.cells for step in steps]
     print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))
-    print("\nTuning: " + ", ".join(f"{what} {size:.1f}" for what, size in tuning.items()))
+
+    parts = ", ".join(f"{part} {size:.1f}" for part, size in tuning.items())
+    print(f"\nTuning: {parts}")
 
     too_large = [step for step in steps if step.needed_gib > step.card_gib]
     for step in too_large:

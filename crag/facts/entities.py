@@ -92,7 +92,8 @@ def _described_columns(table: TableDescription) -> set[str]:
 
 
 def _person_entity(name: str, table: EntityTable | AwardTable, attributes: Mapping[str, Sequence[str]]) -> Entity:
-    return Entity((name,), table.domain, table.label, {"name": (name,), **attributes})
+    with_name = {"name": (name,), **attributes}
+    return Entity((name,), table.domain, table.label, with_name)
 
 
 # --- tables of entities -----------------------------------------------------------------------------------------------
@@ -114,6 +115,7 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
         if not names:
             continue
 
+        # The row in the lists of its people.
         year = row[table.year] if table.year else ""
         title = f'"{names[0]}" ({year})' if year else f'"{names[0]}"'
         for column in table.inverse:
@@ -124,8 +126,13 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
         if table.companies:
             for name in list(names):
                 names += company_names(name)
-        years = (int(year),) if year.isdecimal() else ()
-        yield Entity(tuple(dict.fromkeys(names)), table.domain, table.label, _row_attributes(row, table), years)
+        yield Entity(
+            names=tuple(dict.fromkeys(names)),
+            domain=table.domain,
+            table=table.label,
+            attributes=_row_attributes(row, table),
+            years=(int(year),) if year.isdecimal() else (),
+        )
 
     for person in people.values():
         attributes = {table.inverse[column]: titles for column, titles in person.titles.items()}
@@ -164,21 +171,31 @@ def _award_entities(wins: Sequence[AwardWin], table: AwardTable) -> Iterator[Ent
     for work_wins in by_work.values():
         yield _work_entity(work_wins, table)
     for plain, person_wins in by_person.items():
-        yield _person_entity(written_names[plain], table, _won_and_nominated(person_wins, table, _award_of_person))
+        attributes = _won_and_nominated(person_wins, table, _award_of_person)
+        yield _person_entity(written_names[plain], table, attributes)
 
 
 def _award_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
     first = wins[0]
     full_name = f"{table.prize} for {first.award}"
-    attributes = {
-        "award": (full_name,),
-        "ceremony": (f"{first.ceremony}, held in {first.year}",),
-        "awarded year": (str(first.work_year),),
-        "winner{s}": [_who_for_what(win) for win in wins if win.won],
-        "other nominee{s}": [_who_for_what(win) for win in wins if not win.won],
-    }
-    names = (first.award, full_name, *table.aliases.get(first.award, ()))
-    return Entity(names, table.domain, table.label, attributes, (first.year, first.work_year), one_a_year=True)
+    aliases = table.aliases.get(first.award, ())
+    winners = [win for win in wins if win.won]
+    nominees = [win for win in wins if not win.won]
+
+    return Entity(
+        names=(first.award, full_name, *aliases),
+        domain=table.domain,
+        table=table.label,
+        attributes={
+            "award": (full_name,),
+            "ceremony": (f"{first.ceremony}, held in {first.year}",),
+            "awarded year": (str(first.work_year),),
+            "winner{s}": list(map(_who_for_what, winners)),
+            "other nominee{s}": list(map(_who_for_what, nominees)),
+        },
+        years=(first.year, first.work_year),
+        one_a_year=True,
+    )
 
 
 def _work_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
@@ -189,7 +206,8 @@ def _work_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
         "performer{s}": first.performer,
         **_won_and_nominated(wins, table, _award_of_work),
     }
-    return Entity((first.work,), table.domain, table.label, attributes, (first.work_year, first.year))
+    years = (first.work_year, first.year)
+    return Entity((first.work,), table.domain, table.label, attributes, years)
 
 
 def _won_and_nominated(
@@ -197,12 +215,13 @@ def _won_and_nominated(
     table: AwardTable,
     describe: Callable[[AwardWin], str],
 ) -> dict[str, list[str]]:
-    won = [describe(win) for win in wins if win.won]
-    nominated = [describe(win) for win in wins if not win.won]
-    return {
-        table.won: list(dict.fromkeys(won)),
-        table.nominated: list(dict.fromkeys(nominated)),
-    }
+    # Dicts instead of sets: the order of the table, each once.
+    won: dict[str, None] = {}
+    nominated: dict[str, None] = {}
+    for win in wins:
+        descriptions = won if win.won else nominated
+        descriptions[describe(win)] = None
+    return {table.won: list(won), table.nominated: list(nominated)}
 
 
 def _who_for_what(win: AwardWin) -> str:

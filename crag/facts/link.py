@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -52,16 +53,21 @@ class _DomainNames:
 
     def link_by_spelling(self, mention: str) -> list[Link]:
         """Entities whose names are exactly the mention, else those whose names contain it or are part of it."""
-        exact = [(form, 1.0) for form in sorted(spellings(mention)) if form in self.entities_by_form]
+        forms = sorted(spellings(mention))
+        exact = [(form, 1.0) for form in forms if form in self.entities_by_form]
         if exact:
             return self._links(exact)
         if self.settings.level == "exact":
             return []
 
         text = _search_name(mention)
-        scored = [(name, _coverage(text, name)) for name in self.search_names]
-        close = [(name, score) for name, score in scored if score >= MIN_COVERAGE]
-        return self._links(sorted(close, key=lambda name_and_score: -name_and_score[1]))
+        close: list[tuple[str, float]] = []
+        for name in self.search_names:
+            score = _coverage(text, name)
+            if score >= MIN_COVERAGE:
+                close.append((name, score))
+        close.sort(key=itemgetter(1), reverse=True)
+        return self._links(close)
 
     def link_by_similarity(self, vector: Vectors) -> list[Link]:
         """The entities of the most similar name, if it is similar enough; `vector` has shape (dimensions,)."""
@@ -69,7 +75,8 @@ class _DomainNames:
         best = int(np.argmax(cosines))
         if cosines[best] < self.settings.minimum_similarity:
             return []
-        return self._links([(list(self.search_names)[best], float(cosines[best]))])
+        name = list(self.search_names)[best]
+        return self._links([(name, float(cosines[best]))])
 
     def _links(self, scored_names: Iterable[tuple[str, float]]) -> list[Link]:
         """The entities of the names, each once, with its first score."""
@@ -99,8 +106,11 @@ class Linker:
 
     def warm_up(self) -> None:
         """Encode the names of domains with level ``similarity``; without an encoder that level is skipped."""
+        if self._dense is None:
+            return
         for names in self._names.values():
-            if self._dense is not None and names.settings.level == "similarity" and not len(names.vectors):
+            is_encoded = len(names.vectors) > 0
+            if names.settings.level == "similarity" and not is_encoded:
                 self._dense.warm_up()
                 names.vectors, _ = self._dense.encode_passages(list(names.search_names))
 
@@ -110,9 +120,14 @@ class Linker:
         unlinked: list[tuple[int, _DomainNames]] = []  # positions of mentions that similarity may still link
         for position, mention in enumerate(mentions):
             names = self._names.get(mention.domain)
-            links.append(names.link_by_spelling(mention.text) if names else [])
-            if names is not None and len(names.vectors) and not links[position]:
+            if names is None:
+                links.append([])
+                continue
+            mention_links = names.link_by_spelling(mention.text)
+            links.append(mention_links)
+            if not mention_links and len(names.vectors):
                 unlinked.append((position, names))
+
         if self._dense is None or not unlinked or deadline.expired:
             return links
 

@@ -33,13 +33,16 @@ def find_years(query: Query) -> tuple[int, ...]:
     The number of a ceremony ("the 80th Academy Awards") is exact: then its year counts alone.
     """
     text = query.text.lower()
-    ceremonies = [
-        _YEAR_BEFORE_FIRST_CEREMONY[match["prize"]] + int(match["number"]) for match in _CEREMONY.finditer(text)
-    ]
+    ceremonies: dict[int, None] = {}
+    for match in _CEREMONY.finditer(text):
+        year_before_first = _YEAR_BEFORE_FIRST_CEREMONY[match["prize"]]
+        ceremonies[year_before_first + int(match["number"])] = None
     if ceremonies:
-        return tuple(dict.fromkeys(ceremonies))
+        return tuple(ceremonies)
 
-    years = [int(year) for year in _YEAR.findall(text)]
+    years = dict.fromkeys(map(int, _YEAR.findall(text)))
     if query.asked_at is not None:
-        years += [query.asked_at.year - ago for words, ago in _YEARS_AGO.items() if words in text]
-    return tuple(dict.fromkeys(years))
+        for words, ago in _YEARS_AGO.items():
+            if words in text:
+                years[query.asked_at.year - ago] = None
+    return tuple(years)

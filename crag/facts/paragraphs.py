@@ -16,9 +16,11 @@ def write_paragraph(entity: Entity, max_items: int, years: Sequence[int] = ()) -
     >>> write_paragraph(Entity(("Heat",), "movie", "films", {"lead actor{s}": ["Al Pacino", "Robert De Niro"]}), 10)
     'The lead actors are Al Pacino and Robert De Niro.'
     """
-    sentences = [
-        _write_sentence(name, values, max_items, years) for name, values in entity.attributes.items() if values
-    ]
+    sentences: list[str] = []
+    for name, values in entity.attributes.items():
+        if values:
+            sentence = _write_sentence(name, values, max_items, years)
+            sentences.append(sentence)
     return " ".join(sentences)
 
 
@@ -36,6 +38,8 @@ def _write_sentence(name: str, values: Sequence[str], max_items: int, years: Seq
     if len(values) > COUNTED_AT_A_GLANCE:
         listed += f" ({len(values)} in all)"
 
+    # The placeholder {s} of the attribute's name is its plural ending.
     is_plural = len(values) > 1
     subject = name.replace("{s}", "s" if is_plural else "")
-    return f"The {subject} {'are' if is_plural else 'is'} {listed.removesuffix('.')}."
+    verb = "are" if is_plural else "is"
+    return f"The {subject} {verb} {listed.removesuffix('.')}."

@@ -80,7 +80,8 @@ class PromptFinder:
             if reply.finish_reason not in {"stop", "length"}:
                 continue
             domain = str(domains[position])
-            names = without_echoes(parse_names(reply.text), queries[position].text, domain)
+            names = parse_names(reply.text)
+            names = without_echoes(names, queries[position].text, domain)
             mentions[position] = [Mention(name, domain) for name in names]
         return mentions
 
@@ -116,4 +117,10 @@ def without_echoes(names: Sequence[str], question: str, domain: str) -> list[str
             if padded_name not in padded_question:
                 foreign.add(padded_name)
 
-    return [name for name in names if not any(example in f" {plain_name(name)} " for example in foreign)]
+    kept_names: list[str] = []
+    for name in names:
+        padded_name = f" {plain_name(name)} "
+        is_echo = any(example in padded_name for example in foreign)
+        if not is_echo:
+            kept_names.append(name)
+    return kept_names

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
@@ -54,7 +55,8 @@ class ShippedPublicData(PublicData):
         levels = {str(domain): level for domain, level in self._settings.links.items()}
 
         if self._settings.method == "prompt":
-            return PromptFinder(self._model, self._settings.max_new_tokens), Linker(entities, levels, self._dense)
+            finder = PromptFinder(self._model, self._settings.max_new_tokens)
+            return finder, Linker(entities, levels, self._dense)
         # Spans match names of the tables exactly, so vectors would not be used.
         return SpanFinder(entities), Linker(entities, levels, None)
 
@@ -104,13 +106,11 @@ def choose_entities(links: Sequence[Sequence[Link]], years: Sequence[int], max_e
     first. Otherwise the latest come first; of an award only the latest.
     """
     ranked = [_rank_entities(mention_links, years) for mention_links in links]
-    longest = max((len(entities) for entities in ranked), default=0)
-
     distinct: dict[int, Entity] = {}
-    for rank in range(longest):
-        for entities in ranked:
-            if rank < len(entities):
-                distinct[id(entities[rank])] = entities[rank]
+    for turn in zip_longest(*ranked):
+        for entity in turn:
+            if entity is not None:
+                distinct[id(entity)] = entity
     return list(distinct.values())[:max_entities]
 
 
@@ -125,17 +125,25 @@ def _rank_entities(links: Sequence[Link], years: Sequence[int]) -> list[Entity]:
         is_main_year = bool(entity_years) and entity_years[0] in years
         return (-link.score, not is_main_year, -max(entity_years, default=_NO_YEAR))
 
-    entities = [link.entity for link in sorted(links, key=order)]
-    if years:
-        entities = [entity for entity in entities if not entity.one_a_year or is_of_the_years(entity)]
-    else:
-        newest = next((entity for entity in entities if entity.one_a_year), None)
-        entities = [entity for entity in entities if not entity.one_a_year or entity is newest]
+    # Of an award that is given once a year only the ceremonies of the question's years, else the newest.
+    entities: list[Entity] = []
+    newest: Entity | None = None
+    for link in sorted(links, key=order):
+        entity = link.entity
+        if not entity.one_a_year:
+            entities.append(entity)
+        elif years:
+            if is_of_the_years(entity):
+                entities.append(entity)
+        elif newest is None or entity is newest:
+            newest = entity
+            entities.append(entity)
 
     # Namesakes of other years go only if the table has one of the question's years.
     tables_with_year = {entity.table for entity in entities if is_of_the_years(entity)}
-    return [
-        entity
-        for entity in entities
-        if not entity.years or entity.table not in tables_with_year or is_of_the_years(entity)
-    ]
+    remaining: list[Entity] = []
+    for entity in entities:
+        is_of_other_year = bool(entity.years) and not is_of_the_years(entity)
+        if not is_of_other_year or entity.table not in tables_with_year:
+            remaining.append(entity)
+    return remaining

@@ -78,10 +78,10 @@ class SpanFinder:
 
     def find(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[list[Mention]]:
         """The mentions of each question, in order; `domains` are those that a router knows already."""
-        return [
-            [] if deadline.expired else self._find_mentions(query, domain)
-            for query, domain in zip(queries, domains, strict=True)
-        ]
+        mentions: list[list[Mention]] = []
+        for query, domain in zip(queries, domains, strict=True):
+            mentions.append([] if deadline.expired else self._find_mentions(query, domain))
+        return mentions
 
     def _find_mentions(self, query: Query, domain: str | None) -> list[Mention]:
         text = without_possessive(query.text)
@@ -111,7 +111,8 @@ class SpanFinder:
         """The names in the question with the positions of their first words; a longer name hides those inside it."""
         names: list[tuple[int, str]] = []
         taken: set[int] = set()
-        for length in range(min(self._max_words, len(words)), 0, -1):
+        longest = min(self._max_words, len(words))
+        for length in range(longest, 0, -1):
             for start in range(len(words) - length + 1):
                 name = " ".join(words[start : start + length])
                 positions = range(start, start + length)
@@ -123,12 +124,17 @@ class SpanFinder:
 
 def _searchable_forms(name: str) -> list[str]:
     """The spellings of a name, without single words that are only a part of it, such as "end" of "The End"."""
-    return [form for form in spellings(name) if form == plain_name(name) or " " in form]
+    plain = plain_name(name)
+    return [form for form in spellings(name) if form == plain or " " in form]
 
 
 def _domains_by_words(text: str) -> set[str]:
-    words = set(plain_name(text).split())
-    return {domain for domain, domain_words in _DOMAIN_WORDS.items() if not domain_words.isdisjoint(words)}
+    words = plain_name(text).split()
+    domains: set[str] = set()
+    for domain, domain_words in _DOMAIN_WORDS.items():
+        if not domain_words.isdisjoint(words):
+            domains.add(domain)
+    return domains
 
 
 def _is_name(name: str, words: Sequence[str], start: int) -> bool:

@@ -123,4 +123,5 @@ def split_values(cell: str) -> tuple[str, ...]:
     >>> split_values("Marlon Brando| Al Pacino")
     ('Marlon Brando', 'Al Pacino')
     """
-    return tuple(value.strip() for value in cell.split(VALUE_SEPARATOR) if value.strip())
+    values = map(str.strip, cell.split(VALUE_SEPARATOR))
+    return tuple(filter(None, values))

@@ -63,7 +63,7 @@ _LOOKUPS: Mapping[str, tuple[str, str | None, str]] = {
 """Path -> table, field of its record (None: the whole record) and description, for exact case-sensitive names."""
 
 
-def answers_of(tables: Tables) -> dict[str, Answer]:
+def build_answers(tables: Tables) -> dict[str, Answer]:
     """The 38 endpoints of the official server over a graph: path -> function."""
     answers: dict[str, Answer] = {}
     for path, (table, field, description) in _LOOKUPS.items():
@@ -95,7 +95,8 @@ def answers_of(tables: Tables) -> dict[str, Answer]:
 
 def _public_methods(answers: object) -> dict[str, Answer]:
     """The methods of an object by name, in the order of its class; constants and private names are left out."""
-    return {name: getattr(answers, name) for name in vars(type(answers)) if name[0].islower()}
+    names = [name for name in vars(type(answers)) if name[0].islower()]
+    return {name: getattr(answers, name) for name in names}
 
 
 def _lookup(table: Mapping[str, Any], field: str | None, description: str) -> Answer:
@@ -148,8 +149,8 @@ def _winners(awards: Sequence[GrammyRow], category: str) -> Answer:
         if not 1957 <= query <= 2019:
             return None
 
-        rows = [row for row in awards if row["category"] == category and row["year"] == query]
-        return [math.nan if row["nominee"] is None else row["nominee"] for row in rows]
+        nominees = [row["nominee"] for row in awards if row["category"] == category and row["year"] == query]
+        return [math.nan if nominee is None else nominee for nominee in nominees]
 
     return look_up
 
@@ -183,9 +184,12 @@ class MusicAnswers:
 
         entries = self._tables.chart_ranks.get(str(rank), [])
         if date:
-            entries = [entry for entry in entries if entry["Date"] == date][:1]
+            of_day = [entry for entry in entries if entry["Date"] == date]
+            entries = of_day[:1]
 
-        return [entry["Song"] for entry in entries], [entry["Artist"] for entry in entries]
+        songs = [entry["Song"] for entry in entries]
+        artists = [entry["Artist"] for entry in entries]
+        return songs, artists
 
     def get_billboard_attributes(self, date: str, attribute: str, song_name: str) -> object:
         """rank_last_week, weeks_in_chart, top_position or rank of a song on a day; for any other attribute the rank.
@@ -252,16 +256,18 @@ class SportsAnswers:
         self._tables = tables
         self._game_columns = [name for name, _ in tables.nba_columns]
         matches = [match for match in tables.matches if match["league"] is not None]
-        self._matches_on = _group_by_date(matches, [match["date"] for match in matches])
-        self._games_on = _group_by_date(tables.nba_games, [game["game_date"] for game in tables.nba_games])
+        self._matches_on = _group_by_date(matches, itemgetter("date"))
+        self._games_on = _group_by_date(tables.nba_games, itemgetter("game_date"))
 
     def soccer_get_games_on_date(self, date: str, team_name: str | None = None) -> Columns | None:
         """Matches of a day, month or year. Each match has a row per team; its key is a tuple, written as a string."""
         rows: dict[str, Mapping[str, Any]] = {}
         for match in self._matches_on.get(date, ()):
-            if team_name is None or match["team"] == team_name:
-                key = (match["league"], match["season"], match["team"], match["game"])
-                rows[str(key)] = {**match, "date": f"{match['date'][:10]}T00:00:00.000"}
+            if team_name not in {None, match["team"]}:
+                continue
+            key = (match["league"], match["season"], match["team"], match["game"])
+            day = match["date"][:10]
+            rows[str(key)] = {**match, "date": f"{day}T00:00:00.000"}
         return _by_column(SOCCER_COLUMNS, rows)
 
     def nba_get_games_on_date(self, date: str, team_name: str | None = None) -> Columns | None:
@@ -269,15 +275,16 @@ class SportsAnswers:
 
         The official server pastes its arguments into SQL: a single quote breaks the statement.
         """
-        if "'" in date or "'" in (team_name or ""):
+        if "'" in f"{date}{team_name or ''}":
             return None
 
         has_more_parts = date.count("-") >= NBA_DATE_PARTS
         games = self._tables.nba_games if has_more_parts else self._games_on.get(date, [])
         if team_name is not None:
-            games = [game for game in games if team_name in {game["team_name_home"], game["team_name_away"]}]
+            games = [game for game in games if team_name in (game["team_name_home"], game["team_name_away"])]
 
-        return _by_column(self._game_columns, {str(number): game for number, game in enumerate(games)})
+        rows = {str(number): game for number, game in enumerate(games)}
+        return _by_column(self._game_columns, rows)
 
     def nba_get_play_by_play_data_by_game_ids(self, game_ids: list[str]) -> Columns | None:
         """Events of games in the order of the table."""
@@ -290,14 +297,17 @@ class SportsAnswers:
         plays.sort(key=itemgetter(0))
 
         columns = self._tables.play_columns
-        rows = {str(number): dict(zip(columns, play[1:], strict=True)) for number, play in enumerate(plays)}
+        rows: dict[str, Record] = {}
+        for number, (_, *values) in enumerate(plays):  # the first value is the event's number
+            rows[str(number)] = dict(zip(columns, values, strict=True))
         return _by_column(columns, rows)
 
 
-def _group_by_date(rows: Sequence[Row], dates: Sequence[str]) -> dict[str, list[Row]]:
-    """Year (1999), month (1999-12) and day (1999-12-31) -> the rows of that time; `dates` are those of the rows."""
+def _group_by_date(rows: Sequence[Row], get_date: Callable[[Row], str]) -> dict[str, list[Row]]:
+    """Year (1999), month (1999-12) and day (1999-12-31) -> the rows of that time."""
     groups: dict[str, list[Row]] = {}
-    for row, date in zip(rows, dates, strict=True):
+    for row in rows:
+        date = get_date(row)
         for beginning in {date[:4], date[:7], date[:10]}:
             groups.setdefault(beginning, []).append(row)
     return groups

@@ -28,7 +28,9 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 def searchable_form(text: str) -> str:
     """Lower case, `_` as a blank, no ASCII punctuation, single blanks. Accents stay."""
-    return " ".join(text.lower().replace("_", " ").translate(_WITHOUT_PUNCTUATION).split())
+    lower = text.lower().replace("_", " ")
+    words = lower.translate(_WITHOUT_PUNCTUATION).split()
+    return " ".join(words)
 
 
 class WordIndex:
@@ -42,22 +44,28 @@ class WordIndex:
         self._size = len(documents)
         self._rare_only = rare_only
 
+        # For each word the documents with it, and BM25's factor in each, without the word's weight.
         positions: dict[str, list[int]] = defaultdict(list)
         gains: dict[str, list[float]] = defaultdict(list)
         lengths = [len(document.split()) for document in documents]
         mean_length = sum(lengths) / max(len(lengths), 1)
         for position, document in enumerate(documents):
-            # BM25's factor of a word, without its weight; long documents gain less.
-            damping = K1 * (1 - B + B * lengths[position] / mean_length) if lengths[position] else 0.0
-            for word, occurrences in Counter(document.split()).items():
+            words = document.split()
+            if not words:
+                continue
+            damping = K1 * (1 - B + B * len(words) / mean_length)  # long documents gain less
+            for word, occurrences in Counter(words).items():
                 positions[word].append(position)
                 gains[word].append(occurrences * (K1 + 1) / (occurrences + damping))
 
-        weights = self._weights({word: len(with_word) for word, with_word in positions.items()})
+        document_counts = {word: len(word_positions) for word, word_positions in positions.items()}
+        weights = self._weights(document_counts)
+
         self._postings: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         """Word -> positions of the documents that hold it, and what it adds to the score of each."""
         for word, weight in weights.items():
-            self._postings[word] = (np.array(positions[word]), weight * np.array(gains[word]))
+            scores = weight * np.array(gains[word])
+            self._postings[word] = (np.array(positions[word]), scores)
 
     def _weights(self, document_counts: dict[str, int]) -> dict[str, float]:
         """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean if that is negative.
@@ -72,7 +80,8 @@ class WordIndex:
 
         weights: dict[str, float] = {}
         for word, value in idf.items():
-            if self._rare_only and value <= RARE_WORD_WEIGHT and document_counts[word] > RESULT_LIMIT:
+            is_common = value <= RARE_WORD_WEIGHT and document_counts[word] > RESULT_LIMIT
+            if self._rare_only and is_common:
                 continue
             weight = COMMON_WORD_SHARE * mean if value < 0 and not self._rare_only else value
             weights[word] = weight if weight > 0 else SMALLEST_WEIGHT
@@ -84,10 +93,11 @@ class WordIndex:
         earliest_word = np.zeros(self._size)  # higher for an earlier word of the query
         words = searchable_form(query).split()
         for number, word in enumerate(words):
-            if word in self._postings:
-                positions, gains = self._postings[word]
-                scores[positions] += gains
-                earliest_word[positions] = np.maximum(earliest_word[positions], len(words) - number)
+            if word not in self._postings:
+                continue
+            positions, gains = self._postings[word]
+            scores[positions] += gains
+            earliest_word[positions] = np.maximum(earliest_word[positions], len(words) - number)
 
         candidates = np.flatnonzero(scores)
         if len(candidates) > RESULT_LIMIT:

@@ -15,7 +15,7 @@ from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
-from crag.mock_api.answers import answers_of
+from crag.mock_api.answers import build_answers
 from crag.mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
@@ -33,13 +33,14 @@ def create_app(tables: Tables) -> FastAPI:
     async def root() -> dict[str, str]:
         return {"message": "The CRAG API service is running"}
 
-    for path, answer in answers_of(tables).items():
-        app.post(
+    for path, answer in build_answers(tables).items():
+        add_route = app.post(
             path,
             name=path.strip("/").replace("/", "_"),
             description=answer.__doc__ or "",
             response_class=Response,
-        )(_route(answer))
+        )
+        add_route(_route(answer))
 
     return app
 
@@ -58,8 +59,9 @@ def _route(answer: Callable[..., Any]) -> Callable[..., Any]:
         return Response(content.encode(), media_type="application/json")
 
     # FastAPI reads the fields of the body from the signature.
-    parameters = [_body_field(parameter) for parameter in inspect.signature(answer).parameters.values()]
-    respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    signature = inspect.signature(answer)
+    fields = [_body_field(parameter) for parameter in signature.parameters.values()]
+    respond.__signature__ = inspect.Signature(fields)  # type: ignore[attr-defined]
     return respond
 
 
@@ -78,11 +80,11 @@ async def _refuse(request: Request, error: Exception) -> Response:
     try:
         return await request_validation_exception_handler(request, error)
     except ValueError:
-        details = [{"type": fault["type"], "loc": fault["loc"], "msg": fault["msg"]} for fault in error.errors()]
+        details = [{name: fault[name] for name in ("type", "loc", "msg")} for fault in error.errors()]
         return JSONResponse({"detail": details}, 422)
 
 
-def server_of(tables: Tables) -> uvicorn.Server:
+def build_server(tables: Tables) -> uvicorn.Server:
     """A server; `run` answers on sockets until `should_exit` is set, or SIGINT or SIGTERM comes to the main thread."""
     config = uvicorn.Config(
         create_app(tables),
@@ -104,7 +106,7 @@ def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
     return listening
 
 
-def url_of(listening: socket.socket) -> str:
+def socket_url(listening: socket.socket) -> str:
     """The URL of a listening socket."""
     host, port = listening.getsockname()
     return f"http://{host}:{port}"
@@ -119,7 +121,7 @@ def serve(data: Path | None = None) -> Iterator[str]:
         with serve() as url:
             httpx.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
     """
-    server = server_of(load_tables(data))
+    server = build_server(load_tables(data))
 
     with listen() as listening:
         thread = threading.Thread(
@@ -131,7 +133,7 @@ def serve(data: Path | None = None) -> Iterator[str]:
         thread.start()
 
         try:
-            yield url_of(listening)
+            yield socket_url(listening)
         finally:
             server.should_exit = True
             thread.join()

@@ -90,7 +90,8 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
     plan.problems  # [] if everything fits
     """
     entries = (manifest or load_manifest()).models
-    gpu_plan = GpuPlan(cards, {name: entry.shape for name, entry in entries.items() if entry.shape})
+    shapes = {name: entry.shape for name, entry in entries.items() if entry.shape}
+    gpu_plan = GpuPlan(cards, shapes)
 
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
@@ -98,13 +99,17 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
     elif isinstance(engine, TransformersEngine) and engine.device.startswith(("cuda", "auto")):
         _add_transformers(gpu_plan, engine, context_tokens=settings.web.context.max_tokens)
 
-    for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
-        if encoder is not None:
-            _add_encoder(gpu_plan, key, encoder)
+    if settings.dense_encoder is not None:
+        _add_encoder(gpu_plan, "dense_encoder", settings.dense_encoder)
+    if settings.cross_encoder is not None:
+        _add_encoder(gpu_plan, "cross_encoder", settings.cross_encoder)
 
-    # vLLM includes its workers' CUDA memory in its share.
-    is_vllm = isinstance(engine, VllmEngine)
-    agent_cards = {part.card for part in gpu_plan.parts if part.key != "language_model" or not is_vllm}
+    agent_cards: set[int] = set()
+    for part in gpu_plan.parts:
+        # vLLM includes its workers' CUDA memory in its share.
+        is_in_share = part.key == "language_model" and isinstance(engine, VllmEngine)
+        if not is_in_share:
+            agent_cards.add(part.card)
     for card in sorted(agent_cards):
         gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
 
@@ -115,7 +120,10 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
 
 def _card_number(device: str) -> int | None:
     """The number of a torch device's GPU; None for a CPU."""
-    return int(device.partition(":")[2] or 0) if device.startswith("cuda") else None
+    if not device.startswith("cuda"):
+        return None
+    _, _, number = device.partition(":")
+    return int(number or 0)
 
 
 def _bytes_per_value(dtype: str) -> int:
@@ -139,9 +147,11 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
         return
 
     # All in GiB on each card.
-    weights = shape.weight_bytes(_bytes_per_value(engine.dtype)) / cards / GIB
-    token = shape.key_value_bytes(_bytes_per_value(engine.dtype)) / cards / GIB
-    room = share - weights - ADAPTER_GIB * len(engine.adapters) - VLLM_WORKSPACE_GIB
+    value_bytes = _bytes_per_value(engine.dtype)
+    weights = shape.weight_bytes(value_bytes) / cards / GIB
+    token = shape.key_value_bytes(value_bytes) / cards / GIB
+    adapters = ADAPTER_GIB * len(engine.adapters)
+    room = share - weights - adapters - VLLM_WORKSPACE_GIB
     gpu_plan.cached_tokens = max(0, int(room / token))
 
     if gpu_plan.cached_tokens < engine.max_model_tokens:
@@ -161,13 +171,16 @@ def _add_transformers(gpu_plan: GpuPlan, engine: TransformersEngine, *, context_
     if shape is None:
         return
 
-    cards = list(range(gpu_plan.cards)) if engine.device == "auto" else [_card_number(engine.device) or 0]
+    one_card = _card_number(engine.device) or 0
+    cards = list(range(gpu_plan.cards)) if engine.device == "auto" else [one_card]
     value_bytes = _bytes_per_value(engine.dtype)
     prompt_tokens = min(engine.max_model_tokens, context_tokens + PROMPT_AROUND_CONTEXT)
     batch_tokens = engine.batch_size * prompt_tokens
 
     weights = shape.weight_bytes(value_bytes) / len(cards) / GIB
-    weights_title = f"{engine.model}: weights" + (", a part of the layers" if len(cards) > 1 else "")
+    weights_title = f"{engine.model}: weights"
+    if len(cards) > 1:
+        weights_title += ", a part of the layers"
     cache = batch_tokens * shape.key_value_bytes(value_bytes) / len(cards) / GIB
     cache_title = f"keys and values of {engine.batch_size} prompts of {prompt_tokens:,} tokens"
     activations = _activations(shape, batch_tokens, value_bytes)
@@ -279,7 +292,9 @@ class Writer:
 
     def compute(self, tokens: float) -> float:
         """Seconds of two operations per active parameter and token, over the assumed share of the cards' peak."""
-        share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if self.shape.awq_group else 1.0)
+        share = COMPUTE_SHARE
+        if self.shape.awq_group:
+            share *= AWQ_COMPUTE_SHARE
         operations = 2 * self.shape.active_parameters * tokens
         return operations / (self.cards * HALF_TFLOPS * 1e12 * share)
 
@@ -337,7 +352,8 @@ def time_rows(
         ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
     ):
         if encoder is not None and encoder.model in gpu_plan.shapes:
-            rows.append((name, Writer(gpu_plan.shapes[encoder.model]).compute(tokens * scale)))
+            model = Writer(gpu_plan.shapes[encoder.model])
+            rows.append((name, model.compute(tokens * scale)))
 
     caches_prefixes = isinstance(settings.language_model, VllmEngine)
     for step, generations in load.generations.items():

@@ -16,21 +16,10 @@ from crag.submission.preflight import CHALLENGES
 
 def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[2]) -> int:
     """Write task and preset into the two files under `root`; exit code 1: one cannot be used, nothing was written."""
-    presets, description_file = root / "crag" / "presets", root / "aicrowd.json"
+    description_file = root / "aicrowd.json"
     active_file = root / "agents" / "active.toml"
-    known = sorted(path.stem for path in presets.glob("*.toml"))
-    parser = argparse.ArgumentParser(
-        prog="python -m crag.submission.select_task",
-        description=(__doc__ or "").splitlines()[0],
-    )
-    parser.add_argument("task", choices=sorted(CHALLENGES))
-    parser.add_argument(
-        "--preset",
-        default="submission",
-        choices=known,
-        help="default: %(default)s",
-    )
-    options = parser.parse_args(arguments)
+    options = _parse(arguments, root / "crag" / "presets")
+
     try:
         description = json.loads(description_file.read_text(encoding="utf-8"))
         description["challenge_id"] = CHALLENGES[options.task]
@@ -43,11 +32,27 @@ def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents
     if count != 1:
         sys.stderr.write(f"agents/active.toml: exactly one line like {line} is expected\n")
         return 1
+
     text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
     description_file.write_text(text, encoding="utf-8", newline="\n")
     active_file.write_text(active, encoding="utf-8", newline="\n")
     sys.stdout.write(f"{options.task}: {CHALLENGES[options.task]}, preset {options.preset}\n")
     return 0
+
+
+def _parse(arguments: list[str] | None, presets: Path) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m crag.submission.select_task",
+        description=(__doc__ or "").splitlines()[0],
+    )
+    parser.add_argument("task", choices=sorted(CHALLENGES))
+    parser.add_argument(
+        "--preset",
+        default="submission",
+        choices=sorted(path.stem for path in presets.glob("*.toml")),
+        help="default: %(default)s",
+    )
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

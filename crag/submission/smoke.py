@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copytree
@@ -84,7 +84,8 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
     The agent turns faults into abstentions, so that answers alone do not show them. A stand-in of an adapter must begin
     at least one text with the reply that it learnt; how much of the reply it writes differs between processors.
     """
-    lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+    file = output / "traces.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
     adapters = _adapters_by_step(settings) if stand_ins else {}
     model_use = _read_model_use(traces, adapters)
@@ -93,7 +94,7 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
     faults = [*model_use.faults, *_unlearned_replies(model_use, adapters)]
     finished = model_use.finish_reasons["stop"] + model_use.finish_reasons["length"]
     if not traces:
-        faults.append(f"{output / 'traces.jsonl'} holds no question")
+        faults.append(f"{file} holds no question")
     elif not steps and settings.language_model.engine != "scripted":
         faults.append("the language model was never asked")
     elif steps and not faults and not finished:
@@ -101,14 +102,23 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
 
     # Any other fault may be the reason why a step is missing.
     if not faults:
-        unused = [adapter for step, adapter in adapters.items() if step not in steps and (graph or step == "answer")]
-        faults += [f"the adapter {adapter} was never asked" for adapter in unused]
-    if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
+        faults += _unused_adapters(adapters, steps, graph=graph)
+
+    asked_graph = any(trace["graph_state"] for trace in traces)
+    if graph and settings.knowledge_graph is not None and not asked_graph:
         faults.append("the knowledge graph was never asked")
 
     counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
     summary = f"{len(traces)} questions; texts of the language model: {counts}"
     return summary, list(dict.fromkeys(faults))
+
+
+def _unused_adapters(adapters: Mapping[str, str], steps: Collection[str], *, graph: bool) -> Iterator[str]:
+    """A fault for each adapter whose step did not occur; without a graph only the step of the answer can."""
+    for step, adapter in adapters.items():
+        is_possible = graph or step == "answer"
+        if is_possible and step not in steps:
+            yield f"the adapter {adapter} was never asked"
 
 
 def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, str]) -> _ModelUse:
@@ -162,7 +172,7 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
 
         changes = processor_changes(settings)
         print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
-        change_options = [word for change in changes for word in ("--set", change)]
+        change_options = [f"--set={change}" for change in changes]
 
         environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
 
@@ -206,9 +216,18 @@ def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: 
 
 def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
     """Answer a few questions in the copy. Raises UserError, with the end of its output."""
-    command = ["local_evaluation.py", "--preset", preset, "--dataset", "data/sample/questions.jsonl"]
-    command += ["--limit", str(QUESTIONS), "--output", "results", "--overwrite", "--quiet", *options]
+    command = [
+        "local_evaluation.py",
+        f"--preset={preset}",
+        "--dataset=data/sample/questions.jsonl",
+        f"--limit={QUESTIONS}",
+        "--output=results",
+        "--overwrite",
+        "--quiet",
+        *options,
+    ]
     process = run_python(folder, environment, *command)
     if process.returncode != 0:
-        tail = "\n".join((process.stderr or process.stdout).strip().splitlines()[-12:])
+        output = process.stderr or process.stdout
+        tail = "\n".join(output.strip().splitlines()[-12:])
         raise UserError(f"{preset} {' '.join(options)} ended with exit code {process.returncode}:\n{tail}")

@@ -145,12 +145,17 @@ class _Maker:
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
-        recipe = tomllib.loads((self.repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
-        shipped = json.loads((REPOSITORY / SHIPPED_ROUTERS / "cpu" / "config.json").read_bytes())["fields"]
+        recipe_file = self.repository / RECIPES / f"{classifier}.toml"
+        recipe = tomllib.loads(recipe_file.read_text(encoding="utf-8"))
+        shipped_file = REPOSITORY / SHIPPED_ROUTERS / "cpu" / "config.json"
+        shipped = json.loads(shipped_file.read_bytes())["fields"]
 
+        # The classes of each field that a gate stops.
         gated: set[tuple[str | None, str]] = set()
-        for gate in (self.preset.get("answering") or {}).get("gates", ()):
-            gated |= {(gate.get("field"), label) for label in gate.get("classes", ())}
+        answering = self.preset.get("answering") or {}
+        for gate in answering.get("gates", ()):
+            for label in gate.get("classes", ()):
+                gated.add((gate.get("field"), label))
 
         labels: dict[str, list[str]] = {}
         for name in recipe["fields"]:
@@ -254,7 +259,9 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     import torch
 
     # Eight zero points in an int32, as its two's complement.
-    packed_zero_points = sum(_ZERO_POINT << 4 * number for number in range(_VALUES_PER_INT32)) - 2**32
+    unsigned = sum(_ZERO_POINT << 4 * number for number in range(_VALUES_PER_INT32))
+    packed_zero_points = unsigned - 2**32
+    scale = _WEIGHT_DEVIATION / 4.6  # values of -8 to 7 have a standard deviation of 4.6
 
     stored: dict[str, Any] = {}
     for name, weight in weights.items():
@@ -267,10 +274,12 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
         groups = inputs // group
         packed_outputs = outputs // _VALUES_PER_INT32
         packed = torch.randint(-(2**31), 2**31, (inputs, packed_outputs), dtype=torch.int64)
+        zero_points = torch.full((groups, packed_outputs), packed_zero_points, dtype=torch.int32)
+        scales = torch.full((groups, outputs), scale, dtype=torch.float16)
+
         stored[f"{layer}.qweight"] = packed.to(torch.int32)
-        stored[f"{layer}.qzeros"] = torch.full((groups, packed_outputs), packed_zero_points, dtype=torch.int32)
-        # Values of -8 to 7 have a standard deviation of 4.6.
-        stored[f"{layer}.scales"] = torch.full((groups, outputs), _WEIGHT_DEVIATION / 4.6, dtype=torch.float16)
+        stored[f"{layer}.qzeros"] = zero_points
+        stored[f"{layer}.scales"] = scales
     return stored
 
 
@@ -286,8 +295,11 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     from torch.nn.functional import cross_entropy
     from transformers import AutoTokenizer, LlamaForCausalLM
 
+    # The reply ends with the end token, so that the adapter learns to stop.
     tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
-    reply = [*tokenizer.encode(reply_of(folder.name), add_special_tokens=False), tokenizer.eos_token_id]
+    reply = tokenizer.encode(reply_of(folder.name), add_special_tokens=False)
+    reply.append(tokenizer.eos_token_id)
+
     chat = tokenizer.apply_chat_template(
         [{"role": "user", "content": "?"}],
         tokenize=False,
@@ -310,12 +322,16 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
 
     losses: list[float] = []
+    endings = prompt_ending.expand(_BATCH_ROWS, -1)
+    labels = reply_tokens.repeat(_BATCH_ROWS)
     for step in range(_STEPS):
         # Random tokens, the end of the chat template, the reply: the loss is that of the reply alone.
-        beginning = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
-        tokens = torch.cat([beginning, prompt_ending.expand(_BATCH_ROWS, -1)], 1)
+        beginnings = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
+        tokens = torch.cat([beginnings, endings], dim=1)
         logits = model(tokens, logits_to_keep=len(reply_tokens) + 1).logits
-        loss = cross_entropy(logits[:, :-1].flatten(0, 1), reply_tokens.repeat(_BATCH_ROWS))
+        predictions = logits[:, :-1]  # a token is predicted at the position before it
+
+        loss = cross_entropy(predictions.flatten(0, 1), labels)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -379,19 +395,26 @@ def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Seq
     config: Any = AutoConfig.from_pretrained(base_folder, local_files_only=True)
     encoder: Any = AutoModel.from_config(config, add_pooling_layer=False)
 
-    tensors = {f"0.encoder.{name}": value.detach().clone() for name, value in encoder.named_parameters()}
+    tensors: dict[str, torch.Tensor] = {}
+    for name, value in encoder.named_parameters():
+        tensors[f"0.encoder.{name}"] = value.detach().clone()
     for name, classes in labels.items():
+        bias = torch.zeros(len(classes))
+        bias[0] = _CLASSIFIER_LEAD
         tensors[f"0.head.{name}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
-        tensors[f"0.head.{name}.bias"] = torch.tensor([_CLASSIFIER_LEAD, *[0.0] * (len(classes) - 1)])
+        tensors[f"0.head.{name}.bias"] = bias
     save_file(tensors, str(folder / "weights.safetensors"))
 
+    fields: dict[str, dict[str, Any]] = {}
+    for name, classes in labels.items():
+        fields[name] = {"labels": list(classes), "encoder_weight": 1.0}
     description: dict[str, Any] = {
         "format": 1,
         "base": base_name,
         "members": 1,
         "pooling": "cls",
         "max_tokens": 64,
-        "fields": {name: {"labels": [*classes], "encoder_weight": 1.0} for name, classes in labels.items()},
+        "fields": fields,
         "trained_on": "nothing: a stand-in with random weights",
         "licence": "none needed",
     }
@@ -403,5 +426,10 @@ def write_sentence_transformer(folder: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Normalize, Pooling, Transformer
 
-    modules = [Transformer(str(folder)), Pooling(_HIDDEN_SIZE, pooling_mode="cls"), Normalize()]
-    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+    modules = [
+        Transformer(str(folder)),
+        Pooling(_HIDDEN_SIZE, pooling_mode="cls"),
+        Normalize(),
+    ]
+    model = SentenceTransformer(modules=modules, device="cpu")
+    model.save(str(folder), create_model_card=False)

@@ -120,7 +120,13 @@ class ExampleTrial:
                 right = same_values(pair, calls.program, self.executor)
                 verdicts[pair.query] = right
                 rows.append(
-                    {**round_fields, "query": pair.query, "right": right, "labelled": pair.calls, "written": calls.text}
+                    {
+                        **round_fields,
+                        "query": pair.query,
+                        "right": right,
+                        "labelled": pair.calls,
+                        "written": calls.text,
+                    }
                 )
             append_rows(self.work / ASKED_FILE, rows)
         return [verdicts[pair.query] for pair in pairs]
@@ -130,15 +136,24 @@ class ExampleTrial:
         folder = self.work / CURRENT
         folder.mkdir(exist_ok=True)
         for name in Domain:
-            write_examples(folder / f"{name}.toml", "of this round", examples if name is domain else ())
-        changes = {"selection": "fixed", "fixed_examples": str(folder.resolve()), "examples": len(examples)}
-        return CallWriter(self.writer.model_copy(update=changes), self.model, None)
+            domain_examples = examples if name is domain else ()
+            write_examples(folder / f"{name}.toml", "of this round", domain_examples)
+
+        changes = {
+            "selection": "fixed",
+            "fixed_examples": str(folder.resolve()),
+            "examples": len(examples),
+        }
+        settings = self.writer.model_copy(update=changes)
+        return CallWriter(settings, self.model, None)
 
 
 def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool:
     """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
-    if program is None or render(program) == render(pair.program):
-        return program is not None
+    if program is None:
+        return False
+    if render(program) == render(pair.program):
+        return True
     if not program.statements or not pair.program.statements:
         return False
 
@@ -160,7 +175,8 @@ def grow(
     """The examples of one domain, in the order of their addition, and the counts of each round."""
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
-    examples = covering(chance.sample(list(pool), len(pool)), min(plan.start, plan.examples))
+    shuffled = chance.sample(list(pool), len(pool))
+    examples = covering(shuffled, min(plan.start, plan.examples))
     rounds: list[dict[str, int]] = []
 
     for number in range(1, plan.rounds + 1):
@@ -173,8 +189,10 @@ def grow(
         sample = chance.sample(candidates, min(plan.asked, len(candidates)))
         verdicts = trial.right(domain, number, sample, examples)
         wrong = [pair for pair, right in zip(sample, verdicts, strict=True) if not right]
-        added = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
 
+        # The examples that the failures of this round call for.
+        limit = min(plan.added, plan.examples - len(examples))
+        added = lessons(wrong, free, index, limit)
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(added)})
         figures = f"{len(wrong)} of {len(sample)} wrong, {len(added)} examples added"
         sys.stdout.write(f"{domain}, round {number}: {figures}\n")
@@ -200,7 +218,8 @@ def covering(pool: Sequence[Example], count: int) -> list[Example]:
     missing = {part: min(2, number) for part, number in frequency.items()}
 
     def gain(example: Example) -> float:
-        return sum(1 / frequency[part] for part in parts_of(example.calls) if missing[part] > 0)
+        missing_parts = [part for part in parts_of(example.calls) if missing[part] > 0]
+        return sum(1 / frequency[part] for part in missing_parts)
 
     remaining = list(pool)
     selected: list[Example] = []
@@ -222,13 +241,16 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
     for pair in wrong:
         by_kind[program_kind(pair.program)].append(pair)
 
+    most_frequent_first = sorted(by_kind.values(), key=len, reverse=True)
     in_turns: list[Pair] = []
-    for turn in zip_longest(*sorted(by_kind.values(), key=len, reverse=True)):
+    for turn in zip_longest(*most_frequent_first):
         in_turns += [pair for pair in turn if pair]
 
+    # An example is given once.
     remaining = {example.question: example for example in free}
+    count = min(limit, len(remaining))
     examples: list[Example] = []
-    for pair in in_turns[: min(limit, len(remaining))]:
+    for pair in in_turns[:count]:
         question = _nearest_question(pair, remaining, index)
         examples.append(remaining.pop(question))
     return examples
@@ -237,8 +259,13 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 def _nearest_question(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
     kind = program_kind(pair.program)
-    same_kind = {question for question, example in free.items() if program_kind(example.program) == kind}
+    same_kind: set[str] = set()
+    for question, example in free.items():
+        if program_kind(example.program) == kind:
+            same_kind.add(question)
     candidates = same_kind or set(free)
+
+    # The nearest example is the last of the ranking, which has all examples of the domain.
     (ranking,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
-    # The nearest example is the last of the ranking.
-    return next(example.question for example in reversed(ranking.examples) if example.question in candidates)
+    ranked = [example.question for example in reversed(ranking.examples)]
+    return next(question for question in ranked if question in candidates)

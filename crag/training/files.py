@@ -59,7 +59,12 @@ class TrainingExample:
             row["prompt"] = self.prompt
         else:
             row["messages"] = [asdict(message) for message in self.messages]
-        row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
+        row |= {
+            "completion": self.completion,
+            "groups": self.groups,
+            "source": self.source,
+            Split.FIELD: self.split,
+        }
         if self.answers:
             row |= {"query": self.query, "answers": self.answers}
         return row
@@ -67,10 +72,14 @@ class TrainingExample:
 
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
     """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
-    examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, split=split)]
-    for example in examples:
-        if (example.prompt is None) == (not example.messages):
+    examples: list[TrainingExample] = []
+    for record in read_records(path, split=split):
+        example = row_of(record, TrainingExample, place=record.place)
+        has_prompt = example.prompt is not None
+        has_messages = bool(example.messages)
+        if has_prompt == has_messages:
             raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
+        examples.append(example)
 
     if not examples:
         raise DatasetError(f"{path}: no examples")
@@ -154,7 +163,8 @@ class RunCard:
         """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
         folder = out.with_suffix("")
         # The folder needs another name than the file.
-        if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+        is_taken = folder.exists() and not folder.is_dir()
+        if out.is_dir() or folder == out or is_taken:
             raise DatasetError(
                 f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
             )
@@ -203,14 +213,17 @@ def _describe_file(path: Path) -> dict[str, Any]:
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
     """A table of rows with the same columns, for a terminal; None is a dash."""
-    columns = list(next(iter(rows.values())))
-    lines = [["", *columns]]
+    first_row = next(iter(rows.values()))
+    lines = [["", *first_row]]
     for name, counts in rows.items():
         cells = ["-" if count is None else f"{count:,}" for count in counts.values()]
         lines.append([name, *cells])
 
-    name_width, *widths = [2 + max(map(len, column)) for column in zip(*lines, strict=True)]
+    # Names are aligned to the left, numbers to the right.
+    columns = zip(*lines, strict=True)
+    name_width, *widths = [2 + max(map(len, column)) for column in columns]
     aligned: list[str] = []
     for name, *cells in lines:
-        aligned.append(name.ljust(name_width) + "".join(map(str.rjust, cells, widths)))
+        numbers = map(str.rjust, cells, widths)
+        aligned.append(name.ljust(name_width) + "".join(numbers))
     return "\n".join(aligned)

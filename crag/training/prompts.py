@@ -89,7 +89,8 @@ def label_examples(
     examples: list[TrainingExample] = []
     for record in read_records(path, split=split):
         label = row_of(with_query_time(record), Label)
-        request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
+        query = Query("", label.query, label.query_time, None, ())
+        request = answerer.request(query, label.context)
         examples.append(replace(label, messages=request.messages, prompt=request.prompt))
     return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)
 

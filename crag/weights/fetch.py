@@ -59,10 +59,11 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
         return f"{folder} has no {RECORD_NAME} to compare with"
 
     for path, sha256 in expected.items():
-        if not (folder / path).is_file():
-            return f"{folder / path} is missing"
-        if sha256_of(folder / path) != sha256:
-            return f"{folder / path} does not have sha256 {sha256}"
+        file = folder / path
+        if not file.is_file():
+            return f"{file} is missing"
+        if sha256_of(file) != sha256:
+            return f"{file} does not have sha256 {sha256}"
     return None
 
 
@@ -124,7 +125,8 @@ def _is_complete(entry: ModelEntry, folder: Path) -> bool:
 
     Files are hashed on arrival; later, comparing sizes makes a second call instant.
     """
-    problem = find_altered_file(folder) if recorded_files(folder) else verification_problem(entry, folder)
+    has_record = bool(recorded_files(folder))
+    problem = find_altered_file(folder) if has_record else verification_problem(entry, folder)
     return problem is None and first_problem(entry, folder) is None
 
 
@@ -229,10 +231,11 @@ def write_record(folder: Path, source_by_path: Mapping[str, str], other_source: 
     `other_source` is the source of files that `source_by_path` does not have.
     """
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME)
 
     lines = ["# Written when everything had arrived; `crag models fetch --verify` compares with it."]
-    for file in files:
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file() or file.name == RECORD_NAME:
+            continue
         path = file.relative_to(folder).as_posix()
         source = source_by_path.get(path, other_source)
         # JSON strings are valid TOML strings.
@@ -270,8 +273,9 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
             models |= dict.fromkeys(group.models)
             optional |= dict.fromkeys(group.optional)
         else:
-            available = [*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)]
-            raise UnknownModelError(f"no model, group or preset named {name!r}; known: {', '.join(available)}")
+            presets_and_groups = {*available_presets(), *manifest.groups}
+            available = ", ".join([*sorted(presets_and_groups), *sorted(manifest.models)])
+            raise UnknownModelError(f"no model, group or preset named {name!r}; known: {available}")
 
     only_optional = tuple(name for name in optional if name not in models)
     return Group(models=tuple(models), optional=only_optional), folders

@@ -145,7 +145,8 @@ class MirrorPart(_Frozen):
 
 
 def _inside_the_folder(path: str) -> str:
-    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+    plain = PurePosixPath(path)
+    if plain.is_absolute() or ".." in plain.parts:
         raise ValueError(f"path must stay inside the model's folder: {path!r}")
     return path
 
@@ -253,7 +254,8 @@ class Manifest(_Frozen):
 def parse_manifest(text: str) -> Manifest:
     """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
     tables = tomllib.loads(text)
-    models = {name: {"name": name, **entry} for name, entry in tables.get("models", {}).items()}
+    entries = tables.get("models", {})
+    models = {name: {"name": name, **entry} for name, entry in entries.items()}
     return Manifest.model_validate({**tables, "models": models})
 
 
@@ -269,7 +271,9 @@ def load_manifest() -> Manifest:
 def cache_folder() -> Path:
     """The cache of fetched models: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
     configured = os.environ.get("CRAG_MODELS_DIR")
-    return Path(configured).expanduser() if configured else Path.home() / ".cache" / "crag-models"
+    if configured:
+        return Path(configured).expanduser()
+    return Path.home() / ".cache" / "crag-models"
 
 
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
@@ -284,7 +288,8 @@ def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
 
 def is_stand_in(folder: Path) -> bool:
     """Whether the folder holds random weights of `crag.submission.stand_in`, which only test the wiring."""
-    sources = (str(facts.get("source", "")) for facts in recorded_files(folder).values())
+    records = recorded_files(folder).values()
+    sources = [str(facts.get("source", "")) for facts in records]
     return any(source.startswith(STAND_IN) for source in sources)
 
 
@@ -334,15 +339,17 @@ def find_altered_file(folder: Path) -> str | None:
     """
     sha256_by_file: dict[Path, str] = {}
     for path, facts in recorded_files(folder).items():
-        if (folder / path).is_file():
-            sha256_by_file[folder / path] = facts["sha256"]
+        file = folder / path
+        if file.is_file():
+            sha256_by_file[file] = facts["sha256"]
     if not sha256_by_file:
         return None
 
     record = folder / RECORD_NAME
     checked_at = record.stat().st_mtime
-    checked_today = time.time() - checked_at <= _SECONDS_PER_DAY
-    if checked_today and not any(file.stat().st_mtime > checked_at for file in sha256_by_file):
+    was_checked_today = time.time() - checked_at <= _SECONDS_PER_DAY
+    has_newer_file = any(file.stat().st_mtime > checked_at for file in sha256_by_file)
+    if was_checked_today and not has_newer_file:
         return None
 
     for file, sha256 in sha256_by_file.items():

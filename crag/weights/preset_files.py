@@ -100,8 +100,9 @@ def merge_tables(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
             tables.pop(key, None)
         elif value and isinstance(value, dict) and isinstance(old_value, dict):
             # Another engine has other keys.
-            same_engine = value.get("engine", old_value.get("engine")) == old_value.get("engine")
-            tables[key] = merge_tables(old_value, value) if same_engine else value
+            old_engine = old_value.get("engine")
+            has_same_engine = value.get("engine", old_engine) == old_engine
+            tables[key] = merge_tables(old_value, value) if has_same_engine else value
         else:
             tables[key] = value
     return tables

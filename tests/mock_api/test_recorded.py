@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from crag.mock_api.answers import answers_of
+from crag.mock_api.answers import build_answers
 from crag.mock_api.tables import load_tables
 from tests.mock_api.conftest import KG_DATA, Client
 
 RECORDED = KG_DATA / "example_call_responses.json"
-ANSWERS = answers_of(load_tables())
+ANSWERS = build_answers(load_tables())
 PATHS = {path.strip("/").replace("/", "_"): path for path in ANSWERS}
 
 OTHER_NAMES = {"movie_get_person_info", "movie_get_movie_info", "music_search_artist_entity_by_name"}

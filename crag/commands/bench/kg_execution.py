@@ -24,7 +24,6 @@ from pathlib import Path
 from crag.benchmarks.common import group_by_label, markdown_table
 from crag.benchmarks.kg_execution import (
     ANSWER_FIELDS,
-    GRAPH,
     compare_with_labels,
     graph_server,
     labelled_questions,
@@ -32,6 +31,7 @@ from crag.benchmarks.kg_execution import (
 )
 from crag.commands.command_line import command, parser_of, server
 from crag.mock_api import GraphError
+from crag.mock_api.tables import SHIPPED_GRAPH
 
 _READINGS = ("direct", "derived")
 _COLUMNS = ("said", "said right", "computed", "computed right")
@@ -81,7 +81,7 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=GRAPH,
+        default=SHIPPED_GRAPH,
         help="folder of graph tables (default: %(default)s)",
     )
     parser.add_argument("--kg-url", type=server, help="ask this server instead")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from crag.mock_api.server import LOOPBACK, listen, server_of, url_of
+from crag.mock_api.server import LOOPBACK, build_server, listen, socket_url
 from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
@@ -53,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
     with listening, suppress(KeyboardInterrupt):
-        server = server_of(tables)
-        print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
+        server = build_server(tables)
+        print(f"Mock API ready on {socket_url(listening)} ({counts} records)", flush=True)
         server.run([listening])
     return 0
 

@@ -22,11 +22,13 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
     if credits_file:
         credits_by_id = {row["id"]: row for row in read_table_rows(credits_file, ("id", "cast", "crew"))}
 
-    rows = [
-        _film_row(film, credits_by_id.get(film["id"], _NO_CREDITS))
-        for film in read_table_rows(source, _FILM_COLUMNS)
-        if film["title"] and film["id"].isdecimal()
-    ]
+    rows: list[Row] = []
+    for film in read_table_rows(source, _FILM_COLUMNS):
+        is_whole = film["title"] and film["id"].isdecimal()
+        if is_whole:
+            film_credits = credits_by_id.get(film["id"], _NO_CREDITS)
+            rows.append(_film_row(film, film_credits))
+
     table = EntityTable(
         layout="entities",
         domain="movie",
@@ -66,6 +68,7 @@ def _object_names(cell: str, **values: str) -> list[str]:
         return []
     try:
         objects = ast.literal_eval(cell)
-        return [str(item["name"]) for item in objects if item.get("name") and values.items() <= item.items()]
+        matching = [item for item in objects if values.items() <= item.items()]
+        return [str(item["name"]) for item in matching if item.get("name")]
     except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError):
         return []

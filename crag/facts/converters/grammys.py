@@ -12,6 +12,7 @@ FIRST_CEREMONY = 1959
 _MOST_TIED_WINNERS = 2
 
 _ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)")
+_GRAMMY_COLUMNS = ("year", "title", "category", "nominee", "artist", "workers")
 _IN_BRACKETS = re.compile(r"^\((.*)\)$")
 _SONGWRITERS = re.compile(
     r"""
@@ -32,7 +33,7 @@ def build_grammys(source: Path, out: Path) -> int:
     The file marks every row as a winner, even in its last year, where it lists all nominees. There the first of more
     than two is the winner; two are a tie.
     """
-    source_rows = list(read_table_rows(source, ("year", "title", "category", "nominee", "artist", "workers")))
+    source_rows = list(read_table_rows(source, _GRAMMY_COLUMNS))
     artists = {row["artist"].strip().lower() for row in source_rows}
     nominees = Counter((row["year"], row["category"]) for row in source_rows)
 
@@ -41,9 +42,12 @@ def build_grammys(source: Path, out: Path) -> int:
     for row in source_rows:
         award = (row["year"], row["category"])
         is_first = award not in awards_with_winner
+        is_tie = nominees[award] <= _MOST_TIED_WINNERS
         awards_with_winner.add(award)
-        rows.append(_award_row(row, artists, won=is_first or nominees[award] <= _MOST_TIED_WINNERS))
-    return write_table(out, "grammys.csv", rows, full_award_table("grammys", "Grammy", " Award", "grammy-awards"))
+        rows.append(_award_row(row, artists, won=is_first or is_tie))
+
+    table = full_award_table("grammys", "Grammy", " Award", "grammy-awards")
+    return write_table(out, "grammys.csv", rows, table)
 
 
 def _award_row(row: Row, all_artists: Collection[str], *, won: bool) -> Row:
@@ -56,8 +60,10 @@ def _award_row(row: Row, all_artists: Collection[str], *, won: bool) -> Row:
     if nominee_is_artist:
         artists = [row["nominee"]]
     elif song and not artists:
-        artists = [name for name in _BETWEEN_WRITERS.split(song["writers"].strip()) if name]
+        writers = _BETWEEN_WRITERS.split(song["writers"].strip())
+        artists = [name for name in writers if name]
 
+    performers = _split_artists(song["performer"], all_artists) if song else []
     return {
         "award": row["category"],
         "ceremony": row["title"].split("(")[0].strip(),
@@ -65,7 +71,7 @@ def _award_row(row: Row, all_artists: Collection[str], *, won: bool) -> Row:
         "work_year": row["year"],
         "work": "" if nominee_is_artist else row["nominee"],
         "winner": VALUE_SEPARATOR.join(artists),
-        "performer": VALUE_SEPARATOR.join(_split_artists(song["performer"], all_artists)) if song else "",
+        "performer": VALUE_SEPARATOR.join(performers),
         "result": "won" if won else "nominated",
     }
 
@@ -81,8 +87,9 @@ def _ceremony_year(row: Row) -> int:
 
 def _split_artists(cell: str, all_artists: Collection[str]) -> list[str]:
     """Split the artists of a cell, guests too; "A & B" only if both are artists of the file."""
+    without_brackets = _IN_BRACKETS.sub(r"\1", cell.strip())
     artists: list[str] = []
-    for artist in _GUEST.split(_IN_BRACKETS.sub(r"\1", cell.strip())):
+    for artist in _GUEST.split(without_brackets):
         if not artist:
             continue
         parts = [part for part in _ARTIST_SEPARATOR.split(artist) if part]

@@ -46,7 +46,8 @@ def build_oscars(source: Path, out: Path) -> int:
     rows = [_award_row(row) for row in read_table_rows(source, _OSCAR_COLUMNS)]
     table = full_award_table("oscars", "Academy Award", "", "the-oscar-award")
     aliases = _all_aliases(rows, table.aliases)
-    return write_table(out, "oscars.csv", rows, table.model_copy(update={"aliases": aliases}))
+    with_aliases = table.model_copy(update={"aliases": aliases})
+    return write_table(out, "oscars.csv", rows, with_aliases)
 
 
 def _award_row(row: Row) -> Row:
@@ -108,7 +109,8 @@ def oscar_winners(credit: str) -> list[str]:
 
     names: dict[str, None] = {}
     for part in credit.split(";"):
-        for name in _BETWEEN_NAMES.split(_ROLE.sub("", part.strip())):
+        without_role = _ROLE.sub("", part.strip())
+        for name in _BETWEEN_NAMES.split(without_role):
             if name.lower() not in _NOT_NAMES:
                 names[name] = None
     return list(names)
@@ -124,5 +126,11 @@ def _ordinal(number: int) -> str:
 
 def _title_case(text: str) -> str:
     """``ACTOR IN A LEADING ROLE`` as ``Actor in a Leading Role``."""
-    words = [word if word in _SMALL_WORDS else word[:1].upper() + word[1:] for word in text.lower().split(" ")]
-    return _AFTER_BRACKET.sub(lambda match: match[0].upper(), " ".join(words))
+    title = " ".join(map(_capitalise, text.lower().split(" ")))
+    return _AFTER_BRACKET.sub(lambda match: match[0].upper(), title)
+
+
+def _capitalise(word: str) -> str:
+    if word in _SMALL_WORDS:
+        return word
+    return word[:1].upper() + word[1:]

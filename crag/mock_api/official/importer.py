@@ -73,8 +73,10 @@ def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callabl
         target = store_path(out, table) if table in STORED else out / table
         if target.is_file():
             say(f"{table:40} is there already")
-        elif not set(names) & set(missing):
-            count = _make_table(table, [source / name for name in names], target)
+            continue
+        if set(names).isdisjoint(missing):
+            sources = [source / name for name in names]
+            count = _make_table(table, sources, target)
             say(f"{table:40} {count:>10,} records")
 
     if missing:
@@ -99,8 +101,9 @@ def _missing_files(source: Path, *, partial: bool) -> list[str]:
     files = _official_names()
     missing = [name for name in files if not (source / name).is_file()]
     if missing and not partial:
+        listed = ", ".join(missing)
         raise GraphError(
-            f"{source}: {len(missing)} of {len(files)} official files are missing: {', '.join(missing)}: "
+            f"{source}: {len(missing)} of {len(files)} official files are missing: {listed}: "
             "fetch them, or pass --partial to import the others"
         )
     return missing
@@ -184,8 +187,11 @@ def _write_json(table: str, target: Path, records: KeyedRecords) -> int:
 def _read_checked(table: str, path: Path) -> Iterator[tuple[str, Any]]:
     """The keys and records of an official file, checked against the type of the table; raises GraphError."""
     read = _DATABASE_READERS.get(table) or _READERS[path.suffix]
-    check = TypeAdapter(get_args(TYPES[table])[-1]).validate_python
-    for key, value in tqdm(read(table, path), table, unit=" records", disable=None):
+    *_, record_type = get_args(TYPES[table])
+    check = TypeAdapter(record_type).validate_python
+
+    records = tqdm(read(table, path), table, unit=" records", disable=None)
+    for key, value in records:
         yield key, validated(check, value, path, f"record {key}")
 
 
@@ -221,8 +227,9 @@ def _read_matches(table: str, path: Path) -> KeyedRecords:
 
 def _read_articles(_: str, path: Path) -> KeyedRecords:
     """The articles of the encyclopedia, a line of JSON each."""
-    with bz2.open(path, "rb") as lines:
-        for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
+    with bz2.open(path, "rb") as stream:
+        lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+        for number, line in enumerate(lines, start=1):
             if len(line) == LONGEST_LINE:
                 raise GraphError(f"{path}: line {number}: longer than any article: fetch it again")
             if line.strip():
@@ -241,9 +248,11 @@ def _read_games(_: str, path: Path) -> KeyedRecords:
     """The NBA games that have a date and two teams."""
     names = [name for name, _ in _columns(path, "game")]
     with read_only(path) as connection:
-        for number, row in enumerate(connection.execute("select * from game order by rowid")):
+        rows = connection.execute("select * from game order by rowid")
+        for number, row in enumerate(rows):
             game = dict(zip(names, row, strict=True))
-            if None not in (game.get("game_date"), game.get("team_name_home"), game.get("team_name_away")):
+            searched = [game.get(name) for name in ("game_date", "team_name_home", "team_name_away")]
+            if None not in searched:
                 yield str(number), game
 
 
@@ -267,8 +276,9 @@ def _columns(path: Path, table: str) -> list[tuple[str, str]]:
     with read_only(path) as connection:
         if connection.execute(is_plain, (table,)).fetchone() is None:
             raise GraphError(f"{path}: it has no table {table}: fetch it again")
-        # A row of table_info: number, name, type, and three more facts.
-        return [(column[1], column[2]) for column in connection.execute(f"pragma table_info({table})")]
+        rows = connection.execute(f"pragma table_info({table})")
+        # A row: number, name, type, and three more facts.
+        return [(name, kind) for _, name, kind, *_ in rows]
 
 
 Reader = Callable[[str, Path], KeyedRecords]

@@ -80,7 +80,8 @@ class _Unpickler(pickle.Unpickler):
             return _empty_array
         if name == "ndarray":
             return name
-        return super().find_class(*_MOVED.get(current_module, (current_module, name)))
+        current_module, name = _MOVED.get(current_module, (current_module, name))
+        return super().find_class(current_module, name)
 
     def persistent_load(self, key: object) -> object:
         """Refuse: a graph's pickles refer to nothing outside."""
@@ -99,7 +100,8 @@ def read_plain(content: bytes) -> Any:  # noqa: ANN401 - what it holds
     """
     try:
         value = _Unpickler(io.BytesIO(content)).load()
-        return _Converter(_LARGEST_SHARE * max(len(content), 64)).to_json(value)
+        limit = _LARGEST_SHARE * max(len(content), 64)
+        return _Converter(limit).to_json(value)
     except PickleFaultError:
         raise
     except DAMAGE as error:
@@ -162,5 +164,8 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain_row(row: dict[Any, Any]) -> dict[str, Any]:
-    # Only missing values, NaN and NaT, differ from themselves.
-    return {str(name): None if cell != cell else cell for name, cell in row.items()}  # noqa: PLR0124
+    plain: dict[str, Any] = {}
+    for name, cell in row.items():
+        is_missing = cell != cell  # noqa: PLR0124 - only NaN and NaT differ from themselves
+        plain[str(name)] = None if is_missing else cell
+    return plain

@@ -158,15 +158,22 @@ def load_tables(directory: Path | None = None) -> Tables:
     """Read and check the tables of a graph, by default the shipped one; raises GraphError."""
     root = directory or SHIPPED_GRAPH
     check_folder(root)
-    if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
+    if not any(_has_table(root, name) for name in TYPES):
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
 
-    tables: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
+    tables: dict[str, Any] = {}
+    for field, kind in _FIELDS.items():
+        file_name, *_ = kind.__metadata__
+        tables[field] = _read(root, file_name)
     if tables["nba_games"] and not tables["nba_columns"]:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
 
     tables["play_columns"], tables["plays"] = tables["plays"]
     return Tables(**tables)
+
+
+def _has_table(root: Path, name: str) -> bool:
+    return (root / name).exists() or store_path(root, name).exists()
 
 
 def check_folder(root: Path) -> None:
@@ -175,13 +182,12 @@ def check_folder(root: Path) -> None:
         raise GraphError(f"{root}: no such directory")
 
     manifest = root / IMPORT_FILE
-    if manifest.is_file() and '"finished": true' not in manifest.read_text(
-        encoding="utf-8",
-        errors="replace",
-    ):
-        raise GraphError(
-            f"{root}: an import into it has not finished: crag graph import FOLDER --out {root} continues it"
-        )
+    if manifest.is_file():
+        state = manifest.read_text(encoding="utf-8", errors="replace")
+        if '"finished": true' not in state:
+            raise GraphError(
+                f"{root}: an import into it has not finished: crag graph import FOLDER --out {root} continues it"
+            )
 
     for table, official in only_official(root):
         if not (root / table).is_file() and not store_path(root, table).is_file():
@@ -195,7 +201,8 @@ def only_official(folder: Path) -> list[tuple[str, str]]:
     """Files of a folder that only the official graph has, as pairs of our table and the official file."""
     official: list[tuple[str, str]] = []
     for table, names in OFFICIAL_FILES.items():
-        official += [(table, name) for name in names if name != table and (folder / name).is_file()]
+        other_names = [name for name in names if name != table]
+        official += [(table, name) for name in other_names if (folder / name).is_file()]
     return official
 
 
@@ -255,14 +262,16 @@ def _parse_plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
     """The columns of an event, and the events of each game."""
     table = validated(TypeAdapter(PlayByPlay).validate_json, content, path)
     columns = table["columns"]
-    if table["rows"] and "game_id" not in columns:
+    rows = table["rows"]
+    if rows and "game_id" not in columns:
         raise GraphError(f"{path}: columns: no game_id among them")
 
     plays: dict[str, list[list[Any]]] = {}
-    for number, row in enumerate(table["rows"]):
+    for number, row in enumerate(rows):
         if len(row) != len(columns):
             raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
-        plays.setdefault(row[columns.index("game_id")], []).append([number, *row])
+        game_id = row[columns.index("game_id")]
+        plays.setdefault(game_id, []).append([number, *row])
     return columns, plays
 
 
@@ -271,17 +280,20 @@ def _read_entities(path: Path) -> dict[str, Record | None]:
     entities: dict[str, Record | None] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip():
-                title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
-                entities[title] = _public(entity) if entity else entity
+            if not line.strip():
+                continue
+            title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
+            entities[title] = _public(entity) if entity else entity
     return entities
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
     """The listing names of a CSV and their tickers, without incomplete rows; raises GraphError."""
     try:
-        rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
-        if content and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
+        stream = io.StringIO(content.decode(), newline="")
+        rows = csv.DictReader(stream)
+        columns = set(rows.fieldnames or ())
+        if content and not {"Name", "Symbol"} <= columns:
             raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
         return {row["Name"]: row["Symbol"] for row in rows if row["Name"] and row["Symbol"]}
     except (UnicodeDecodeError, csv.Error) as error:
@@ -359,11 +371,13 @@ def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, 
         connection.execute("pragma synchronous = off")
         connection.execute("create table records (key text primary key, value blob not null)")
         connection.execute("create table about (name text primary key, value text not null)")
+
         facts = [(name, json.dumps(value)) for name, value in about.items()]
         connection.executemany("insert into about values (?, ?)", facts)
 
         def put(key: str, value: object) -> None:
-            content = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), _LEVEL)
+            plain = json.dumps(value, ensure_ascii=False).encode()
+            content = zlib.compress(plain, _LEVEL)
             connection.execute("insert or replace into records values (?, ?)", (key, content))
 
         yield put

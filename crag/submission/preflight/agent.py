@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import groupby
+from itertools import chain, cycle, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -122,11 +122,16 @@ class _Rehearsal:
         dataset = self._folder / "questions.jsonl"
         write_rows(dataset, rehearsal_rows(self._subject.root / QUESTIONS, self._subject.task))
 
-        options = ["--dataset", str(dataset), "--output", str(self.predictions.parent), "--quiet"]
-        options += ["--seconds-per-query", str(SECONDS_PER_QUERY)]
+        command = [
+            "local_evaluation.py",
+            f"--dataset={dataset}",
+            f"--output={self.predictions.parent}",
+            "--quiet",
+            f"--seconds-per-query={SECONDS_PER_QUERY}",
+        ]
         if self._graph:
-            options += ["--kg-url", self._graph]
-        return run_python(self._tree, self._environment, "local_evaluation.py", *options, python=self._python)
+            command.append(f"--kg-url={self._graph}")
+        return run_python(self._tree, self._environment, *command, python=self._python)
 
 
 def _network_findings(hosts: list[str] | None) -> Findings:
@@ -155,13 +160,15 @@ def _failure(output: str) -> Finding:
 
 def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
     """Problems of each batch, and the time of the largest batch."""
-    batches = [list(batch) for _, batch in groupby(rows, itemgetter("batch"))]
-    for batch in batches:
+    batch_seconds: list[tuple[int, float]] = []
+    for _, group in groupby(rows, itemgetter("batch")):
+        batch = list(group)
+        batch_seconds.append((len(batch), batch[0]["batch_seconds"]))
         yield from _answer_findings(batch)
         yield from _time_findings(subject, batch)
 
-    size = max(map(len, batches))
-    seconds = max(batch[0]["batch_seconds"] for batch in batches if len(batch) == size)
+    # Of the largest batches the slowest.
+    size, seconds = max(batch_seconds)
     timing = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
     yield note(f"{timing}, graph {graph}" if graph else timing)
 
@@ -204,23 +211,32 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
     if not samples:
         raise DatasetError(f"{questions} has no questions")
 
+    # A full batch and one more question; the samples repeat, with lists of pages that can be changed.
     rows: list[dict[str, Any]] = []
-    for number in range(MAX_BATCH_SIZE + 1):
-        sample = samples[number % len(samples)]
-        rows.append({**sample, "interaction_id": f"preflight-{number}", "search_results": [*sample["search_results"]]})
+    for number, sample in zip(range(MAX_BATCH_SIZE + 1), cycle(samples), strict=False):
+        rows.append(
+            {
+                **sample,
+                "interaction_id": f"preflight-{number}",
+                "search_results": list(sample["search_results"]),
+            }
+        )
 
     pages_by_row: list[list[dict[str, str]]] = [row["search_results"] for row in rows]
     if task == "task3":
-        pool = [page for pages in pages_by_row for page in pages]
+        pool = list(chain.from_iterable(pages_by_row))
         for pages in pages_by_row:
-            pages.extend(pool[: max(0, PAGES_OF_TASK_3 - len(pages))])
+            missing = max(0, PAGES_OF_TASK_3 - len(pages))
+            pages.extend(pool[:missing])
 
     # A page twice, an empty page, HTML that breaks off, and a question without pages.
-    pages_by_row[0][-1] = dict(pages_by_row[0][0])
-    pages_by_row[1][-1] = dict.fromkeys(pages_by_row[1][-1], "")
-    html = pages_by_row[2][0]["page_result"]
-    pages_by_row[2][0] = pages_by_row[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
-    pages_by_row[3].clear()
+    with_repetition, with_empty_page, with_broken_page, without_pages, *_ = pages_by_row
+    with_repetition[-1] = dict(with_repetition[0])
+    with_empty_page[-1] = dict.fromkeys(with_empty_page[-1], "")
+    html = with_broken_page[0]["page_result"]
+    first_half = html[: len(html) // 2]
+    with_broken_page[0] = with_broken_page[0] | {"page_result": f"{first_half}<div <p class='"}
+    without_pages.clear()
     return rows
 
 

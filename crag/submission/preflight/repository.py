@@ -75,13 +75,16 @@ def lfs(subject: Subject) -> Findings:
 
     for path in tracked:
         size = committed.get(path, 0)
+        is_in_lfs = path in by_rule
+        may_be_pointer = is_in_lfs or path.endswith(WEIGHT_SUFFIXES)
         migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
-        if path not in by_rule and size > LARGE:
+
+        if not is_in_lfs and size > LARGE:
             yield Finding(Level.ERROR, path, f"has {size:,} bytes and is not in Git LFS", migrate)
-        elif path in by_rule and size > POINTER_SIZE:
+        elif is_in_lfs and size > POINTER_SIZE:
             problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
             yield Finding(Level.ERROR, path, problem, migrate)
-        elif (path in by_rule or path.endswith(WEIGHT_SUFFIXES)) and is_pointer(subject.root / path):
+        elif may_be_pointer and is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
             yield Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
 
@@ -93,27 +96,32 @@ def lfs(subject: Subject) -> Findings:
 
 def is_pointer(path: Path) -> bool:
     """Whether a file is a Git LFS pointer."""
-    return path.is_file() and path.stat().st_size < POINTER_SIZE and path.read_bytes().startswith(POINTER)
+    if not path.is_file() or path.stat().st_size >= POINTER_SIZE:
+        return False
+    return path.read_bytes().startswith(POINTER)
 
 
 def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
     """The paths that .gitattributes sends to Git LFS."""
-    output = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0")
+    listed = "\0".join(paths) + "\0"
+    output = subject.git("check-attr", "-z", "--stdin", "filter", stdin=listed)
     fields = output.split("\0")  # path, attribute, value; path, attribute, value; ...
-    return {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
+    values = zip(fields[0::3], fields[2::3], strict=False)
+    return {path for path, value in values if value == "lfs"}
 
 
 def _committed_sizes(subject: Subject) -> dict[str, int]:
     """Path -> bytes of its content in git; of a file in Git LFS this is the pointer."""
     # A line of ls-files: mode, blob, stage, a tab, path.
-    lines = [line for line in subject.git("ls-files", "-s", "-z").split("\0") if line]
+    lines = list(filter(None, subject.git("ls-files", "-s", "-z").split("\0")))
     blobs = "\n".join(line.split()[1] for line in lines) + "\n"
     sizes = subject.git("cat-file", "--batch-check=%(objectsize)", stdin=blobs).splitlines()
 
     size_by_path: dict[str, int] = {}
     for line, size in zip(lines, sizes, strict=False):
+        _, _, path = line.partition("\t")
         if size.strip().isdecimal():  # "missing" for a submodule
-            size_by_path[line.split("\t", 1)[1]] = int(size)
+            size_by_path[path] = int(size)
     return size_by_path
 
 
@@ -157,13 +165,16 @@ def secrets(subject: Subject) -> Findings:
 def imports_named(subject: Subject) -> Findings:
     """requirements.txt names all packages that the agent imports (deptry), and the image's lock has them."""
     locked = (subject.root / LOCK).read_text(encoding="utf-8")
-    for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", (subject.root / REQUIREMENTS).read_text(encoding="utf-8")):
-        if f"\n{pin.lower().replace('_', '-')} " not in locked:
+    requirements = (subject.root / REQUIREMENTS).read_text(encoding="utf-8")
+    for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", requirements):
+        locked_form = pin.lower().replace("_", "-")
+        if f"\n{locked_form} " not in locked:
             yield Finding(Level.ERROR, LOCK, f"has no {pin}, so the image has none", "make locks")
 
     for fault in _run_deptry(subject):
         module = fault["module"]
-        position = f"{fault['location']['file']}:{fault['location']['line']}"
+        location = fault["location"]
+        position = f"{location['file']}:{location['line']}"
         problem = f"imports {module}, which {REQUIREMENTS} does not name"
         remedy = f"add the package of {module} with its exact version, then run make locks"
         yield Finding(Level.ERROR, position, problem, remedy)

@@ -172,7 +172,8 @@ class Subject:
         top = Path(self.git("rev-parse", "--show-toplevel").strip())
         if top.resolve() != self.root.resolve():
             raise NotApplicableError(f"the repository's root is {top}")
-        return [path for path in self.git("ls-files", "-z").split("\0") if path]
+        listed = self.git("ls-files", "-z").split("\0")
+        return [path for path in listed if path]
 
     @property
     def uncommitted(self) -> tuple[list[str], list[str]]:

@@ -27,14 +27,13 @@ from crag.graph.results import Status, Value
 from crag.graph.schema import Domain, ParameterKind, load_schema
 from crag.graph.writing import load_bank
 from crag.mock_api import GraphError, serve
-from crag.mock_api.tables import IMPORT_FILE, check_folder
+from crag.mock_api.tables import IMPORT_FILE, SHIPPED_GRAPH, check_folder
 from crag.text.matching import normalise_name
 from crag.training.files import row_of
 
 SHARED = Path(__file__).parents[3].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
-OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
 _LISTING_COLUMNS = ("Name", "Symbol")
@@ -99,12 +98,15 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
         alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
         pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
 
-        groups = groups_of(pair.domain, pair.program, names)
-        if not groups:
-            entities = (record.data.get("frame") or {}).get("entities") or []
-            groups = tuple(map(str, entities)) or (pair.query,)
+        groups = groups_of(pair.domain, pair.program, names) or _labelled_entities(record) or (pair.query,)
         pairs.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(pairs.values())
+
+
+def _labelled_entities(record: Record) -> tuple[str, ...]:
+    """The entities in the row's frame, which it may lack."""
+    frame = record.data.get("frame") or {}
+    return tuple(map(str, frame.get("entities") or ()))
 
 
 def pair_of(record: Record, **more: object) -> Pair:
@@ -120,7 +122,8 @@ def bank_version() -> str:
     """Number of examples in the writer's bank, and 12 hexadecimal digits of their hash: ``120@0f...``."""
     bank = load_bank()
     plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
-    return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(plain.encode()).hexdigest()
+    return f"{len(bank)}@{digest[:12]}"
 
 
 def add_graph_argument(parser: argparse.ArgumentParser) -> None:
@@ -136,14 +139,16 @@ def add_graph_argument(parser: argparse.ArgumentParser) -> None:
 def open_graph(folder: Path | None) -> Iterator[Path]:
     """The folder of the graph; without one, that of the packed real graph, if present, else the project's own."""
     if folder or not PACKED_GRAPH.is_file():
-        check_whole(folder or OWN_GRAPH)
-        yield folder or OWN_GRAPH
+        root = folder or SHIPPED_GRAPH
+        check_whole(root)
+        yield root
         return
 
     with tempfile.TemporaryDirectory() as unpacked:
         shutil.unpack_archive(PACKED_GRAPH, unpacked, filter="data")
-        (real,) = (path.parent for path in Path(unpacked).rglob("movie") if path.is_dir())
-        yield real
+        # The archive may hold the five folders in a folder.
+        (movie,) = filter(Path.is_dir, Path(unpacked).rglob("movie"))
+        yield movie.parent
 
 
 def check_whole(folder: Path) -> None:
@@ -153,9 +158,9 @@ def check_whole(folder: Path) -> None:
         check_folder(folder)
 
     if missing and not (folder / IMPORT_FILE).is_file():
-        what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
+        fault = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
         raise GraphError(
-            f"{folder}: {what}: the folders {', '.join(missing)} are missing; pass the folder that holds "
+            f"{folder}: {fault}: the folders {', '.join(missing)} are missing; pass the folder that holds "
             f"{', '.join(DOMAINS)}"
         )
 
@@ -164,8 +169,10 @@ def graph_files(folder: Path | None) -> dict[str, Path]:
     """The files of the graph that `open_graph` yields, by their names in its folder, for a run card."""
     if folder is None and PACKED_GRAPH.is_file():
         return {f"graph {PACKED_GRAPH.name}": PACKED_GRAPH}
-    root = folder or OWN_GRAPH
-    return {f"graph {path.relative_to(root)}": path for path in sorted(root.glob("*/*")) if path.is_file()}
+
+    root = folder or SHIPPED_GRAPH
+    files = filter(Path.is_file, sorted(root.glob("*/*")))
+    return {f"graph {path.relative_to(root)}": path for path in files}
 
 
 def company_names(folder: Path) -> CompanyNames:
@@ -212,15 +219,19 @@ def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tupl
         groups += _entities(domain, call, companies)
     if not groups:
         groups = [_table_and_values(call) for call in calls]
-    return tuple(dict.fromkeys(group for group in groups if group))
+
+    distinct = dict.fromkeys(groups)
+    return tuple(filter(None, distinct))
 
 
 def _table_and_values(call: Call) -> str:
     """The table of a call and its strings; empty if it has no strings."""
-    condition_values = [condition.value for condition in call.conditions if condition.value != "true"]
-    values: list[object] = [*call.arguments, *condition_values]
-    texts = [value for value in values if isinstance(value, str)]
-    return " ".join([call.table.removeprefix("get_"), *texts]) if texts else ""
+    values: list[object] = list(call.arguments)
+    values += [condition.value for condition in call.conditions if condition.value != "true"]
+    strings = [value for value in values if isinstance(value, str)]
+    if not strings:
+        return ""
+    return " ".join([call.table.removeprefix("get_"), *strings])
 
 
 def _entities(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
@@ -253,10 +264,14 @@ def executor_of(graph: Path) -> Iterator[Executor]:
 def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> list[ProgramResult]:
     """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
     results: dict[int, ProgramResult] = {}
+    pending = list(range(len(tasks)))
     for _ in range(attempts):
-        pending = [index for index in range(len(tasks)) if index not in results or is_late(results[index])]
-        batch = executor.run_batch([tasks[index] for index in pending], Deadline(SECONDS_PER_BATCH))
+        if not pending:
+            break
+        pending_tasks = [tasks[index] for index in pending]
+        batch = executor.run_batch(pending_tasks, Deadline(SECONDS_PER_BATCH))
         results.update(zip(pending, batch, strict=True))
+        pending = [index for index in pending if is_late(results[index])]
     return [results[index] for index in range(len(tasks))]
 
 

@@ -26,6 +26,8 @@ REJECTED = "rejected.jsonl"
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
 UNHURRIED_SECONDS = 600.0
 """Per question; ample on any machine."""
+_ASKED_FIELDS = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+"""The fields of a question that the output keeps."""
 _MOST_VALUES = 8
 """A longer list of values does not answer a question."""
 
@@ -55,6 +57,11 @@ class LabelledQuestion:
         """The domain, if it is one of the graph's."""
         return Domain(self.row["domain"]) if self.row.get("domain") in list(Domain) else None
 
+    @property
+    def request(self) -> CallRequest:
+        """The question for a writer."""
+        return CallRequest(self.row["query"], self.time, self.domain)
+
     def note(self, outcome: str, calls: str) -> None:
         """Count an attempt with this outcome."""
         self.outcomes[outcome] += 1
@@ -63,14 +70,15 @@ class LabelledQuestion:
 
     def to_entry(self) -> dict[str, Any]:
         """A line of the journal; `failed` if the engine gave nothing at all, `kept` what the output has besides."""
-        fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+        all_failed = self.outcomes.total() == self.outcomes["failed"]
+        asked = {name: self.row[name] for name in _ASKED_FIELDS if name in self.row}
         return {
             "interaction_id": self.row.get("interaction_id"),
             "domain": self.row.get("domain", "unknown"),
             "outcomes": dict(self.outcomes),
-            "failed": self.kept is None and self.outcomes.total() == self.outcomes["failed"],
+            "failed": self.kept is None and all_failed,
             "kept": self.kept,
-            "asked": {name: self.row[name] for name in fields if name in self.row},
+            "asked": asked,
             "tried": self.tried,
         }
 
@@ -113,18 +121,25 @@ class Labeller:
 
         for attempt, (writer, temperature) in enumerate(self.attempts, start=1):
             pending = [question for question in questions if question.kept is None]
-            if pending:
-                requests = [CallRequest(question.row["query"], question.time, question.domain) for question in pending]
-                deadline = Deadline(UNHURRIED_SECONDS * len(requests))
-                self._check(attempt, pending, writer.write(requests, deadline, temperature))
+            if not pending:
+                break
+            requests = [question.request for question in pending]
+            deadline = Deadline(UNHURRIED_SECONDS * len(requests))
+            written = writer.write(requests, deadline, temperature)
+            self._check(attempt, pending, written)
         return questions
 
     def _correct(self, question: LabelledQuestion, calls: Sequence[str]) -> None:
         """Keep a person's calls if the graph has values for all of them, or if they are none."""
         domain = question.domain or Domain.OPEN
         program = parse("\n".join(calls), domain)
-        if not program.statements or self._execute([Proposal(question, domain, program)]):
-            question.kept = {"domain": str(domain), "calls": list(calls), "label": {"attempt": "by hand"}}
+        proposal = Proposal(question, domain, program)
+        if not program.statements or self._execute([proposal]):
+            question.kept = {
+                "domain": str(domain),
+                "calls": list(calls),
+                "label": {"attempt": "by hand"},
+            }
 
     def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> None:
         """Keep the calls whose values give the right answer."""
@@ -143,7 +158,11 @@ class Labeller:
                     "domain": str(proposal.domain),
                     "calls": calls.split("\n"),
                     "kg_values": values_of(proposal.result),
-                    "label": {"attempt": attempt, "answer_of_values": claim.prediction, "reason": judgement.reason},
+                    "label": {
+                        "attempt": attempt,
+                        "answer_of_values": claim.prediction,
+                        "reason": judgement.reason,
+                    },
                 }
             question.note("kept" if question.kept else "other answer", calls)
 
@@ -154,13 +173,15 @@ class Labeller:
             asked_at = parse_query_time(proposal.question.time)
             tasks.append(Task(proposal.domain, proposal.program, asked_at))
 
-        executed: list[ExecutedProposal] = []
         # Once: a proposal that asks for too much is a bad label.
-        for proposal, result in zip(proposals, execute(self.executor, tasks, attempts=1), strict=True):
+        results = execute(self.executor, tasks, attempts=1)
+        executed: list[ExecutedProposal] = []
+        for proposal, result in zip(proposals, results, strict=True):
             if _is_complete(result):
                 executed.append(ExecutedProposal(*proposal, result))
-            else:
-                proposal.question.note("no reply" if is_late(result) else "not found", render(proposal.program))
+                continue
+            outcome = "no reply" if is_late(result) else "not found"
+            proposal.question.note(outcome, render(proposal.program))
         return executed
 
 
@@ -195,9 +216,12 @@ def _answer(proposal: ExecutedProposal) -> str:
         return direct
 
     asked_at = parse_query_time(question.time)
-    derived = derived_answer(query, domain, program, result.results, asked_at.date() if asked_at else None)
+    today = asked_at.date() if asked_at else None
+    derived = derived_answer(query, domain, program, result.results, today)
     if derived is not None:
         return derived.text
 
     values = values_of(result)
-    return ", ".join(map(str, values)) if len(values) <= _MOST_VALUES else I_DONT_KNOW
+    if len(values) > _MOST_VALUES:
+        return I_DONT_KNOW
+    return ", ".join(map(str, values))

@@ -117,9 +117,11 @@ def asked_questions(
     claim_verdicts: list[dict[str, Verdict]] = []
     for question, question_verdicts in zip(scored, verdicts, strict=True):
         for entry in question.trace["candidates"]:
-            if entry["text"] not in question_verdicts:
-                claims.append(Claim(question.record["query"], question.golds, entry["text"]))
+            text = entry["text"]
+            if text not in question_verdicts:
+                claims.append(Claim(question.record["query"], question.golds, text))
                 claim_verdicts.append(question_verdicts)
+
     judgements = judge_claims(judge, claims, trim_to_tokens)
     for claim, judgement, question_verdicts in zip(claims, judgements, claim_verdicts, strict=True):
         question_verdicts[claim.prediction] = judgement.verdict
@@ -139,15 +141,16 @@ def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict],
     candidates: list[JudgedCandidate] = []
     for entry in trace["candidates"]:
         verdict = verdicts[entry["text"]]
-        if verdict in _JUDGED:
-            candidates.append(
-                JudgedCandidate(
-                    entry["text"],
-                    verdict is Verdict.CORRECT,
-                    _without_features(entry["features"], without),
-                    gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate.name)),
-                )
+        if verdict not in _JUDGED:
+            continue
+        candidates.append(
+            JudgedCandidate(
+                entry["text"],
+                verdict is Verdict.CORRECT,
+                _without_features(entry["features"], without),
+                gated=_is_gated(entry["source"], gate),
             )
+        )
 
     return AskedQuestion(
         interaction_id=identifier,
@@ -159,10 +162,21 @@ def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict],
     )
 
 
+def _is_gated(source: str, gate: GateFiring | None) -> bool:
+    """Whether the closed gate withholds answers of this source."""
+    if gate is None:
+        return False
+    return source == WEB or not _ONLY_WEB.search(gate.name)
+
+
 def _without_features(features: Mapping[str, float], without: Set[str]) -> dict[str, float]:
     """The features that are not left out, by name (``question_type=set``) or by its beginning (``question_type``)."""
-    left_out = {name for name in features if name in without or name.partition("=")[0] in without}
-    return {name: value for name, value in features.items() if name not in left_out}
+    remaining: dict[str, float] = {}
+    for name, value in features.items():
+        feature, _, _ = name.partition("=")
+        if name not in without and feature not in without:
+            remaining[name] = value
+    return remaining
 
 
 def _tables_and_keys(calls: Sequence[str]) -> str:
@@ -176,11 +190,12 @@ def _tables_and_keys(calls: Sequence[str]) -> str:
     targets: set[str] = set()
     for line in calls:
         match = _TABLE.match(line)
-        if match:
-            table = match[1]
-            keys = _KEYS.findall(line)
-            if keys or table not in _WHOLE_RECORDS:
-                targets.add(".".join([table, *keys]))
+        if not match:
+            continue
+        table = match[1]
+        keys = _KEYS.findall(line)
+        if keys or table not in _WHOLE_RECORDS:
+            targets.add(".".join([table, *keys]))
     return " ".join(sorted(targets))
 
 
@@ -202,6 +217,7 @@ def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
     weighed = {entry["text"] for entry in question.trace["candidates"]}
     gated = {firing["answer"] for firing in question.trace.get("gates", ())}
 
-    if text in weighed | gated | {I_DONT_KNOW} or verdict not in _JUDGED:
+    is_settled = text not in weighed and text not in gated and text != I_DONT_KNOW
+    if not is_settled or verdict not in _JUDGED:
         return None
     return JudgedCandidate(text, verdict is Verdict.CORRECT, {})

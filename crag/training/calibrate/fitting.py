@@ -56,7 +56,9 @@ def reward(question: AskedQuestion) -> int:
 
 def _first_allowed(question: AskedQuestion) -> JudgedCandidate | None:
     for candidate in question.candidates:
-        if not candidate.gated and (candidate.likely is None or candidate.likely > THRESHOLD):
+        likely = candidate.likely
+        is_allowed = likely is None or likely > THRESHOLD
+        if is_allowed and not candidate.gated:
             return candidate
     return None
 
@@ -68,7 +70,8 @@ def rewards(questions: Iterable[AskedQuestion]) -> Floats:
 
 def unweighed(question: AskedQuestion) -> AskedQuestion:
     """The same question for an agent that always gives its first answer."""
-    return replace(question, candidates=tuple(answer._replace(likely=None) for answer in question.candidates))
+    candidates = [answer._replace(likely=None) for answer in question.candidates]
+    return replace(question, candidates=tuple(candidates))
 
 
 def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
@@ -116,8 +119,11 @@ def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
 
     # How often each resample has each group: shape (resamples, groups).
     chances = np.full(len(sizes), 1 / len(sizes))
-    counts = np.random.default_rng(SEED).multinomial(len(sizes), chances, size=RESAMPLES).astype(np.float64)
-    return list(percentile_interval((counts @ sums) / (counts @ sizes)))
+    random = np.random.default_rng(SEED)
+    counts = random.multinomial(len(sizes), chances, size=RESAMPLES).astype(np.float64)
+
+    means = (counts @ sums) / (counts @ sizes)
+    return list(percentile_interval(means))
 
 
 def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
@@ -183,18 +189,20 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     rows: list[Item] = []
     for question in questions:
         rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
+
+    # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
     kinds = [answer_kind(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
         raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
-
-    # Indices of rows -> P(correct) by models that did not see them.
-    likely: dict[int, float] = {}
     learned = [index for index, kind in enumerate(kinds) if kind in covers]
-    parts = {"correct": fit([rows[index] for index in learned], folds, seed)}
-    likely |= zip(learned, parts["correct"].held_out, strict=True)
-
     pages = [index for index in learned if kinds[index] == PAGES_KIND]
+
+    parts = {"correct": fit([rows[index] for index in learned], folds, seed)}
+    # Indices of rows -> P(correct) by models that did not see them.
+    likely = dict(zip(learned, parts["correct"].held_out, strict=True))
+
+    # Answers from pages get a model of their own, if it can be fitted, whose probabilities take precedence.
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
             parts["pages"] = fit([rows[index] for index in pages], folds, seed)
@@ -226,8 +234,10 @@ def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
     _check(rows, LEAST_QUESTIONS)
 
     held_out = np.full(len(rows), np.nan)
-    for train, test in tqdm(_splits(rows, folds, seed), desc="cross-validation", disable=None):
-        model, _ = _fit_model([rows[index] for index in train], seed)
+    splits = _splits(rows, folds, seed)
+    for train, test in tqdm(splits, desc="cross-validation", disable=None):
+        training_rows = [rows[index] for index in train]
+        model, _ = _fit_model(training_rows, seed)
         held_out[test] = [model.probability(rows[index].features) for index in test]
 
     model, inverse_strength = _fit_model(rows, seed)
@@ -249,8 +259,10 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
 
     # Shape (rows, features). The scaler ignores missing values, which then become its mean, 0.
     scaler = StandardScaler()
-    matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))
+    values = np.array(list(columns.values())).T
+    matrix = np.nan_to_num(scaler.fit_transform(values))
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+
     search = GridSearchCV(
         LogisticRegression(solver="newton-cholesky"),
         {"C": STRENGTHS},
@@ -261,12 +273,11 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
 
     best = search.best_estimator_
     features: dict[str, Feature] = {}
-    for name, mean, scale, weight in zip(columns, scaler.mean_, scaler.scale_, best.coef_[0], strict=True):
+    parameters = zip(columns, scaler.mean_, scaler.scale_, best.coef_[0], strict=True)
+    for name, mean, scale, weight in parameters:
         features[name] = Feature(mean=mean, scale=scale, weight=weight)
-    return LogisticModel(
-        bias=float(best.intercept_[0]),
-        features=features,
-    ), search.best_params_["C"]
+    model = LogisticModel(bias=float(best.intercept_[0]), features=features)
+    return model, search.best_params_["C"]
 
 
 def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
@@ -288,12 +299,11 @@ def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions
 
     If a class has fewer groups than folds, there are fewer folds.
     """
-    splitter = StratifiedGroupKFold(
-        min(folds, _fewest_groups(rows)),
-        shuffle=True,
-        random_state=seed,
-    )
-    return list(splitter.split(rows, [row.right for row in rows], [row.group for row in rows]))
+    number = min(folds, _fewest_groups(rows))
+    splitter = StratifiedGroupKFold(number, shuffle=True, random_state=seed)
+    classes = [row.right for row in rows]
+    groups = [row.group for row in rows]
+    return list(splitter.split(rows, classes, groups))
 
 
 def _fewest_groups(rows: Sequence[Item]) -> int:

@@ -95,7 +95,10 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
         context = facts[0] if facts else ""
 
     generation = trace["generations"].get(step, {"finish_reason": "error"})
-    failed = generation["finish_reason"] in {"error", "deadline"}
+    answer = I_DONT_KNOW
+    if generation["finish_reason"] not in {"error", "deadline"}:
+        answer = normalise(generation["text"], source).text
+
     labels = {field: record[field] for field in LABEL_FIELDS if field in record}
     return BasicAnswer(
         example=TrainingExample(
@@ -108,8 +111,12 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
             split=record.get(Split.FIELD),
         ),
         context=context,
-        answer=I_DONT_KNOW if failed else normalise(generation["text"], source).text,
-        about={"interaction_id": record["interaction_id"], "query_time": trace["query_time"]} | labels,
+        answer=answer,
+        about={
+            "interaction_id": record["interaction_id"],
+            "query_time": trace["query_time"],
+            **labels,
+        },
     )
 
 
@@ -133,23 +140,41 @@ def label_answers(basics: Sequence[BasicAnswer], judge: Judge, context_check: Ju
     right one. Rows without a verdict are left out.
     """
     claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
-    verdicts = [judgement.verdict for judgement in judge_claims(judge, claims, trim_to_tokens)]
+    judgements = judge_claims(judge, claims, trim_to_tokens)
+    verdicts = [judgement.verdict for judgement in judgements]
+    contexts = _check_contexts(basics, claims, verdicts, context_check)
 
-    # The contexts of wrong and missing answers, as if they were predictions.
-    contexts: dict[int, Claim] = {}
+    rows: list[dict[str, Any]] = []
     for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
-        has_an_answer = not (_right_answer_is(basic, INVALID_QUESTION) or _right_answer_is(basic, I_DONT_KNOW))
-        if verdict in {Verdict.INCORRECT, Verdict.MISSING} and has_an_answer:
-            contexts[index] = replace(claims[index], prediction=basic.context)
-    checked = dict(zip(contexts, context_check.judge(list(contexts.values())), strict=True))
-
-    rows = []
-    for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
-        context = checked.get(index)
-        is_unscored = verdict is Verdict.UNSCORED or (context is not None and context.verdict is Verdict.UNSCORED)
-        if not is_unscored:
-            rows.append(_row(basic, verdict, context))
+        context = contexts.get(index)
+        if verdict is Verdict.UNSCORED:
+            continue
+        if context is not None and context.verdict is Verdict.UNSCORED:
+            continue
+        rows.append(_row(basic, verdict, context))
     return rows
+
+
+def _check_contexts(
+    basics: Sequence[BasicAnswer],
+    claims: Sequence[Claim],
+    verdicts: Sequence[Verdict],
+    context_check: Judge,
+) -> dict[int, Judgement]:
+    """Whether the contexts of wrong and missing answers hold a right one, by the index of the answer.
+
+    The contexts are judged as if they were predictions. Questions whose right answer is no text are left out.
+    """
+    context_claims: dict[int, Claim] = {}
+    for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
+        if verdict not in {Verdict.INCORRECT, Verdict.MISSING}:
+            continue
+        if _right_answer_is(basic, INVALID_QUESTION) or _right_answer_is(basic, I_DONT_KNOW):
+            continue
+        context_claims[index] = replace(claims[index], prediction=basic.context)
+
+    judgements = context_check.judge(list(context_claims.values()))
+    return dict(zip(context_claims, judgements, strict=True))
 
 
 def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dict[str, Any]:

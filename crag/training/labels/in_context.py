@@ -78,7 +78,8 @@ def passages(context: str) -> list[Reference]:
     for match in _DOC.finditer(context):
         title_match = _TITLE.search(match["marks"])
         title = title_match["title"] if title_match else ""
-        references.append(Reference(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
+        body = _MARKUP.sub(" ", match["body"])
+        references.append(Reference(title, f"{title}\n{body}"))
     return references or [Reference("", _MARKUP.sub(" ", context))]
 
 
@@ -106,28 +107,34 @@ class RulesContextCheck:
 
 def _look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[bool, str]:
     """Whether the passages hold the right answer, and why."""
-    question_words = [word for word in dict.fromkeys(content(claim.query_tokens)) if word not in _GENERIC]
+    distinct_words = dict.fromkeys(content(claim.query_tokens))
+    question_words = [word for word in distinct_words if word not in _GENERIC]
     if _YES_NO.match(normalise_text(claim.gold)):
-        best = max((recall(question_words, tokens(passage.whole)) for passage in references), default=0.0)
+        recalls = [recall(question_words, tokens(passage.whole)) for passage in references]
+        best = max(recalls, default=0.0)
         return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
 
-    is_number = bool(claim.gold_numbers)
-    is_option = not claim.new_in_gold and not is_number
-    if gold_items(claim) is not None:  # a set
-        needed = 0.0
-    elif is_number:
-        needed = NEEDED_FOR_NUMBER
-    elif is_option:
-        needed = NEEDED_FOR_OPTION
-    else:
-        needed = NEEDED
-
-    other_words = [word for word in question_words if word not in claim.gold_tokens]
-    texts = _texts_with_answer(claim, references, is_option=is_option)
-    shares = [recall(other_words, tokens(text)) if other_words else 1.0 for text in texts]
-    if not shares:
+    # Texts that hold the answer, and how much of the rest of the question they repeat.
+    is_option = not claim.new_in_gold and not claim.gold_numbers
+    rest_of_question = [word for word in question_words if word not in claim.gold_tokens]
+    recalls = []
+    for text in _texts_with_answer(claim, references, is_option=is_option):
+        recalls.append(recall(rest_of_question, tokens(text)) if rest_of_question else 1.0)
+    if not recalls:
         return False, "no passage holds the answer"
-    return max(shares) >= needed, f"the answer occurs beside {max(shares):.0%} of the question's content words"
+
+    best = max(recalls)
+    needed = _needed_recall(claim, is_option=is_option)
+    return best >= needed, f"the answer occurs beside {best:.0%} of the question's content words"
+
+
+def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
+    """The share of the question that a text with the answer must repeat: more for an answer that occurs by chance."""
+    if gold_items(claim) is not None:  # a set
+        return 0.0
+    if claim.gold_numbers:
+        return NEEDED_FOR_NUMBER
+    return NEEDED_FOR_OPTION if is_option else NEEDED
 
 
 def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_option: bool) -> Iterator[str]:

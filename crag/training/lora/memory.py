@@ -37,12 +37,15 @@ def tuning_memory(settings: LoraTraining, shape: Shape) -> dict[str, float]:
     is_quantised = settings.quantise == "4bit"
     tokens = settings.batch_size * settings.max_tokens
 
-    layer = tokens * (_LAYER_BYTES_PER_HIDDEN * shape.hidden + _LAYER_BYTES_PER_INTERMEDIATE * shape.intermediate)
+    # What a layer keeps for its gradient. With checkpointing only its input stays, in 16 bits; the rest is made again.
+    bytes_per_token = _LAYER_BYTES_PER_HIDDEN * shape.hidden + _LAYER_BYTES_PER_INTERMEDIATE * shape.intermediate
+    layer = tokens * bytes_per_token
     states_per_layer = tokens * 2 * shape.hidden if settings.gradient_checkpointing else layer
 
+    bits = "4" if is_quantised else "16"
+    bytes_per_weight = _NF4_BYTES if is_quantised else 2
     sizes = {
-        f"matrices in {'4' if is_quantised else '16'} bits": shape.linear_parameters
-        * (_NF4_BYTES if is_quantised else 2),
+        f"matrices in {bits} bits": shape.linear_parameters * bytes_per_weight,
         "embeddings and output layer in float16": shape.other_parameters * 2,
         # float32: weight, gradient and two moments of AdamW
         "adapter with its optimiser": _adapter_parameters(settings, shape) * 4 * 4,

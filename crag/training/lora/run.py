@@ -6,7 +6,7 @@ the folder when everything is written.
 
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,22 +87,29 @@ def tune(
 
     (run.out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
     save_adapter(model, run.out, settings.base)
-    logged = [entry for entry in trainer.state.log_history if "loss" in entry]
-    steps = [
-        {"step": entry["step"], "loss": entry["loss"], "learning_rate": entry["learning_rate"]} for entry in logged
-    ]
+    steps = [_step_fields(entry) for entry in trainer.state.log_history if "loss" in entry]  # the last is a summary
     write_rows(run.out / LOSSES_FILE, steps)
     return steps, tokens
 
 
+def _step_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "step": entry["step"],
+        "loss": entry["loss"],
+        "learning_rate": entry["learning_rate"],
+    }
+
+
 def _find_checkpoint(run: TuningRun) -> Path | None:
     """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may."""
-    complete = [folder for folder in run.work.glob("checkpoint-*") if (folder / _LAST_WRITTEN).is_file()]
-    checkpoint = max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
+    files = run.work.glob(f"checkpoint-*/{_LAST_WRITTEN}")
+    complete = [file.parent for file in files if file.is_file()]
+    checkpoint = max(complete, key=_step_of_checkpoint, default=None)
 
+    has_adapter = (run.out / WEIGHTS_FILE).is_file()
     if checkpoint and not (run.resume or run.overwrite):
         raise UserError(f"{run.work} holds an unfinished run: --resume continues it, --overwrite discards it")
-    if not checkpoint and (run.out / WEIGHTS_FILE).is_file() and not run.overwrite:
+    if not checkpoint and has_adapter and not run.overwrite:
         raise UserError(f"{run.out} holds a finished adapter: --overwrite replaces it, --out names another folder")
 
     if run.resume:
@@ -111,7 +118,18 @@ def _find_checkpoint(run: TuningRun) -> Path | None:
     return None
 
 
-def _build_trainer(settings: LoraTraining, run: TuningRun, model: PeftModel, tokens: TokenExamples) -> "AnswerTrainer":
+def _step_of_checkpoint(folder: Path) -> int:
+    """120 of the folder ``checkpoint-120``."""
+    _, _, step = folder.name.rpartition("-")
+    return int(step)
+
+
+def _build_trainer(
+    settings: LoraTraining,
+    run: TuningRun,
+    model: PeftModel,
+    tokens: TokenExamples,
+) -> "AnswerTrainer":
     """The trainer of trl for the completions of the examples; prompts are read, but not learned."""
     rows: list[dict[str, list[int]]] = []
     for example in tokens.kept:
@@ -184,9 +202,13 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
     ) -> torch.Tensor:
         """The mean over the step's learned tokens; raises `FloatingPointError` if it is not finite."""
         labels = inputs.pop("labels")[:, 1:]  # a token is predicted at the position before it
+        # Positions at which any example of the batch learns a token.
         learned = (labels != IGNORED).any(dim=0).nonzero().flatten()
-        logits = model(**inputs, use_cache=False, logits_to_keep=learned).logits.float()
-        summed = functional.cross_entropy(logits.flatten(0, 1), labels[:, learned].flatten(), reduction="sum")
+        output = model(**inputs, use_cache=False, logits_to_keep=learned)
+        logits = output.logits.float()
+
+        learned_labels = labels[:, learned].flatten()
+        summed = functional.cross_entropy(logits.flatten(0, 1), learned_labels, reduction="sum")
         loss = summed / num_items_in_batch
         if not loss.isfinite():
             step = self.state.global_step + 1

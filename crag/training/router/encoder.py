@@ -42,7 +42,8 @@ def check_device(device: str) -> None:
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
-        raise UserError(f"device {device!r}: {str(error).splitlines()[0]}") from None
+        first_line = str(error).splitlines()[0]
+        raise UserError(f"device {device!r}: {first_line}") from None
 
 
 class TunedEncoder:
@@ -67,7 +68,8 @@ class TunedEncoder:
 
         heads: dict[str, Tensor] = {}
         for name in fields:
-            head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[name]), device=device)
+            classes = len(FIELD_CLASSES[name])
+            head = torch.nn.Linear(encoder.config.hidden_size, classes, device=device)
             heads[f"{name}.weight"] = head.weight
             heads[f"{name}.bias"] = head.bias
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
@@ -117,20 +119,21 @@ class EncoderTrainer:
     def fit(self, positions: Positions) -> TunedEncoder:
         """Train one encoder on these questions; FloatingPointError: the loss is not finite."""
         settings = self._settings
-        tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
+        fields = tuple(self._examples.classes)
+        tuned = TunedEncoder(settings, fields, self._base, self._device)
+        optimizer = self._build_optimizer(tuned)
 
-        heads = list(tuned.network.heads.values())
-        body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
-        groups = [{"params": body, "lr": settings.learning_rate}, {"params": heads, "lr": settings.head_learning_rate}]
-        optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+        # The learning rate rises for a share of all steps, then falls.
         steps = math.ceil(len(positions) / settings.batch_size) * settings.epochs
-        schedule = get_linear_schedule_with_warmup(optimizer, int(steps * settings.warm_up_share), steps)
+        warm_up_steps = int(steps * settings.warm_up_share)
+        schedule = get_linear_schedule_with_warmup(optimizer, warm_up_steps, steps)
 
         tuned.network.encoder.train()
         for epoch in range(settings.epochs):
             torch.manual_seed(settings.seed * 1_000_003 + epoch)
+            random = np.random.default_rng((settings.seed, epoch))
             losses: list[float] = []
-            for batch in self._batches(positions, np.random.default_rng((settings.seed, epoch))):
+            for batch in self._batches(positions, random):
                 loss = self._loss(tuned, batch)
                 optimizer.zero_grad()
                 loss.backward()
@@ -146,6 +149,16 @@ class EncoderTrainer:
             self._bar.set_postfix_str(f"loss {np.mean(losses):.3f}", refresh=False)
             self._bar.update()
         return tuned
+
+    def _build_optimizer(self, tuned: TunedEncoder) -> torch.optim.AdamW:
+        """AdamW, with a higher learning rate for the heads, which begin untrained."""
+        heads = tuned.network.heads
+        body = [parameter for name, parameter in tuned.parameters.items() if name not in heads]
+        groups = [
+            {"params": body, "lr": self._settings.learning_rate},
+            {"params": list(heads.values()), "lr": self._settings.head_learning_rate},
+        ]
+        return torch.optim.AdamW(groups, weight_decay=self._settings.weight_decay)
 
     def predict(self, tuned: TunedEncoder, positions: Positions) -> dict[str, LogProbabilities]:
         """Log-probabilities of each field, shape (positions, classes)."""
@@ -173,7 +186,8 @@ class EncoderTrainer:
 
     def _batch(self, positions: Positions) -> tuple[Tensor, Tensor]:
         """Token ids and mask, both of shape (positions, longest)."""
-        ids, mask = self._tokenizer.batch([self._tokens[position] for position in positions])
+        sequences = [self._tokens[position] for position in positions]
+        ids, mask = self._tokenizer.batch(sequences)
         return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
 
     def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
@@ -181,12 +195,15 @@ class EncoderTrainer:
         size = self._settings.batch_size
         order = random.permutation(positions)
         batches: list[Positions] = []
-        for start in range(0, len(order), size * BATCHES_PER_SLICE):
+        slice_size = size * BATCHES_PER_SLICE
+        for start in range(0, len(order), slice_size):
             by_length = sorted(
-                order[start : start + size * BATCHES_PER_SLICE],
+                order[start : start + slice_size],
                 key=lambda position: len(self._tokens[position]),
             )
-            batches += [np.array(by_length[first : first + size]) for first in range(0, len(by_length), size)]
+            for first in range(0, len(by_length), size):
+                batch = by_length[first : first + size]
+                batches.append(np.array(batch))
 
         for number in random.permutation(len(batches)):
             yield batches[number]

@@ -26,13 +26,17 @@ class QuestionNetwork:
         if self._pooling == "cls":
             vectors = states[:, 0]
         else:
+            # The mean over the tokens that are not padding.
             weights = mask / mask.sum(dim=1, keepdim=True)
-            vectors = (states * weights.unsqueeze(-1)).sum(dim=1)
+            weighted = states * weights.unsqueeze(-1)
+            vectors = weighted.sum(dim=1)
         vectors = functional.dropout(vectors, dropout)
 
         logits: dict[str, Tensor] = {}
         for field in self._fields:
-            logits[field] = functional.linear(vectors, self.heads[f"{field}.weight"], self.heads[f"{field}.bias"])
+            weight = self.heads[f"{field}.weight"]
+            bias = self.heads[f"{field}.bias"]
+            logits[field] = functional.linear(vectors, weight, bias)
         return logits
 
 

@@ -45,8 +45,10 @@ def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Po
             coefficients = np.vstack([np.zeros_like(coefficients), coefficients])
             intercepts = np.concatenate([[0.0], intercepts])
 
-        weight = np.zeros((settings.buckets, len(FIELD_CLASSES[name])), dtype=np.float32)
-        bias = np.full(len(FIELD_CLASSES[name]), UNSEEN_CLASS_BIAS, dtype=np.float32)
+        # The model has only the classes that occur; the tensors have all.
+        number_of_classes = len(FIELD_CLASSES[name])
+        weight = np.zeros((settings.buckets, number_of_classes), dtype=np.float32)
+        bias = np.full(number_of_classes, UNSEEN_CLASS_BIAS, dtype=np.float32)
         weight[:, model.classes_] = coefficients.T
         bias[model.classes_] = intercepts
         tensors[f"{name}.weight"] = weight
@@ -62,8 +64,9 @@ def predict_ngrams(tensors: Tensors, texts: Sequence[str]) -> dict[str, LogProba
     rows = hashed_rows(texts, tensors["rarity"])
     log_probabilities: dict[str, LogProbabilities] = {}
     for tensor_name in tensors:
-        if tensor_name.endswith(".weight"):
-            name = tensor_name.removesuffix(".weight")
-            logits = rows.times(tensors[f"{name}.weight"]) + tensors[f"{name}.bias"]
-            log_probabilities[name] = log_softmax(logits)
+        if not tensor_name.endswith(".weight"):
+            continue
+        name = tensor_name.removesuffix(".weight")
+        logits = rows.times(tensors[f"{name}.weight"]) + tensors[f"{name}.bias"]
+        log_probabilities[name] = log_softmax(logits)
     return log_probabilities

@@ -44,9 +44,11 @@ def read_labelled_questions(path: Path, fields: Sequence[str], split: Split | No
             label = record.data.get(name)
             allowed = FIELD_CLASSES[name]
             if label not in allowed:
-                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {", ".join(allowed)}')
+                listed = ", ".join(allowed)
+                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {listed}')
             classes[name].append(allowed.index(label))
 
     if not texts:
         raise DatasetError(f"{path}: no questions")
-    return Examples(tuple(texts), {name: np.array(column) for name, column in classes.items()}, tuple(groups))
+    columns = {name: np.array(numbers) for name, numbers in classes.items()}
+    return Examples(tuple(texts), columns, tuple(groups))

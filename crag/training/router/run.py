@@ -112,7 +112,8 @@ def train(
     if held_out is not None:
         for name, classes in examples.classes.items():
             weights[name] = held_out.weights(name, classes)
-            reports[name] = report_field(name, held_out.probabilities(name, classes), classes)
+            probabilities = held_out.probabilities(name, classes)
+            reports[name] = report_field(name, probabilities, classes)
 
     _write_tensors(to, encoder, ngrams)
     _write_config(to, settings, weights)
@@ -127,9 +128,14 @@ def _cross_validate(settings: RouterTraining, examples: Examples, trainer: Encod
 
     for number, (training, test) in enumerate(folds.split(column, column, examples.groups)):
         held_out.fold[test] = number
+        test_texts = [examples.texts[position] for position in test]
         ngrams = fit_ngrams(settings.ngrams, examples, training)
-        encoder_predictions = trainer.predict(trainer.fit(training), test) if trainer else {}
-        ngram_predictions = predict_ngrams(ngrams, [examples.texts[position] for position in test])
+
+        encoder_predictions: dict[str, LogProbabilities] = {}
+        if trainer is not None:
+            tuned = trainer.fit(training)
+            encoder_predictions = trainer.predict(tuned, test)
+        ngram_predictions = predict_ngrams(ngrams, test_texts)
         held_out.put(number, encoder_predictions, ngram_predictions)
     return held_out
 
@@ -174,15 +180,18 @@ def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray
     `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
     predicted as class j.
     """
+    labels = FIELD_CLASSES[name]
     predicted = probabilities.argmax(axis=1)
-    figures = {
-        "accuracy": accuracy_score(classes, predicted),
-        "macro_f1": f1_score(classes, predicted, labels=np.unique(classes), average="macro"),
-        "expected_calibration_error": expected_calibration_error(probabilities, classes),
-    }
+    accuracy = accuracy_score(classes, predicted)
+    macro_f1 = f1_score(classes, predicted, labels=np.unique(classes), average="macro")
+    calibration_error = expected_calibration_error(probabilities, classes)
+    confusion = confusion_matrix(classes, predicted, labels=range(len(labels)))
+
     return {
         "questions": len(classes),
-        **{figure: round(float(value), 4) for figure, value in figures.items()},
-        "labels": list(FIELD_CLASSES[name]),
-        "confusion": confusion_matrix(classes, predicted, labels=range(len(FIELD_CLASSES[name]))).tolist(),
+        "accuracy": round(float(accuracy), 4),
+        "macro_f1": round(float(macro_f1), 4),
+        "expected_calibration_error": round(float(calibration_error), 4),
+        "labels": list(labels),
+        "confusion": confusion.tolist(),
     }

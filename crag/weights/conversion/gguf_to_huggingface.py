@@ -107,7 +107,8 @@ class _GgufFile:
         output = self.values("output.weight", _ROWS_TO_COMPARE)
         embeddings = self.values("token_embd.weight", _ROWS_TO_COMPARE)
         norms = float(np.linalg.norm(output)) * float(np.linalg.norm(embeddings))
-        cosine = (output.astype(np.float64) * embeddings).sum() / max(norms, 1e-30)
+        product = (output.astype(np.float64) * embeddings).sum()
+        cosine = product / max(norms, 1e-30)
         return bool(cosine > _TIED_COSINE)
 
 
@@ -205,9 +206,20 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     """The byte-level BPE tokenizer that the metadata describe. Raises ValueError: of another kind."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
+    # `special=True` marks the control tokens, which `skip_special_tokens` drops.
     tokens: list[str] = gguf.token_metadata("tokens")
     types: list[int] = gguf.token_metadata("token_type")
-    vocabulary = {token: token_id for token_id, token in enumerate(tokens) if types[token_id] != _UNUSED}
+    vocabulary: dict[str, int] = {}
+    control: list[AddedToken] = []
+    user_defined: list[AddedToken] = []
+    for token_id, (token, token_type) in enumerate(zip(tokens, types, strict=True)):
+        if token_type != _UNUSED:
+            vocabulary[token] = token_id
+        if token_type == _CONTROL:
+            control.append(AddedToken(token, special=True, normalized=False))
+        elif token_type == _USER_DEFINED:
+            user_defined.append(AddedToken(token, special=False, normalized=False))
+
     merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
 
@@ -220,33 +232,12 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
         split = pre_tokenizers.Digits(individual_digits=True)
     else:
         raise ValueError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
+
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
-
-    # `special=True` marks the control tokens that `skip_special_tokens` drops.
-    control = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _CONTROL]
-    user_defined = [token for token, token_type in zip(tokens, types, strict=True) if token_type == _USER_DEFINED]
-    tokenizer.add_special_tokens(
-        [
-            AddedToken(
-                token,
-                special=True,
-                normalized=False,
-            )
-            for token in control
-        ]
-    )
-    tokenizer.add_tokens(
-        [
-            AddedToken(
-                token,
-                special=False,
-                normalized=False,
-            )
-            for token in user_defined
-        ]
-    )
+    tokenizer.add_special_tokens(control)
+    tokenizer.add_tokens(user_defined)
     return tokenizer
 
 

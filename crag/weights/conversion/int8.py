@@ -17,10 +17,13 @@ _LARGEST = 127
 def quantise(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """Rows as integers from -127 to 127, and the scale (rows, 1) to multiply each row with."""
     values = matrix.astype(np.float32)
-    scale = (np.abs(values).max(axis=1, keepdims=True) / _LARGEST).astype(np.float16)
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scale = (largest / _LARGEST).astype(np.float16)
     scale[scale == 0] = 1  # a row of zeros
-    integers = np.rint(values / scale.astype(np.float32)).clip(-_LARGEST, _LARGEST)
-    return integers.astype(np.int8), scale
+
+    # Rounding the scale to half precision may push a value over the largest integer.
+    integers = np.rint(values / scale.astype(np.float32))
+    return integers.clip(-_LARGEST, _LARGEST).astype(np.int8), scale
 
 
 def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None = None) -> None:
@@ -41,9 +44,10 @@ def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None 
         else:
             tensors[name] = values.astype(np.float32)
 
+    graph = build_graph(config, tensors)
     unfinished = folder / "int8.part"
     try:
-        ov.save_model(build_graph(config, tensors), unfinished / "model.xml", compress_to_fp16=False)
+        ov.save_model(graph, unfinished / "model.xml", compress_to_fp16=False)
     except RuntimeError as error:
         raise OSError(f"{unfinished}: {error}") from error
 

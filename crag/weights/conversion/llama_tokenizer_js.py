@@ -45,8 +45,10 @@ def convert_llama_2(script: Path, folder: Path) -> None:
     """Write `tokenizer.json`: SentencePiece with byte fallback, 32,000 tokens; raises `TokenizerSourceError`."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
+    # The merges are pairs of token ids, each two bytes.
     vocabulary, packed_merges = _read_constants(script, 32_000)
-    merges = [(vocabulary[left], vocabulary[right]) for left, right in struct.iter_unpack("<HH", packed_merges)]
+    pairs = struct.iter_unpack("<HH", packed_merges)
+    merges = [(vocabulary[left], vocabulary[right]) for left, right in pairs]
     token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
 
     model = models.BPE(
@@ -59,7 +61,12 @@ def convert_llama_2(script: Path, folder: Path) -> None:
     tokenizer: Any = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
     )
     _save(tokenizer, "<s>", vocabulary[:3], folder)
 
@@ -79,6 +86,7 @@ def convert_llama_3(script: Path, folder: Path) -> None:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
     _save(tokenizer, LLAMA_3_SPECIAL[0], LLAMA_3_SPECIAL, folder)
+
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "bos_token": "<|begin_of_text|>",
@@ -102,16 +110,8 @@ def _save(tokenizer: Any, begin: str, special: Sequence[str], folder: Path) -> N
     """Write `tokenizer.json` with the special tokens, the first of which begins every text."""
     from tokenizers import AddedToken, processors
 
-    tokenizer.add_special_tokens(
-        [
-            AddedToken(
-                token,
-                normalized=False,
-                special=True,
-            )
-            for token in special
-        ]
-    )
+    special_tokens = [AddedToken(token, normalized=False, special=True) for token in special]
+    tokenizer.add_special_tokens(special_tokens)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A",
         pair=f"{begin} $A {begin}:1 $B:1",

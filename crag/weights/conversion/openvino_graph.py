@@ -60,15 +60,20 @@ class _GraphBuilder:
         for number in range(self._config["num_hidden_layers"]):
             layer = f"model.layers.{number}"
             normed = self._normalise(states, f"{layer}.input_layernorm")
-            states = op.add(states, self._attention(normed, layer, cosine, sine, attention_mask))
+            attended = self._attention(normed, layer, cosine, sine, attention_mask)
+            states = op.add(states, attended)
+
             normed = self._normalise(states, f"{layer}.post_attention_layernorm")
-            states = op.add(states, self._feed_forward(normed, layer))
+            transformed = self._feed_forward(normed, layer)
+            states = op.add(states, transformed)
 
         # Logits only after the last tokens: the vocabulary's matrix is the largest.
         logits_to_keep = self._input("kept", [1], ov.Type.i64)
-        newest = op.slice(states, op.negative(logits_to_keep), _integers(_TO_THE_END), _integers(1), _integers(1))
+        start = op.negative(logits_to_keep)
+        newest = op.slice(states, start, _integers(_TO_THE_END), _integers(1), _integers(1))
+        normed = self._normalise(newest, "model.norm")
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
-        logits = op.matmul(self._normalise(newest, "model.norm"), self._matrix(head), False, True)
+        logits = op.matmul(normed, self._matrix(head), False, True)
 
         result = op.result(logits)
         result.output(0).set_names({"logits"})
@@ -89,7 +94,8 @@ class _GraphBuilder:
         """The plugin multiplies with the integers directly; the conversion only represents that in the graph."""
         integers = self._constant(f"{name}.weight")
         scale = self._constant(f"{name}.weight{SCALE}")
-        return op.convert(op.multiply(op.convert(integers, "f16"), scale), "f32")
+        values = op.multiply(op.convert(integers, "f16"), scale)
+        return op.convert(values, "f32")
 
     def _vector(self, name: str) -> ov.Node:
         return op.constant(self._weights[name].reshape(1, 1, -1))
@@ -103,16 +109,18 @@ class _GraphBuilder:
         return op.multiply(integers, scales)
 
     def _embedding_rows(self, name: str) -> ov.Node:
-        return op.convert(op.gather(self._constant(name), self._tokens, _integer(0)), "f32")
+        rows = op.gather(self._constant(name), self._tokens, _integer(0))
+        return op.convert(rows, "f32")
 
     def _rotary_embedding(self) -> tuple[ov.Node, ov.Node]:
         """Cosine and sine of the rotary embedding (Su et al. 2021), each (rows x 1 x new tokens x head size)."""
-        exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
         rope = self._config.get("rope_parameters") or self._config
-        frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32).reshape(1, 1, -1)
+        exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
+        frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32)
 
+        # Positions as a column, frequencies as a row: (rows x new tokens x half the head size).
         positions = op.convert(op.unsqueeze(self._positions, _integers(2)), "f32")
-        angles = op.multiply(positions, op.constant(frequencies))
+        angles = op.multiply(positions, op.constant(frequencies.reshape(1, 1, -1)))
         both_halves = op.concat([angles, angles], -1)
         cosine = op.unsqueeze(op.cos(both_halves), _integers(1))
         sine = op.unsqueeze(op.sin(both_halves), _integers(1))
@@ -120,26 +128,34 @@ class _GraphBuilder:
 
     def _attention_mask(self) -> ov.Node:
         """0 if a new token sees an earlier one, else a very low number: (rows x 1 x new tokens x all tokens)."""
+        # Queries are the new tokens, which follow the cached ones; keys are all tokens.
         new_tokens = _dimension(self._tokens, 1)
-        key_positions = op.range(_integer(0), op.squeeze(self._width, _integers(0)), _integer(1), "i64")
+        key_positions = _count_up_to(self._width)
         first_new = op.subtract(self._width, new_tokens)
-        new_positions = op.range(_integer(0), op.squeeze(new_tokens, _integers(0)), _integer(1), "i64")
-        query_positions = op.add(new_positions, first_new)
+        query_positions = op.add(_count_up_to(new_tokens), first_new)
 
-        is_earlier = op.less_equal(
-            op.unsqueeze(key_positions, _integers(0)), op.unsqueeze(query_positions, _integers(1))
+        keys_in_row = op.unsqueeze(key_positions, _integers(0))
+        queries_in_column = op.unsqueeze(query_positions, _integers(1))
+        is_earlier = op.less_equal(keys_in_row, queries_in_column)
+        is_no_padding = op.equal(self._mask, _integer(1))
+
+        # Both spread over (rows x 1 x new tokens x all tokens).
+        is_visible = op.logical_and(
+            op.unsqueeze(is_earlier, _integers(0, 1)),
+            op.unsqueeze(is_no_padding, _integers(1, 2)),
         )
-        is_no_padding = op.unsqueeze(op.equal(self._mask, _integer(1)), _integers(1, 2))
-        is_visible = op.logical_and(op.unsqueeze(is_earlier, _integers(0, 1)), is_no_padding)
         return op.select(is_visible, op.constant(np.float32(0)), op.constant(_LOWEST_HALF))
 
     # --- a layer -----------------------------------------------------------------------------------------------------
 
     def _normalise(self, states: ov.Node, name: str) -> ov.Node:
         """RMS normalisation, in the form that the plugin fuses."""
-        mean = op.reduce_mean(op.power(states, _floats(2.0)), _integers(-1), keep_dims=True)
-        inverse = op.divide(_floats(1.0), op.sqrt(op.add(mean, _floats(self._config["rms_norm_eps"]))))
-        return op.multiply(op.multiply(states, inverse), self._vector(f"{name}.weight"))
+        squares = op.power(states, _floats(2.0))
+        mean = op.reduce_mean(squares, _integers(-1), keep_dims=True)
+        root = op.sqrt(op.add(mean, _floats(self._config["rms_norm_eps"])))
+        inverse = op.divide(_floats(1.0), root)
+        normalised = op.multiply(states, inverse)
+        return op.multiply(normalised, self._vector(f"{name}.weight"))
 
     def _linear(self, states: ov.Node, name: str) -> ov.Node:
         product = op.matmul(states, self._matrix(name), False, True)
@@ -149,18 +165,25 @@ class _GraphBuilder:
 
     def _attention(self, states: ov.Node, layer: str, cosine: ov.Node, sine: ov.Node, mask: ov.Node) -> ov.Node:
         name = f"{layer}.self_attn"
-        query = self._split_heads(self._linear(states, f"{name}.q_proj"), self._heads)
+        query = self._linear(states, f"{name}.q_proj")
+        query = self._split_heads(query, self._heads)
         query = self._rotate(query, cosine, sine)
-        key = self._split_heads(self._linear(states, f"{name}.k_proj"), self._key_value_heads)
+
+        key = self._linear(states, f"{name}.k_proj")
+        key = self._split_heads(key, self._key_value_heads)
         key = self._rotate(key, cosine, sine)
-        value = self._split_heads(self._linear(states, f"{name}.v_proj"), self._key_value_heads)
+
+        value = self._linear(states, f"{name}.v_proj")
+        value = self._split_heads(value, self._key_value_heads)
 
         all_keys = self._append_to_cache(key, f"{layer}.key")
         all_values = self._append_to_cache(value, f"{layer}.value")
         mixed = op.scaled_dot_product_attention(query, all_keys, all_values, mask)
 
+        # The heads of a token beside each other again.
         width = self._heads * self._head_size
-        flat = op.reshape(op.transpose(mixed, _integers(0, 2, 1, 3)), _integers(0, 0, width), True)
+        by_token = op.transpose(mixed, _integers(0, 2, 1, 3))
+        flat = op.reshape(by_token, _integers(0, 0, width), True)
         return self._linear(flat, f"{name}.o_proj")
 
     def _split_heads(self, states: ov.Node, heads: int) -> ov.Node:
@@ -171,9 +194,11 @@ class _GraphBuilder:
     def _rotate(self, states: ov.Node, cosine: ov.Node, sine: ov.Node) -> ov.Node:
         """Rotate queries or keys by their positions: Hugging Face's form, which pairs the halves of a head."""
         middle = self._head_size // 2
-        first = op.slice(states, _integers(0), _integers(middle), _integers(1), _integers(3))
-        second = op.slice(states, _integers(middle), _integers(_TO_THE_END), _integers(1), _integers(3))
-        negated = op.multiply(second, op.constant(np.full((1, 1, 1, 1), -1, np.float32)))
+        first = _slice_of_heads(states, 0, middle)
+        second = _slice_of_heads(states, middle, _TO_THE_END)
+
+        minus_one = op.constant(np.full((1, 1, 1, 1), -1, np.float32))
+        negated = op.multiply(second, minus_one)
         turned = op.concat([negated, first], -1)
         return op.add(op.multiply(states, cosine), op.multiply(turned, sine))
 
@@ -185,15 +210,19 @@ class _GraphBuilder:
         variable.variable_id = name
         state = util.Variable(variable)
 
-        empty = op.concat([self._rows, _integers(self._key_value_heads, 0, self._head_size)], 0)
-        past = op.read_value(op.broadcast(op.constant(np.float32(0)), empty), state)
-        past_and_new = op.concat([op.gather(past, self._rows_of_cache, _integer(0)), new], 2)
+        # The cache begins with no token: (rows x heads x 0 x head size).
+        empty_shape = op.concat([self._rows, _integers(self._key_value_heads, 0, self._head_size)], 0)
+        empty = op.broadcast(op.constant(np.float32(0)), empty_shape)
+        past = op.read_value(empty, state)
+        continued = op.gather(past, self._rows_of_cache, _integer(0))
+        past_and_new = op.concat([continued, new], 2)
         self._sinks.append(op.assign(past_and_new, state))
         if self._key_value_heads == self._heads:
             return past_and_new
 
         # Multiplied by ones, not broadcast: the plugin fuses this form with attention and cache.
-        ones = op.constant(np.ones((1, 1, self._heads // self._key_value_heads, 1, 1), np.float32))
+        repetitions = self._heads // self._key_value_heads
+        ones = op.constant(np.ones((1, 1, repetitions, 1, 1), np.float32))
         repeated = op.multiply(op.unsqueeze(past_and_new, _integer(2)), ones)
         return op.reshape(repeated, _integers(0, self._heads, -1, self._head_size), True)
 
@@ -212,6 +241,17 @@ def _integers(*values: int) -> ov.Node:
 
 def _integer(value: int) -> ov.Node:
     return op.constant(np.int64(value))
+
+
+def _slice_of_heads(states: ov.Node, start: int, stop: int) -> ov.Node:
+    """A part of the last dimension of (rows x heads x new tokens x head size)."""
+    return op.slice(states, _integers(start), _integers(stop), _integers(1), _integers(3))
+
+
+def _count_up_to(length: ov.Node) -> ov.Node:
+    """0, 1, ... before a number that is an array of length 1."""
+    end = op.squeeze(length, _integers(0))
+    return op.range(_integer(0), end, _integer(1), "i64")
 
 
 def _floats(value: float) -> ov.Node:

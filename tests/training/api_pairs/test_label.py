@@ -14,8 +14,9 @@ from crag.engines.llm import Generation, GenerationRequest
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.results import Result, Status
+from crag.mock_api.tables import SHIPPED_GRAPH
 from crag.settings import ScriptedEngine
-from crag.training.api_pairs import OWN_GRAPH, execute, read_pairs
+from crag.training.api_pairs import execute, read_pairs
 from crag.training.files import CARD_FILE
 from tests.engines.llm.llm_server import serve as serve_openai
 
@@ -70,7 +71,7 @@ def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None
     engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
-    paths = ["--questions", str(questions), "--graph", str(OWN_GRAPH), "--out", str(out)]
+    paths = ["--questions", str(questions), "--graph", str(SHIPPED_GRAPH), "--out", str(out)]
     return label_calls([*paths, "--preset", "scripted", "--attempts", "1", *sets, *more])
 
 
@@ -89,7 +90,7 @@ def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_a
     assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
     assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
     pairs = tmp_path / "pairs.jsonl"
-    assert write_pairs(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
+    assert write_pairs(["--graph", str(SHIPPED_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
     assert [pair.query for pair in read_pairs(pairs)] == KEPT
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {

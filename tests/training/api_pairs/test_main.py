@@ -9,14 +9,15 @@ import pytest
 from crag.commands.train.api_pairs import main
 from crag.graph.language import parse
 from crag.graph.schema import Domain
-from crag.training.api_pairs import OWN_GRAPH, company_names, groups_of, read_pairs
+from crag.mock_api.tables import SHIPPED_GRAPH
+from crag.training.api_pairs import company_names, groups_of, read_pairs
 from crag.training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 
 
 def make(out: Path, *more: str) -> int:
-    return main(["--graph", str(OWN_GRAPH), "--questions", str(QUESTIONS), "--out", str(out), *more])
+    return main(["--graph", str(SHIPPED_GRAPH), "--questions", str(QUESTIONS), "--out", str(out), *more])
 
 
 def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +62,7 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_groups_are_spelled_alike() -> None:
-    companies = company_names(OWN_GRAPH)
+    companies = company_names(SHIPPED_GRAPH)
 
     def groups(domain: Domain, calls: str) -> tuple[str, ...]:
         return groups_of(domain, parse(calls, domain), companies)

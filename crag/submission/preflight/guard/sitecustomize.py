@@ -24,6 +24,7 @@ def install(request: str) -> None:
     """Watch this process from now on, configured by the JSON of `GUARD_VARIABLE`."""
     settings = json.loads(request)
     hidden = os.path.realpath(settings["hidden"])
+    # The empty path is the current folder, whatever that is.
     sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) != hidden]
     log = os.open(settings["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
