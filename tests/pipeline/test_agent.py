@@ -1,7 +1,6 @@
 """The whole way of a batch with the shipped fake model: faults, hostile pages, malformed rows, order and time."""
 
 import dataclasses
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from crag.graph import Lookup, NoKnowledgeGraph
 from crag.pipeline.agent import CragAgent
 from crag.settings import ScriptedEngine, Settings, load_settings
 from tests.pipeline.asking import agent_of, batch_of, page
+from tests.waiting import give_up_what_hangs, hang
 
 RAIN_MAN = "who directed rain man?"
 QUESTIONS = {
@@ -41,7 +41,7 @@ HOSTILE = {
 }
 
 
-def settings_with(engine: Mapping[str, Any] | None = None, seconds_per_query: float = 30.0) -> Settings:
+def settings_with(engine: Mapping[str, Any] | None = None, seconds_per_query: float = 300.0) -> Settings:
     """The scripted preset, extracting in this process."""
     base = load_settings("scripted")
     scripted = ScriptedEngine.model_validate({"engine": "scripted", "replies": REPLIES} | dict(engine or {}))
@@ -113,10 +113,10 @@ def test_page_text_cannot_forge_marks_or_chat_turns(agent: CragAgent) -> None:
 @pytest.mark.parametrize("served_well", [0, 2])
 def test_every_fault_of_the_engine_leaves_a_full_list_in_time(fault: str, served_well: int) -> None:
     engine = {"fault": fault, "fault_after": served_well, "seconds_per_request": 0.3}
-    settings = settings_with(engine, seconds_per_query=1.5)
+    settings = settings_with(engine, seconds_per_query=0.75)  # less the reserve, a second for all four
     started = time.monotonic()
     answers = answers_of(settings, questions_of(list(QUESTIONS)))
-    assert time.monotonic() - started < 60  # the limit is 6 s; the rest is for a busy machine to start the agent
+    assert time.monotonic() - started < 300, "it hangs"
     assert len(answers) == len(QUESTIONS)
     for answer in answers:
         assert answer
@@ -156,7 +156,7 @@ class NeverBack(NoKnowledgeGraph):
     """A source that hangs."""
 
     def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        threading.Event().wait()
+        hang()
         return []
 
 
@@ -176,8 +176,11 @@ class UnreadableTable(PublicData):
         ({"public_data": UnreadableTable()}, "the table is unreadable"),
     ],
 )
-def test_a_source_that_hangs_or_fails_costs_no_answer(source: dict[str, Any], event: str) -> None:
-    agent = agent_of(settings_with(seconds_per_query=16), **source)
+def test_a_source_that_hangs_or_fails_costs_no_answer(
+    source: dict[str, Any], event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_up_what_hangs(monkeypatch)
+    agent = agent_of(settings_with(), **source)
     answer, trace = asked(agent)
     assert answer.text == "Barry Levinson"
     assert any(event in said for said in trace.events)

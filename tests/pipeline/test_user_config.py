@@ -52,9 +52,11 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
     replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
     table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
-    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
+    monkeypatch.setenv(
+        OVERRIDES_VARIABLE, f"batch_size = 4\ndeadline.seconds_per_query = 300\nlanguage_model.replies = {{{table}}}"
+    )
     model = pkgutil.resolve_name(name)()
-    judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer, limit=30.0)
+    judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer, limit=300.0)
     model.close()
     predictions = [prediction for prediction, _ in judged]
     assert predictions[2] == replies["abba"]

@@ -35,7 +35,7 @@ def test_classifiers_with_a_field_each_make_one_route(tiny: Path) -> None:
     router.check_weights()
     router.warm_up()
     asked = queries("who sang the song ?", "what is the share price of acme ?", "who ?", "did acme score ?")
-    routes = router.route(asked, Deadline(60))
+    routes = router.route(asked, Deadline(600))
     assert len(routes) == 4
     for route in routes:
         for field, classes in FIELD_CLASSES.items():
@@ -81,9 +81,9 @@ OWN_QUESTIONS = {
 
 @pytest.mark.models
 def test_the_shipped_classifier_knows_what_questions_are_about(shipped: QuestionRouter) -> None:
-    routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(60))
+    routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(600))
     for (question, (domain, dynamism)), route in zip(OWN_QUESTIONS.items(), routes, strict=True):
         assert label(route, "domain") == domain, question
         assert dynamism is None or label(route, "static_or_dynamic") == dynamism, question
-    compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(60))[0]
+    compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(600))[0]
     assert label(compared, "question_type") == "comparison"

@@ -44,16 +44,16 @@ def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
     settings = PromptRouter(engine="prompt", prompt="domain_with_certainty", minimum_certainty=0.9)
     router = open_router(settings, model)
     asked = queries("who was the goalie?", "what does acme cost?", "is this a riddle?")
-    routes = router.route(asked, Deadline(10))
+    routes = router.route(asked, Deadline(600))
     assert [label(route, "domain") for route in routes] == ["sports", "open", None]
     assert [label(route, "static_or_dynamic") for route in routes] == ["static", "real-time", None]
-    assert router.route([], Deadline(10)) == []
+    assert router.route([], Deadline(600)) == []
     unasked = open_router(PromptRouter(engine="prompt", prompt="domain_with_certainty"), model)
-    assert label(unasked.route(asked[1:2], Deadline(10))[0], "domain") == "finance", "no minimum, no doubt"
+    assert label(unasked.route(asked[1:2], Deadline(600))[0], "domain") == "finance", "no minimum, no doubt"
 
 
 @pytest.mark.parametrize("fault", ["garbage", "empty", "error"])
 def test_a_failing_model_gives_routes_without_classes(fault: str) -> None:
     model = load_language_model(ScriptedEngine.model_validate({"engine": "scripted", "fault": fault}))
     router = open_router(PromptRouter(engine="prompt"), model)
-    assert router.route(queries(*["who?"] * 8), Deadline(10)) == [{}] * 8
+    assert router.route(queries(*["who?"] * 8), Deadline(600)) == [{}] * 8

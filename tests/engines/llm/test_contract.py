@@ -8,7 +8,7 @@ import pytest
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
 
-LONG = 60.0
+LONG = 600.0
 TEXT = "The film was first shown in 1994; it took 28 million dollars. Wer weiß? 東京 🙂 ok"
 
 

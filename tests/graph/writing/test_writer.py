@@ -37,21 +37,21 @@ def writer(model: Recorder, **settings: object) -> CallWriter:
 def test_what_was_written_before_is_not_asked_for_again() -> None:
     model = Recorder(GOOD)
     own = writer(model)
-    first = own.write([JAWS, ACME, JAWS], Deadline(10))
-    again = own.write([ACME, JAWS], Deadline(10))
+    first = own.write([JAWS, ACME, JAWS], Deadline(600))
+    again = own.write([ACME, JAWS], Deadline(600))
     assert [len(requests) for requests in model.calls] == [2]
     assert [each.program for each in again] == [first[1].program, first[0].program]
     assert first[2].program == first[0].program
     failing = Recorder(GOOD, fault="error")
     own = writer(failing)
-    assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
+    assert [own.write([JAWS], Deadline(600))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
     assert len(failing.calls) == 2, "what failed before is asked for again"
 
 
 def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
     shown = CallRequest("on what date was fargo initially released?", domain=Domain.MOVIE)
     strange = CallRequest("does a tomato like its neighbours?", domain=Domain.MOVIE)
-    near, far = (each.near.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(10)))
+    near, far = (each.near.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(600)))
     assert near is not None
     assert far is not None
     assert near > 0.99
@@ -61,7 +61,7 @@ def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
 def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_not() -> None:
     replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": 'get_movie("jaws")["yeer of"]'}
     model = Recorder(replies | {"market cap of acme": "None"})
-    first, second = writer(model).write([JAWS, ACME], Deadline(10))
+    first, second = writer(model).write([JAWS, ACME], Deadline(600))
     assert [len(requests) for requests in model.calls] == [2, 1]
     assert 'get_movie("jaws")["yeer of"]' in (model.calls[1][0].prompt or "")
     assert [fault.kind for fault in first.faults] == [ErrorKind.UNKNOWN_KEY]
@@ -93,7 +93,7 @@ def test_a_repair_is_begun_where_it_is_wanted_and_there_is_time(*, repair: bool,
 @pytest.mark.parametrize("fault", ["error", "empty", "short_list", "garbage"])
 def test_an_engine_that_fails_costs_the_programs_and_nothing_else(fault: str) -> None:
     model = Recorder(GOOD, fault=fault, fault_after=1)
-    good, bad = writer(model).write([JAWS, ACME], Deadline(10))
+    good, bad = writer(model).write([JAWS, ACME], Deadline(600))
     assert good.program is not None
     assert bad.program is None
 
@@ -102,7 +102,7 @@ def test_time_that_is_over_and_no_questions_at_all() -> None:
     late = writer(Recorder(GOOD)).write([JAWS], Deadline(0))
     assert late[0].program is None
     assert late[0].generation.finish_reason == "deadline"
-    assert writer(Recorder(GOOD)).write([], Deadline(10)) == []
+    assert writer(Recorder(GOOD)).write([], Deadline(600)) == []
 
 
 ASKED = datetime(2024, 3, 13, 10, 0)

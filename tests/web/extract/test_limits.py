@@ -8,6 +8,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crag.web.extract.limits import cut_bytes, flatten
 
+HANG_GUARD = 60
+"""Seconds of the processor: linear work takes one or two on any machine, quadratic work an hour."""
+
 
 def depth(html: str) -> int:
     """Of the tree that an independent parser (Lexbor through selectolax) builds, below `body`."""
@@ -51,7 +54,7 @@ def test_scanning_is_linear(part: str) -> None:
     html = part * (2_000_000 // len(part))
     started = time.process_time()
     flatten(html, 512)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < HANG_GUARD
 
 
 @given(st.text(st.sampled_from("<>/divp tabler!-='\" "), max_size=200), st.integers(1, 5))
@@ -74,4 +77,4 @@ def test_raw_text_ends_at_its_tag_in_any_case_and_takes_linear_time() -> None:
     started = time.process_time()
     flatten("<script></SCRIPT>" * 110_000, 100)
     assert cut_bytes("<p>a</p>" + "<script>" * 400_000, 2_000_000) == "<p>a</p>"
-    assert time.process_time() - started < 20  # quadratic: minutes
+    assert time.process_time() - started < HANG_GUARD

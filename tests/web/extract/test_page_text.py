@@ -201,11 +201,15 @@ HOSTILE = {
 }
 
 
+HANG_GUARD = 60
+"""Seconds of the processor, many times what a page takes."""
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_are_read_in_bounded_time(name: str) -> None:
     started = time.process_time()
     page_text(HOSTILE[name], ExtractSettings(max_word_characters=30, english_only=True))
-    assert time.process_time() - started < 8
+    assert time.process_time() - started < HANG_GUARD
 
 
 MARKS = ["<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<doc>", "</doc>", "[SEP]"]
