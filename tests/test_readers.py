@@ -61,6 +61,7 @@ REPLY = b'{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "l
 READERS = {
     "questions": Reader("q.jsonl", LINE * 2, rows, (DatasetError,)),
     "questions, packed": Reader("q.jsonl.bz2", bz2.compress(LINE), rows, (DatasetError,)),
+    "questions, CSV": Reader("q.csv", b'Query, Answer,split\n"who, then?", "me" ,0\n', rows, (DatasetError,)),
     "records": Reader("r.jsonl", LINE, lambda path: list(read_records(path)), (DatasetError,)),
     "preset": Reader("p.toml", shipped("crag/presets/scripted.toml"), load_settings, (SettingsError,)),
     "calibration": Reader(

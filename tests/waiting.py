@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from crag.core.deadline import StuckError
-from crag.pipeline import batch_run
+from crag.pipeline import isolation
 
 Result = TypeVar("Result")
 
@@ -25,7 +25,7 @@ def hang(release: threading.Event | None = None) -> None:
 
 def give_up_what_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages of a batch are given up when they `hang`, and never because of the time that they take."""
-    monkeypatch.setattr(batch_run, "call_within", _call_until_it_hangs)
+    monkeypatch.setattr(isolation, "call_within", _call_until_it_hangs)
 
 
 def _call_until_it_hangs(seconds: float, function: Callable[[], Result]) -> Result:

@@ -24,8 +24,8 @@ from crag.core.contracts import (
     Query,
     Route,
     Trace,
-    label,
-    probability,
+    route_label,
+    route_probability,
 )
 from crag.engines.llm import Generation, GenerationRequest
 from crag.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
@@ -195,10 +195,10 @@ def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) 
 def _closing_reason(gate: ClassGate, route: Route | None) -> str | None:
     """Why the gate closes, or None. Without a route it stays open."""
     if gate.above is None:
-        likeliest = label(route, gate.field)
+        likeliest = route_label(route, gate.field)
         return f"the router's {gate.field} is {likeliest}" if likeliest in gate.classes else None
 
-    class_probability = probability(route, gate.field, gate.classes)
+    class_probability = route_probability(route, gate.field, gate.classes)
     if class_probability is None or class_probability <= gate.above:
         return None
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {class_probability:.2f}, above {gate.above:g}"

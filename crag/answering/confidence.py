@@ -4,21 +4,19 @@ A right answer scores 1, a wrong one -1, an abstention 0. The expected score of 
 agent answers if P(correct) is above 0.5.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from crag.answering.features import answer_kind
+from crag.core.logistic import logistic
 from crag.core.places import REPOSITORY
 from crag.settings import SettingsError
 from crag.weights.needed import SHIPPED_CALIBRATIONS, needed_folder
 
 MOST_DEVIATIONS = 3.0
 """Standard deviations from the mean beyond which a feature counts no further."""
-MOST_LOGIT = 30.0
-"""Beyond it a probability differs from 0 or 1 by less than 1e-13; the exponential of a large logit would overflow."""
 PAGES_KIND: Literal["web"] = "web"
 
 
@@ -49,8 +47,9 @@ class LogisticModel(BaseModel):
         for name, feature in self.features.items():
             value = features.get(name, feature.mean)
             deviations = (value - feature.mean) / feature.scale
-            logit += feature.weight * max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
-        return 1 / (1 + math.exp(-max(-MOST_LOGIT, min(MOST_LOGIT, logit))))
+            z = max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
+            logit += feature.weight * z
+        return logistic(logit)
 
 
 class ConfidenceModel(BaseModel):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from crag.answering.answerer import Draft
-from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace, probability
+from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace, route_probability
 from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
 from crag.text.matching import same_answer
@@ -70,7 +70,7 @@ def _question_features(trace: Trace) -> dict[str, float]:
     features = {}
     for field, class_names in ROUTE_CLASSES.items():
         for class_name in class_names:
-            class_probability = probability(trace.route, field, (class_name,))
+            class_probability = route_probability(trace.route, field, (class_name,))
             if class_probability is not None:
                 features[f"{field}={class_name}"] = class_probability
 

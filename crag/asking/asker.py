@@ -11,7 +11,7 @@ from crag.answering import find_evidence
 from crag.asking.documents import Document, read_documents, search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
-from crag.core.queries import parse_query_time, query_time_of
+from crag.core.queries import TIME_FORMS, normalise_query_time, query_time_of
 from crag.settings import load_settings, usual_preset
 
 if TYPE_CHECKING:
@@ -145,12 +145,13 @@ class Asker:
         """The answers in order, a batch at a time.
 
         `pages` are files (HTML, plain text, PDF), folders and URLs; unreadable ones are named on stderr.
-        `at` is the query time, as in ``03/05/2024, 23:18:31 PT``, or as a datetime; by default now.
+        `at` is the query time, by default now: ``03/05/2024, 23:18:31 PT``, a time of ISO 8601 (Pacific time if it has
+        no zone), or a datetime (the machine's time if it has no zone).
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
-        asked_at = at if isinstance(at, str) else query_time_of(at)
-        if parse_query_time(asked_at) is None:
-            raise UserError(f'the time {at!r} is not a time like "03/05/2024, 23:18:31 PT"')
+        asked_at = normalise_query_time(at) if isinstance(at, str) else query_time_of(at)
+        if asked_at is None:
+            raise UserError(f"at: {at!r} is no time such as {TIME_FORMS}")
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
 

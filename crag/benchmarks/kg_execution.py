@@ -10,7 +10,7 @@ from typing import Any
 from crag.core.deadline import Deadline
 from crag.core.progress import in_batches
 from crag.core.queries import parse_query_time
-from crag.evaluation.datasets import DatasetError, read_records
+from crag.evaluation.datasets import DatasetError, read_records, with_query_time
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from crag.graph.client import KgClient
 from crag.graph.conditions import as_number
@@ -167,7 +167,7 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
 
     Raises DatasetError: a row cannot be read or lacks a field.
     """
-    records = list(read_records(path))
+    records = [with_query_time(record) for record in read_records(path)]
     for record in records:
         for name in (*LABEL_FIELDS, *also):
             if name not in record.data:

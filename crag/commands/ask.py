@@ -5,15 +5,16 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
+from typing import NamedTuple
 
 from crag.asking.asker import Answer, Asker
 from crag.commands.command_line import (
@@ -26,17 +27,18 @@ from crag.commands.command_line import (
     say,
     warn_of_silent_graph,
 )
-from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
-from crag.core.files import UserError
+from crag.core.contracts import GRAPH, I_DONT_KNOW, UNROUTED, WEB, Candidate, GateFiring, Passage, Trace
+from crag.core.files import DatasetError, UserError, shown
+from crag.core.logistic import logistic
+from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
+from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
 
 WIDTH = 110
 """Characters of a passage or fact that --why prints."""
 LEAST_SECONDS = 0.05
 """--why leaves out stages that took less."""
-MIN_LOGIT = -99.0
-"""exp of the negative is still a float."""
 GRAPH_STATES = {
     "found": "queried, facts found",
     "not_found": "nothing found",
@@ -73,14 +75,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if questions:
             _answer(asker, questions, options, several=len(questions) > 1)
             return
-        for question in _typed_questions():
-            _answer(asker, [question], options, several=True)
+        for text in _typed_questions():
+            _answer(asker, [AskedQuestion(text)], options, several=True)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 an error, which is printed.")
     parser.add_argument("question", nargs="?", help="the question; without one, questions are read from the terminal")
-    parser.add_argument("--file", metavar="FILE", type=Path, help="file of questions, one per line")
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        type=Path,
+        help="file of questions: one per line, or .csv, .tsv or .jsonl with the field query and perhaps query_time",
+    )
     parser.add_argument(
         "--pages",
         metavar="PLACE",
@@ -95,7 +102,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--time",
         metavar="T",
         type=form(moment),
-        help="query time, as '03/05/2024, 23:18:31 PT'; default: now",
+        help=f"query time: {TIME_FORMS}; default: that of the file, else now",
     )
     add_preset_arguments(parser)
 
@@ -105,29 +112,50 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _questions(options: argparse.Namespace) -> list[str]:
+class AskedQuestion(NamedTuple):
+    """A question and the time that its file gives it, if any."""
+
+    text: str
+    time: str | None = None
+
+
+def _questions(options: argparse.Namespace) -> list[AskedQuestion]:
     """The questions of the command line or of its file; none: they are typed later. Raises UserError: an empty one."""
     if options.question is not None:
         if not options.question.strip():
             raise UserError("the question is empty")
-        return [options.question]
+        return [AskedQuestion(options.question)]
 
     if options.file:
-        questions = _read_lines(options.file)
+        read = _read_records if is_question_file(options.file) else _read_lines
+        questions = read(options.file)
         if not questions:
             raise UserError(f"--file {options.file}: no question found")
         return questions
     return []
 
 
-def _read_lines(path: Path) -> list[str]:
+def _read_records(path: Path) -> list[AskedQuestion]:
+    """The questions of a file with fields. Raises DatasetError: it cannot be read, or a row has no question."""
+    questions: list[AskedQuestion] = []
+    for record in map(with_query_time, read_records(path)):
+        text = record.data.get("query")
+        if not isinstance(text, str) or not text.strip():
+            raise DatasetError(f'{record.place}, field "query": expected a question, found {shown(text)}')
+
+        time = record.data.get("query_time") or None
+        questions.append(AskedQuestion(text.strip(), time if isinstance(time, str) else None))
+    return questions
+
+
+def _read_lines(path: Path) -> list[AskedQuestion]:
     """The lines of a file that are not blank. Raises UserError: it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"--file {path}: cannot be read: {reason}") from None
-    return [line for line in text.splitlines() if line.strip()]
+    return [AskedQuestion(line) for line in text.splitlines() if line.strip()]
 
 
 def _typed_questions() -> Iterator[str]:
@@ -148,11 +176,13 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
         return address.result()
 
 
-def _answer(asker: Asker, questions: Sequence[str], options: argparse.Namespace, *, several: bool) -> None:
+def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace, *, several: bool) -> None:
     """Ask the questions and print each answer as soon as it is there."""
-    for answer in asker.ask_all(questions, options.pages, options.time):
-        sys.stdout.write(_format(answer, options, several=several))
-        sys.stdout.flush()
+    for time, group in groupby(questions, key=lambda question: options.time or question.time):
+        texts = [question.text for question in group]
+        for answer in asker.ask_all(texts, options.pages, time):
+            sys.stdout.write(_format(answer, options, several=several))
+            sys.stdout.flush()
 
 
 def _format(answer: Answer, options: argparse.Namespace, *, several: bool) -> str:
@@ -201,10 +231,11 @@ def explained(trace: Trace) -> str:
 
 def _classes(trace: Trace) -> str:
     labels: list[str] = []
-    for field, entry in (trace.route or {}).items():
-        label = str(entry.get("label"))
-        probabilities = entry.get("probabilities")
-        if isinstance(probabilities, Mapping) and label in probabilities:
+    route = trace.route or UNROUTED
+    for field, classification in route.classifications().items():
+        label = classification.label
+        probabilities = classification.probabilities or {}
+        if label in probabilities:
             labels.append(f"{field}: {label} {probabilities[label]:.2f}")
         else:
             labels.append(f"{field}: {label}")
@@ -224,8 +255,7 @@ def _passage(passage: Passage) -> str:
     logit = passage.scores.get("cross_encoder")
     if logit is None:
         return text
-    relevance = 1 / (1 + math.exp(-max(MIN_LOGIT, logit)))
-    return f"{relevance:.2f} {text}"
+    return f"{logistic(logit):.2f} {text}"
 
 
 def _candidate(candidate: Candidate) -> str:

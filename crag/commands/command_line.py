@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from crag.commands.ending import EXIT_UNUSABLE
 from crag.core.files import UserError
 from crag.core.places import PACKAGE
-from crag.core.queries import parse_query_time
+from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import without_credentials
 from crag.evaluation.datasets import Split
 from crag.evaluation.graph_server import graph_server_fault
@@ -215,10 +215,11 @@ def override(text: str) -> str:
 
 
 def moment(text: str) -> str:
-    """A query time in CRAG's form."""
-    if parse_query_time(text) is None:
-        raise ValueError(f'{text!r} is not a time like "03/05/2024, 23:18:31 PT"')
-    return text
+    """A query time, in CRAG's form."""
+    normalised = normalise_query_time(text)
+    if normalised is None:
+        raise ValueError(f"{text!r} is no time such as {TIME_FORMS}")
+    return normalised
 
 
 def folder(text: str) -> Path:

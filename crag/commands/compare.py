@@ -9,9 +9,9 @@ from crag.commands.command_line import command, parser_of
 from crag.core.files import DatasetError, check_target, write_json
 from crag.evaluation.batches import SLICE_FIELDS, gold_answers
 from crag.evaluation.compare import Comparison, Difference, RunPair, compare_runs, verdicts_title
-from crag.evaluation.metrics import FEWEST, Metrics, single_value_fields
+from crag.evaluation.metrics import single_value_fields
 from crag.evaluation.report.page import write_comparison
-from crag.evaluation.results import interval_text
+from crag.evaluation.results import interval_text, metrics_headline
 from crag.evaluation.store import SavedRun
 
 _WIDTH = 110
@@ -72,8 +72,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from _coverage(comparison)
 
-    yield _headline("A", comparison.first)
-    yield _headline("B", comparison.second)
+    yield metrics_headline("A", comparison.first)
+    yield metrics_headline("B", comparison.second)
     yield ""
     yield from _differences(comparison)
 
@@ -119,21 +119,6 @@ def _coverage(comparison: Comparison) -> Iterator[str]:
     unscored = comparison.common - comparison.scored
     if unscored:
         yield f"{unscored} of them are unscored in A or B and are left out of the differences."
-
-
-def _headline(name: str, metrics: Metrics) -> str:
-    if not metrics.n:
-        return f"{name}: nothing scored, {metrics.unscored} unscored"
-
-    interval = ""
-    if metrics.n >= FEWEST:
-        aligned = interval_text(metrics.ci, metrics.n)
-        interval = " " + aligned.replace("[ ", "[").replace(", ", ",")
-    unscored = f", {metrics.unscored} unscored" if metrics.unscored else ""
-    return (
-        f"{name}: score {metrics.score:+.3f}{interval}, accuracy {metrics.accuracy:.3f}, "
-        f"hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, n {metrics.n}{unscored}"
-    )
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:

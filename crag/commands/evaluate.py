@@ -266,7 +266,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         default=DEFAULT_DATASET,
-        help="questions: .jsonl, .csv, also as .bz2, or the first part of a split file (default: %(default)s)",
+        help="questions: .jsonl, .csv, .tsv, also as .bz2, or the first part of a split file (default: %(default)s)",
     )
     group.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
     add_split_argument(group, Split.ANY)

@@ -1,20 +1,41 @@
-"""`crag judge`: judges a file's predictions and compares them with existing verdicts."""
+"""`crag judge`: judges the predictions of a file or of stored runs, and compares them with existing verdicts."""
 
 import argparse
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from textwrap import shorten
+from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import command, parser_of
-from crag.core.files import DatasetError, Record, check_target, write_rows
-from crag.evaluation.datasets import alternative_answers, read_records
-from crag.evaluation.judge import Claim, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
+from crag.commands.command_line import command, parser_of, say
+from crag.core.csv_files import misspelt_names
+from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, write_rows
+from crag.evaluation.batches import gold_answers
+from crag.evaluation.datasets import CORRECTIONS, JUDGED, alternative_answers, read_records
+from crag.evaluation.judge import Claim, Judge, Verdict, add_judge_arguments, cost_line, judge_claims, judge_from
 from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
+from crag.evaluation.rejudge import (
+    RejudgedRun,
+    VerdictChange,
+    check_kept_folder,
+    judge_again,
+    judge_of,
+    read_run_to_judge,
+    verdicts_of,
+    withheld_changes,
+)
+from crag.evaluation.report.page import write_report
+from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
+GOLD_FIELDS = ("ground_truth", "answer")
+STANDARD_OUTPUT = Path("-")
+WIDTH = 110
+"""Characters of a question, an answer or a reason that are printed."""
+_FILE_OPTIONS = ("target", "against", "by", "whole", "corrections")
 
 
 class JudgedPair(NamedTuple):
@@ -27,13 +48,156 @@ class JudgedPair(NamedTuple):
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
+    """Judge a file or stored runs. Exit code: 0 done, 2 a file, a run or the judge is unusable."""
     options = _parse(arguments)
-    records = list(read_records(options.source))
+    if options.runs:
+        _judge_runs(options)
+    else:
+        _judge_file(options)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_of(
+        "crag judge",
+        "Judge answers again: those of a file, or of runs of `crag evaluate`.\n\n"
+        "With --in, rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect,\n"
+        "missing or unscored) and a reason. Existing verdicts are compared: agreement, Cohen's kappa and the\n"
+        "differences. A row without a gold answer is unscored. Files ending in .bz2 are compressed.\n\n"
+        "With RUN, the folders of runs, the new verdicts, results and report replace those in the folder, and what\n"
+        "moved is printed. The earlier ones are kept in RUN/judged-by-JUDGE, a run that `crag compare` reads.",
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="*", type=Path, help="folders of finished runs to judge again")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="RUN: replace verdicts that are kept of the same earlier judge"
+    )
+    _add_file_options(parser.add_argument_group("a file"))
+    add_judge_arguments(parser.add_argument_group("judge"))
+
+    options = parser.parse_args(arguments)
+    if bool(options.runs) == (options.source is not None):
+        parser.error("give --in FILE, or the folders of runs")
+    unusable = [name for name in _FILE_OPTIONS if options.runs and getattr(options, name)]
+    if unusable:
+        parser.error(f"--{unusable[0].replace('target', 'out')} is for --in, not for a run")
+    if options.overwrite and not options.runs:
+        parser.error("--overwrite is for runs")
+    return options
+
+
+def _add_file_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--in", dest="source", metavar="FILE", type=Path, help="JSON lines, .csv or .tsv")
+    group.add_argument(
+        "--out", dest="target", metavar="FILE", type=Path, help="JSON lines with the verdicts; -: standard output"
+    )
+    group.add_argument(
+        "--against",
+        metavar="FIELD",
+        help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, if a row has it)",
+    )
+    group.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
+    group.add_argument(
+        "--whole",
+        action="store_true",
+        help="judge whole predictions, not the 75 tokens that the evaluator keeps",
+    )
+    group.add_argument(
+        "--corrections",
+        metavar="FILE",
+        type=Path,
+        help="your corrected verdicts, saved from a report; they replace the judge's",
+    )
+
+
+# --- stored runs ------------------------------------------------------------------------------------------------------
+
+
+def _judge_runs(options: argparse.Namespace) -> None:
+    folders = list(dict.fromkeys(options.runs))
+    judge = judge_from(options, check=False)
+    new_judge = f"{judge.name}@{judge.version}"
+
+    # All are checked before a model costs money.
+    for folder in folders:
+        saved = read_run_to_judge(folder)
+        if judge_of(saved) != new_judge:
+            check_kept_folder(saved, overwrite=options.overwrite)
+
+    for number, folder in enumerate(folders):
+        if number:
+            print()
+        with lock_folder(folder):
+            run = judge_again(read_run_to_judge(folder), judge, trim_to_tokens)
+            print("\n".join(_moved(run)))
+            if run.is_new:
+                print(f"earlier verdicts  {run.save(overwrite=options.overwrite)}")
+                _write_report(folder)
+
+    cost = cost_line(judge)
+    if cost:
+        print(f"\n{cost}")
+
+
+def _write_report(folder: Path) -> None:
+    try:
+        print(f"report            {write_report(folder)}")
+    except DatasetError as error:  # the verdicts are stored, and other runs may follow
+        say(f"no report: {error}")
+
+
+def _moved(run: RejudgedRun) -> Iterator[str]:
+    """What the new verdicts change, question by question."""
+    yield str(run.saved.folder)
+    before, after = run.judges
+    yield f"judge: {before} -> {after}"
+    if not run.is_new:
+        yield "nothing changes: these verdicts and reasons are stored already"
+        return
+
+    yield metrics_headline("before", compute_metrics(verdicts_of([pair.before for pair in run.pairs])))
+    yield metrics_headline("after", compute_metrics(verdicts_of(run.rows)))
+    yield f"{_count(len(run.changes), 'verdict')} of {len(run.rows)} changed{_kinds(run.changes)}"
+    withheld = withheld_changes(run)
+    if withheld:
+        yield f"{_count(withheld, 'verdict')} of withheld answers changed"
+
+    for pair in run.changes:
+        yield ""
+        yield from _changed_question(pair)
+    if run.changes:
+        yield ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _kinds(changes: Sequence[VerdictChange]) -> str:
+    counts = Counter(f"{pair.before['verdict']} -> {pair.after['verdict']}" for pair in changes)
+    listed = ", ".join(f"{change} {count}" for change, count in sorted(counts.items()))
+    return f": {listed}" if listed else ""
+
+
+def _changed_question(pair: VerdictChange) -> Iterator[str]:
+    row = pair.after
+    expected = " | ".join(map(str, gold_answers(row))) or "(none)"
+    yield f"  {shorten(row['query'], WIDTH)}"
+    yield f"      expected  {shorten(expected, WIDTH)}"
+    yield f"      answer    {shorten(row['prediction'], WIDTH) or '(empty)'}"
+    for title, judged in (("before", pair.before), ("after", pair.after)):
+        yield f"      {title:8}  {judged['verdict']} ({shorten(str(judged.get('reason') or 'no reason'), WIDTH)})"
+
+
+# --- a file -----------------------------------------------------------------------------------------------------------
+
+
+def _judge_file(options: argparse.Namespace) -> None:
+    if options.source.is_dir():
+        raise DatasetError(f"{options.source}: a folder; `crag judge {options.source}` judges a stored run again")
+    records = list(read_records(options.source, form=JUDGED))
     claims = [claim_of(record) for record in records]
     corrections = _corrections(options.corrections, records) if options.corrections else {}
     references = [_reference(record, options.against) for record in records]
-    _check(options, records, has_purpose=any(references) or bool(corrections))
+    _check(options, records)
 
     judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
     judgements = judge_claims(judge, claims, str if options.whole else trim_to_tokens)
@@ -44,18 +208,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     uncorrected = [judgement.verdict for judgement in judgements]
     for index, correction in corrections.items():
         rows[index] |= {"verdict": correction.verdict, "reason": f"person: {correction.note or 'no note'}"}
-    if options.target is not None:
+
+    # Rows on standard output are for another program: the summary must not stand among them.
+    summary_stream = sys.stdout
+    if options.target == STANDARD_OUTPUT:
+        sys.stdout.writelines(json_line(row).decode() for row in rows)
+        summary_stream = sys.stderr
+    elif options.target is not None:
         write_rows(options.target, rows)
 
-    verdicts = [Verdict(row["verdict"]) for row in rows]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
-    print(f"{len(rows)} judged: {counts}")
-    print(f"judge: {judge.name}@{judge.version}")
+    summary = list(_summary(rows, judge))
     if corrections:
-        print(_effect_of_corrections(corrections, uncorrected, verdicts))
+        summary.append(_effect_of_corrections(corrections, uncorrected, verdicts_of(rows)))
     cost = cost_line(judge)
     if cost:
-        print(cost)
+        summary.append(cost)
 
     group_field = options.by or DEFAULT_GROUPS
     pairs = [
@@ -64,57 +231,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if reference is not None
     ]
     if pairs:
-        print(f"\n{agreement_report(pairs)}")
+        summary.append(f"\n{agreement_report(pairs)}")
+    print("\n".join(summary), file=summary_stream)
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of(
-        "crag judge",
-        "Judge rows {query, ground_truth or answer, alt_ans?, prediction}: a verdict (correct, incorrect, missing or\n"
-        "unscored) and a reason. Existing verdicts are compared: agreement, Cohen's kappa and the differences.\n"
-        "Files ending in .bz2 are compressed.",
-    )
-    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
-    parser.add_argument(
-        "--out",
-        dest="target",
-        metavar="FILE",
-        type=Path,
-        help="JSON lines; optional if verdicts are compared",
-    )
-    parser.add_argument(
-        "--against",
-        metavar="FIELD",
-        help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, if a row has it)",
-    )
-    parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
-    parser.add_argument(
-        "--whole",
-        action="store_true",
-        help="judge whole predictions, not the 75 tokens that the evaluator keeps",
-    )
-    parser.add_argument(
-        "--corrections",
-        metavar="FILE",
-        type=Path,
-        help="your corrected verdicts, saved from a report; they replace the judge's",
-    )
-    add_judge_arguments(parser)
-    return parser.parse_args(arguments)
+def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
+    verdicts = verdicts_of(rows)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
+    yield f"{len(rows)} judged: {counts}"
+    yield metrics_headline("all", compute_metrics(verdicts))
+    yield f"judge: {judge.name}@{judge.version}"
 
 
-def _check(options: argparse.Namespace, records: Sequence[Record], *, has_purpose: bool) -> None:
+def _check(options: argparse.Namespace, records: Sequence[Record]) -> None:
     """Raise DatasetError for options that do not fit the rows, before a model costs money."""
-    if records and options.target is None and not has_purpose:
-        field = options.against or DEFAULT_REFERENCE
-        raise DatasetError(f'the rows have no field "{field}" to compare with: give --out')
-
     fields = single_value_fields(record.data for record in records)
     if options.by is not None and options.by not in fields:
         listed = ", ".join(fields) or "none"
         raise DatasetError(f"--by {options.by}: no row has that field; fields with one value: {listed}")
 
-    if options.target is not None:
+    if options.target not in {None, STANDARD_OUTPUT}:
         check_target(options.target)
 
 
@@ -130,20 +266,32 @@ def _effect_of_corrections(
 
 
 def claim_of(record: Record) -> Claim:
-    """The claim in this row; raises DatasetError."""
+    """The claim in this row, without gold answers if none is known (null or blank); raises DatasetError."""
     row = record.data
-    gold_field = "ground_truth" if "ground_truth" in row else "answer"
-    is_unanswered = gold_field in row and row[gold_field] is None  # null: a question without a known answer
+    query = _text_of(record, "query")
+    prediction = _text_of(record, "prediction")
+    golds = [_text_of(record, field) for field in GOLD_FIELDS if row.get(field) is not None]
+    if not any(field in row for field in GOLD_FIELDS):
+        raise DatasetError(_no_text(record, "answer", "ground_truth or answer"))
 
-    required = ["query", "prediction"] if is_unanswered else ["query", gold_field, "prediction"]
-    for field in required:
-        if not isinstance(row.get(field), str):
-            title = "ground_truth or answer" if field == "answer" else field
-            kind = type(row.get(field)).__name__
-            raise DatasetError(f'{record.place}, field "{title}": expected text, found {kind}')
+    # A blank ground truth leaves the official answer to the other field.
+    known = [gold for gold in golds if gold.strip()][:1]
+    alternatives = [answer for answer in alternative_answers(record) if answer.strip()]
+    return Claim(query, (*known, *alternatives), prediction)
 
-    golds = () if is_unanswered else (row[gold_field], *alternative_answers(record))
-    return Claim(row["query"], golds, row["prediction"])
+
+def _text_of(record: Record, field: str) -> str:
+    value = record.data.get(field)
+    if not isinstance(value, str):
+        raise DatasetError(_no_text(record, field, field))
+    return value
+
+
+def _no_text(record: Record, field: str, title: str) -> str:
+    misspelt = misspelt_names(record.data, [field])
+    hint = "".join(f'; did you mean it by "{name}"?' for name in misspelt)
+    kind = type(record.data.get(field)).__name__
+    return f'{record.place}, field "{title}": expected text, found {kind}{hint}'
 
 
 class Correction(NamedTuple):
@@ -160,7 +308,7 @@ def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]
         for index, record in enumerate(records)
     }
     corrections: dict[int, Correction] = {}
-    for place, row in read_records(path):
+    for place, row in read_records(path, form=CORRECTIONS):
         if row.get("verdict") not in set(Verdict):
             raise DatasetError(f'{place}, field "verdict": expected one of {", ".join(Verdict)}')
 

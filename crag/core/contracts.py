@@ -28,9 +28,10 @@ class Page:
 class Query:
     """One question as the evaluator asks it.
 
-    `query_time` is the evaluator's text, like ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
-    wall-clock time without a zone, or None if the text is unreadable. `fault` is set if the row is malformed: such a
-    question is not shown to a model and costs one answer. `notes` say which fields were cut, for the trace.
+    `query_time` is in the evaluator's form, ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
+    wall-clock time without a zone, or None if the text, which then stays as it was, is unreadable. `fault` is set if
+    the row is malformed: such a question is not shown to a model and costs one answer. `notes` say which fields were
+    cut or not understood, for the trace.
     """
 
     interaction_id: str
@@ -70,26 +71,86 @@ class Stage(enum.StrEnum):
     REVIEW = "review"
 
 
-Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty for an unrouted question.
-
-``probabilities`` maps classes to numbers that sum to 1; absent if the router only names a class. JSON-ready.
-"""
-
-ANSWERABLE_FROM, TABLES = "answerable_from", "tables"
-"""A field that our own labels add to a route, and its class for what the tables of the graph can hold."""
+ANSWERABLE_FROM = "answerable_from"
+"""A field that our labels add to CRAG's: what of the graph can hold the answer."""
+TABLES = "tables"
+"""Its class for what the tables of the graph can hold."""
 
 
-def label(route: Route | None, field_name: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What a router says about one field of a question.
+
+    Attributes:
+        label: The likeliest class.
+        probabilities: Class -> probability, which sum to 1; None if the router only names a class.
+        certainty: From 0 to 1, what a language model says of its own choice: no probability.
+    """
+
+    label: str
+    probabilities: Mapping[str, float] | None = None
+    certainty: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without what is None."""
+        entry: dict[str, Any] = {"label": self.label}
+        if self.probabilities is not None:
+            entry["probabilities"] = dict(self.probabilities)
+        if self.certainty is not None:
+            entry["certainty"] = self.certainty
+        return entry
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The classes of a question (CRAG, section 2); a field is None if the router says nothing about it.
+
+    Example:
+        route = Route(domain=Classification("movie", {"movie": 0.8, "music": 0.2}))
+        route_label(route, "domain")  # "movie"
+        route_probability(route, "domain", ["music", "sports"])  # 0.2
+    """
+
+    domain: Classification | None = None
+    question_type: Classification | None = None
+    static_or_dynamic: Classification | None = None
+    answerable_from: Classification | None = None
+
+    def classifications(self) -> dict[str, Classification]:
+        """Field -> its classification, for the fields that have one."""
+        by_field = {
+            "domain": self.domain,
+            "question_type": self.question_type,
+            "static_or_dynamic": self.static_or_dynamic,
+            ANSWERABLE_FROM: self.answerable_from,
+        }
+        return {field: classification for field, classification in by_field.items() if classification is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, as in traces and in the rows of `crag inspect route`; empty for an unrouted question."""
+        return {field: classification.to_dict() for field, classification in self.classifications().items()}
+
+
+UNROUTED = Route()
+"""Of a question about which a router says nothing."""
+
+
+def route_label(route: Route | None, field_name: str) -> str | None:
     """The class of a question under ``domain`` and the like; None if the route has none."""
-    name: str | None = (route or {}).get(field_name, {}).get("label")
-    return name
+    classification = _find_classification(route, field_name)
+    return classification.label if classification else None
 
 
-def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
+def route_probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
     """The probability that the question is of one of the classes; None without probabilities."""
-    shares: Mapping[str, float] = (route or {}).get(field_name, {}).get("probabilities")
-    return min(1.0, sum(shares.get(name, 0.0) for name in classes)) if shares else None
+    classification = _find_classification(route, field_name)
+    if classification is None or not classification.probabilities:
+        return None
+    return min(1.0, sum(classification.probabilities.get(name, 0.0) for name in classes))
+
+
+def _find_classification(route: Route | None, field_name: str) -> Classification | None:
+    return route.classifications().get(field_name) if route else None
 
 
 class PassageKind(enum.StrEnum):
@@ -236,4 +297,6 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready data."""
-        return asdict(self)
+        data = asdict(self)
+        data["route"] = self.route.to_dict() if self.route else None
+        return data

@@ -48,8 +48,18 @@ class Deadline:
 class BatchClock:
     """The deadline of a batch, divided among named stages.
 
-    `shares` are relative weights of the stages in the order in which they run. A stage gets its weight's part of the
-    time left when it starts. So all later stages share what an early stage saves or overruns.
+    Args:
+        seconds: The time of the batch.
+        reserve: Seconds of it that no stage gets.
+        shares: Relative weights of the stages, in the order in which they run. A stage gets its weight's part of the
+            time left when it starts. So all later stages share what an early stage saves or overruns.
+        clock: Tests can replace it.
+
+    Example:
+        clock = BatchClock(30.0, reserve=2.0, shares={"web": 1.0, "generate": 3.0})
+        with clock.stage("web") as deadline:
+            read_pages(deadline)  # 7 seconds
+        clock.seconds  # {"web": 4.2}
     """
 
     def __init__(
@@ -63,9 +73,14 @@ class BatchClock:
     def span(self, first: str, last: str) -> Deadline:
         """The deadline of the stages `first` to `last`, counted from now."""
         order = list(self._shares)
-        start, end = order.index(first), order.index(last) + 1
+        start = order.index(first)
+        end = order.index(last) + 1
+
+        # The stages before `first` are over; those from `first` on divide what is left.
         weights = list(self._shares.values())
-        return self.whole.within(self.whole.remaining * sum(weights[start:end]) / sum(weights[start:]))
+        span_weight = sum(weights[start:end])
+        remaining_weight = sum(weights[start:])
+        return self.whole.within(self.whole.remaining * span_weight / remaining_weight)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Deadline]:
@@ -73,6 +88,7 @@ class BatchClock:
         if name not in self._shares:
             yield self.whole
             return
+
         started = self._clock()
         try:
             yield self.span(name, name)
@@ -102,11 +118,13 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
         except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
             outcome.set_exception(error)
 
+    # A daemon, so that an abandoned call cannot keep the process from ending.
     thread = threading.Thread(target=run, daemon=True, name="watched-call")
     thread.start()
     thread.join(seconds)
     if not outcome.done():
         raise StuckError(f"no result after {seconds:.1f} s")
+
     failure = outcome.exception()
     if failure and not isinstance(failure, Exception):
         raise CallCrashedError(f"{type(failure).__name__}: {failure}") from failure

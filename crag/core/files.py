@@ -15,7 +15,7 @@ LONGEST_LINE = 256_000_000
 
 
 class UserError(Exception):
-    """An error that the user can fix: the message says what is wrong, where, and what to do. Commands print it alone."""
+    """An error that the user can fix. The message says what is wrong, where, and what to do; commands print only it."""
 
 
 class DatasetError(UserError, ValueError):
@@ -23,7 +23,7 @@ class DatasetError(UserError, ValueError):
 
 
 class Record(NamedTuple):
-    """One JSON object of a file, and its place for messages (``FILE, line 3``)."""
+    """One JSON object of a file, and where it is, for messages (``FILE, line 3``)."""
 
     place: str
     data: dict[str, Any]
@@ -31,11 +31,18 @@ class Record(NamedTuple):
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path with the same suffix; it becomes `path` at the end, or is deleted after an error."""
+    """Give a temporary path with the same suffix; it becomes `path` at the end, or is deleted after an error.
+
+    Example:
+        with whole_file(Path("vectors.npy")) as unfinished:
+            np.save(unfinished, vectors)
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:
         yield temporary
+
+        # The content must be on disk before the name is: after a power cut a rename alone may name an empty file.
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
@@ -55,18 +62,20 @@ def write_json(path: Path, value: object, indent: int = 1) -> None:
 
 
 def write_rows(path: str | Path, rows: Iterable[dict[str, Any]]) -> int:
-    """Write JSON lines atomically, in bz2 if the name ends so; returns how many."""
-    target = Path(path)
+    """Write JSON lines atomically, compressed if the name ends in ``.bz2``. Returns the number of rows."""
     count = 0
-    with whole_file(target) as temporary, _opened(temporary, "wb") as stream:
+    with whole_file(Path(path)) as temporary, _open_binary(temporary, "wb") as stream:
         for row in rows:
             stream.write(json_line(row))
             count += 1
     return count
 
 
-def _opened(path: Path, mode: Literal["rb", "wb"]) -> IO[bytes]:
-    return cast("IO[bytes]", bz2.open(path, mode)) if path.suffix == ".bz2" else path.open(mode)
+def _open_binary(path: Path, mode: Literal["rb", "wb"]) -> IO[bytes]:
+    """Open a file for bytes; the bytes in a ``.bz2`` file are unpacked or packed on the way."""
+    if path.suffix == ".bz2":
+        return cast("IO[bytes]", bz2.open(path, mode))
+    return path.open(mode)
 
 
 def json_line(row: dict[str, Any]) -> bytes:
@@ -79,43 +88,56 @@ def json_line(row: dict[str, Any]) -> bytes:
 
 def read_jsonl(path: str | Path) -> Iterator[Record]:
     """The JSON objects of a file of JSON lines (also ``.bz2``), one at a time; blank lines are skipped.
+
     Raises DatasetError: the file cannot be read, or a line is not a JSON object.
+
+    Example:
+        for record in read_jsonl("questions.jsonl"):
+            print(record.data["query"])
     """
     source = Path(path)
     try:
-        with _opened(source, "rb") as stream:
+        with _open_binary(source, "rb") as stream:
             for number, line in lines_of(stream, str(source)):
                 if line.strip():
-                    place = f"{source}, line {number}"
-                    yield Record(place, parse_object(place, line))
+                    location = f"{source}, line {number}"
+                    yield Record(location, parse_object(location, line))
     except (OSError, EOFError) as error:
-        raise DatasetError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        # A damaged archive raises errors without an error number, and so without `strerror`.
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{source}: cannot be read: {reason}") from None
 
 
 def lines_of(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
     """The numbered lines of a stream in bounded memory. Raises DatasetError: one is longer than `LONGEST_LINE`."""
-    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
         if len(line) > LONGEST_LINE:
             raise DatasetError(f"{name}, line {number}: longer than {LONGEST_LINE:,} bytes")
         yield number, line
 
 
-def parse_object(place: str, line: bytes) -> dict[str, Any]:
+def parse_object(location: str, line: bytes) -> dict[str, Any]:
     """The JSON object of a line, with or without a byte order mark. NaN and Infinity become None.
-    Raises DatasetError: it is not JSON in UTF-8, or no object.
+
+    `location` begins the messages. Raises DatasetError: it is not JSON in UTF-8, or no object.
     """
     try:
         value = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
     except UnicodeDecodeError as error:
-        raise DatasetError(f"{place}: not UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise DatasetError(f"{location}: not UTF-8 text ({error.reason} at byte {error.start})") from None
     except json.JSONDecodeError as error:
-        raise DatasetError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
+        raise DatasetError(f"{location}: not valid JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:
-        raise DatasetError(f"{place}: JSON nested too deeply") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise DatasetError(f"{place}: not valid JSON ({str(error).partition(';')[0]})") from None
+        raise DatasetError(f"{location}: JSON nested too deeply") from None
+    except ValueError as error:
+        # A number of thousands of digits; after the semicolon Python explains how to lift its limit.
+        reason, _, _ = str(error).partition(";")
+        raise DatasetError(f"{location}: not valid JSON ({reason})") from None
+
     if not isinstance(value, dict):
-        raise DatasetError(f"{place}: expected a JSON object, found {shown(value)}")
+        raise DatasetError(f"{location}: expected a JSON object, found {shown(value)}")
     return value
 
 
@@ -133,31 +155,45 @@ def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     content = b"".join(json_line(row) for row in rows)
     if not content:
         return
+
     with path.open("a+b") as stream:
+        # Closing the file releases the lock.
         fcntl.flock(stream, fcntl.LOCK_EX)
+
         if path.suffix == ".bz2":
             content = bz2.compress(content)
-        elif os.fstat(stream.fileno()).st_size:  # an empty file cannot be mapped
-            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as written:
-                end = written.rfind(b"\n") + 1
-            os.ftruncate(stream.fileno(), end)
+        else:
+            _cut_torn_line(stream)
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
 
 
+def _cut_torn_line(stream: IO[bytes]) -> None:
+    """Cut what follows the last line end of a file, so that the next row begins a line."""
+    descriptor = stream.fileno()
+    if os.fstat(descriptor).st_size == 0:  # an empty file cannot be mapped
+        return
+
+    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
+        end = content.rfind(b"\n") + 1
+    os.ftruncate(descriptor, end)
+
+
 def read_growing(path: Path) -> Iterator[Record]:
     """The rows that `append_rows` wrote, one at a time, without a torn last line. A missing file has no rows.
+
     Raises DatasetError: a whole line is not a JSON object.
     """
     if not path.is_file():
         return
+
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n"):
                 return
-            place = f"{path}, line {number}"
-            yield Record(place, parse_object(place, line))
+            location = f"{path}, line {number}"
+            yield Record(location, parse_object(location, line))
 
 
 @contextmanager
@@ -165,7 +201,9 @@ def lock_folder(folder: Path) -> Iterator[int]:
     """Create the folder and lock it against other processes; gives the lock's file descriptor.
 
     The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
-    the lock, until both have ended. Raises UserError; OSError: the folder cannot be made or opened.
+    the lock, until both have ended.
+
+    Raises UserError: another process holds the lock; OSError: the folder cannot be made or opened.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)

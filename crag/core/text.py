@@ -17,6 +17,7 @@ time in their number."""
 _LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 _INVISIBLE = regex.compile(r"(?V1)[[\p{Cc}\p{Cf}]--[\t\n]]+")
 """Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
+
 CONTROL_TOKENS = (
     r"<\|[^<>|\n]{0,64}\|>|<｜[^<>｜\n]{0,64}｜>|<</?SYS>>"
     r"|\[(?:/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS|CLS|SEP|MASK|PAD|UNK)\]"
@@ -24,12 +25,37 @@ CONTROL_TOKENS = (
 )
 """Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
 _CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
-_CREDENTIALS = re.compile(r"(?<=//)[^\s/:@]{0,100}(?::\S{0,200})?@")
+
+_CREDENTIALS = re.compile(
+    r"""
+    (?<=//)
+    [^\s/:@]{0,100}       # the user; without a slash, so that an @ in a path is none
+    (?: : \S{0,200} )?    # the password, with any characters
+    @
+    """,
+    re.VERBOSE,
+)
+
 _MARK = r"[\p{M}\uff9e\uff9f]"
 """The last two, halfwidth Japanese sound marks, are letters in Unicode, but normal forms make combining marks of them.
 """
-_LOOSE_MARKS = regex.compile(rf"\A{_MARK}+|(?<={_MARK}{{{MOST_MARKS}}}){_MARK}+")
-_LONG_NUMBER = re.compile(r"&#(?=[0-9]{9})0*+([0-9]{0,8})[0-9]*+")
+_LOOSE_MARKS = regex.compile(
+    rf"""
+      \A {_MARK}+                              # no base character before them
+    | (?<= {_MARK}{{{MOST_MARKS}}} ) {_MARK}+    # beyond the maximum
+    """,
+    regex.VERBOSE,
+)
+
+_LONG_NUMBER = re.compile(
+    r"""
+    &\# (?= [0-9]{9} )     # a reference of nine digits or more; shorter ones stay as they are
+    0*+
+    ( [0-9]{0,8} )         # eight digits are already beyond the last character
+    [0-9]*+
+    """,
+    re.VERBOSE,
+)
 
 
 def clean(value: object, *, references: bool = False, most: int | None = None) -> str:
@@ -84,7 +110,10 @@ def encodable(text: str) -> str:
 
 
 def encodable_json(value: object) -> object:
-    """The same for every text in a value of `json.loads`, with keys; NaN becomes None. Raises RecursionError."""
+    """The value of `json.loads` with every string `encodable`, also the keys; NaN and infinity become None.
+
+    Raises RecursionError: the value is nested too deeply.
+    """
     if isinstance(value, str):
         return value if value.isascii() else encodable(value)
     if isinstance(value, float):

@@ -31,11 +31,9 @@ class RowKey(NamedTuple):
 
 
 def gold_answers(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The official answer of a row and its alternatives; empty without an answer."""
-    answer = row.get("answer")
-    if answer is None:
-        return ()
-    return (answer, *row.get("alt_ans", ()))
+    """The official answer of a row and its alternatives, without blank ones: empty if none is known."""
+    answers = [row.get("answer"), *(row.get("alt_ans") or ())]
+    return tuple(answer for answer in answers if answer is not None and str(answer).strip())
 
 
 @dataclass(frozen=True, slots=True)

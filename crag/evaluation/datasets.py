@@ -1,32 +1,35 @@
-"""Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV with a header (``.csv``), also in bz2.
+"""Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV or TSV with a header, also in bz2.
 
 A file cut into numbered parts (``name.jsonl.bz2.part1``) is read as one. A task-3 row has about 10 MB, so a file's rows
 are never in memory together.
 """
 
 import bz2
-import csv
 import io
 import json
 import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
+from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, lines_of, parse_object, shown
+from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 __all__ = [
-    "DEFAULT_DATASET", "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers",
-    "count_rows", "dataset_files", "joined_files", "read_records", "read_rows",
+    "CORRECTIONS", "DEFAULT_DATASET", "JUDGED", "LABEL_FIELDS", "PAGE_FIELDS",
+    "DatasetError", "FileForm", "Record", "Split", "alternative_answers", "count_rows", "dataset_files",
+    "is_question_file", "joined_files", "read_records", "read_rows", "with_query_time",
 ]  # fmt: skip
 
 _SAMPLE = Path("data/sample/questions.jsonl")
@@ -43,6 +46,46 @@ PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_las
 
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 """Labels of public rows, which agents never see."""
+
+QUESTION_FIELDS = (
+    *("query", "interaction_id", "query_time", "answer", "alt_ans", "alternative_answers", "search_results"),
+    *(*LABEL_FIELDS, "popularity", "split"),
+)
+"""The fields of a question file that are read."""
+
+RECORD_FIELDS = (
+    *QUESTION_FIELDS,
+    *("ground_truth", "prediction", "judgement", "verdict", "reason", "note", "occurrence"),  # of a judged file
+    *("group", "groups", "source", "calls", "frame", "kg_values", "context", "completion"),  # of training
+)
+"""The fields that some command reads from some file of records."""
+
+_SAME_MEANING = ({"answer", "ground_truth"}, {"alt_ans", "alternative_answers"})
+_QUESTION_TEXTS = frozenset({*QUESTION_FIELDS} - {"split", "search_results"})
+"""Without one of these, gold answers, times or slices would vanish without a word."""
+
+
+class FileForm(NamedTuple):
+    """What a file holds. `required` and `checked` are about the header of a CSV file.
+
+    `fields` may be written with other capitals and blanks, a file without one that is `required` is refused, and so is
+    one that lacks one of the `checked` fields and has a misspelt one. `is_complete`: other columns are ignored.
+    """
+
+    fields: tuple[str, ...] = RECORD_FIELDS
+    required: tuple[str, ...] = ("query",)
+    checked: frozenset[str] = frozenset()
+    is_complete: bool = False
+
+
+QUESTIONS = FileForm(QUESTION_FIELDS, checked=_QUESTION_TEXTS, is_complete=True)
+RECORDS = FileForm()
+JUDGED = FileForm(checked=_QUESTION_TEXTS | {"ground_truth", "prediction", "judgement"})
+CORRECTIONS = FileForm(required=("interaction_id", "verdict"))
+
+_GOLD_FIELDS = ("answer", "ground_truth")
+_WHOLE_NUMBERS = ("split", "occurrence")
+_KNOWN = frozenset(RECORD_FIELDS)
 
 _STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Type = TypeVar("_Type")
@@ -107,10 +150,10 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """The questions of a file, validated and in one form for all releases.
 
     A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
-    number as one. Texts are cleaned (`crag.core.text`). The alternative answers (``alt_ans`` or
-    ``alternative_answers``, a list or its JSON text ``"[]"``) become ``alt_ans: list[str]``. Every search result has
-    the five fields of `PAGE_FIELDS`; null becomes "". A ``page_result_file`` in a search result is a path inside the
-    question file's folder; the file's text becomes ``page_result``.
+    number as one. Texts are cleaned (`crag.core.text`), and a `query_time` gets CRAG's form. The alternative answers
+    (``alt_ans`` or ``alternative_answers``, a list or its JSON text ``"[]"``) become ``alt_ans: list[str]``. Every
+    search result has the five fields of `PAGE_FIELDS`; null becomes "". A ``page_result_file`` in a search result is a
+    path inside the question file's folder; the file's text becomes ``page_result``.
 
     Args:
         path: The file, the first part of a cut file, or the common name of its parts.
@@ -119,24 +162,31 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
     folder = Path(path).parent
-    records = read_records(path, limit, split)
-    return (_normalise_row(record, folder) for record in records)
+    files = dataset_files(path)  # now, not with the first row
+    lines = _read_lines(Path(path), files, QUESTIONS)
+    records = islice(_read_split(Path(path), lines, split or Split(None)), limit)
+    return (_normalise_row(record, folder) for record in _checked_names(records))
 
 
-def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
-    """The JSON objects of a file with their places, in any form of `read_rows`, without checking fields.
+def read_records(
+    path: str | Path, limit: int | None = None, split: Split | None = None, form: FileForm = RECORDS
+) -> Iterator[Record]:
+    """The JSON objects of a file with their places, in any form of `read_rows`, without checking values.
+
+    A field of `RECORD_FIELDS` may be written with other capitals or blanks.
     Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
     `split`.
     """
-    files = dataset_files(path)  # now, not with the first row
-    return islice(_read_split(Path(path), files, split or Split(None)), limit)
+    files = dataset_files(path)
+    lines = _read_lines(Path(path), files, form)
+    return islice(_read_split(Path(path), lines, split or Split(None)), limit)
 
 
-def _read_split(source: Path, files: Sequence[Path], split: Split) -> Iterator[Record]:
+def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) -> Iterator[Record]:
     is_empty = True
     left_out = 0
-    for place, line in _read_lines(source, files):
-        record = Record(place, parse_object(place, line))
+    for place, line in lines:
+        record = Record(place, _fold_fields(place, parse_object(place, line)))
         if split.holds(record):
             is_empty = False
             yield record
@@ -151,7 +201,14 @@ def _read_split(source: Path, files: Sequence[Path], split: Split) -> Iterator[R
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
     """The number of rows of `read_rows`, without parsing them."""
-    return sum(1 for _ in islice(_read_lines(Path(path), dataset_files(path)), limit))
+    lines = _read_lines(Path(path), dataset_files(path), QUESTIONS)
+    return sum(1 for _ in islice(lines, limit))
+
+
+def is_question_file(path: Path) -> bool:
+    """Whether the name is that of a file with fields, so not of plain text."""
+    name = _PART.sub(r"\g<stem>", path.name).lower().removesuffix(".bz2")
+    return Path(name).suffix in {*DELIMITERS, ".jsonl"}
 
 
 def dataset_files(path: str | Path) -> list[Path]:
@@ -219,7 +276,7 @@ def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
         raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
-def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator[tuple[str, bytes]]:
     """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
     name = _PART.sub(r"\g<stem>", source.name).lower()
     with joined_files(source, parts) as stream, ExitStack() as stack:
@@ -227,30 +284,84 @@ def _read_lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, byte
         if name.endswith(".bz2"):
             unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream)))
 
-        if name.removesuffix(".bz2").endswith(".csv"):
-            yield from _read_csv(source, unpacked)
+        delimiter = DELIMITERS.get(Path(name.removesuffix(".bz2")).suffix)
+        if delimiter is not None:
+            yield from _read_csv(source, unpacked, delimiter, form)
             return
         for number, line in lines_of(unpacked, str(source)):
             if line.strip():
                 yield f"{source}, line {number}", line
 
 
-def _read_csv(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
-    """The rows as lines of JSON with their places. Empty cells are left out.
-    Raises DatasetError: no column `query`, or no CSV in UTF-8.
+def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -> Iterator[tuple[str, bytes]]:
+    """The rows as lines of JSON with their places.
+
+    Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
+    the column says that the row has none.
+    Raises DatasetError: a required column is missing, one is misspelt, or it is not CSV.
     """
-    rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
-    try:
-        columns = rows.fieldnames or ()
-        if "query" not in columns:
-            raise DatasetError(
-                f'{source}, line 1: the header has no column "query", only {", ".join(columns) or "nothing"}'
-            )
-        for row in rows:
-            cells = {name: cell for name, cell in row.items() if name and cell}
-            yield f"{source}, line {rows.line_num}", json.dumps(cells).encode()
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DatasetError(f"{source}, line {rows.line_num + 1}: not CSV in UTF-8 ({error})") from None
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    reader = CsvReader(text, str(source), form.fields, form.required, delimiter=delimiter)
+    _check_spelling(f"{reader.place}: unknown column", reader.columns, form)
+    if form.is_complete:
+        titles = [name or f"column {number} without a name" for number, name in enumerate(reader.columns, start=1)]
+        _report_ignored(source, tuple(title for title in titles if title not in form.fields))
+
+    for row in reader:
+        values: dict[str, str | int | None] = {}
+        for name, cell in row.cells.items():
+            if name in _WHOLE_NUMBERS and re.fullmatch(r"\d{1,9}", cell):
+                values[name] = int(cell)
+            elif cell or name == "prediction":
+                values[name] = cell
+            elif name in _GOLD_FIELDS:
+                values[name] = None
+        yield f"{source}, line {row.line}", json.dumps(values).encode()
+
+
+@cache  # a file is read several times in a run, but one line is enough
+def _report_ignored(source: Path, columns: Sequence[str]) -> None:
+    if columns:
+        sys.stderr.write(f"{source}: columns that are ignored: {', '.join(columns)}\n")
+
+
+def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
+    """Raise DatasetError if a name is a misspelt field that is missing."""
+    missing = form.checked.difference(names)
+    for synonyms in _SAME_MEANING:
+        if synonyms.intersection(names, form.fields):
+            missing -= synonyms
+
+    unknown = [name for name in names if name not in form.fields]
+    for name, meant in misspelt_names(unknown, sorted(missing)).items():
+        raise DatasetError(f'{fault} {shown(name)}: did you mean "{meant}"? Correct it, or give it another name')
+
+
+def _checked_names(records: Iterator[Record]) -> Iterator[Record]:
+    """The records; raises DatasetError if a field is misspelt. Each name is checked where it first occurs."""
+    checked = set(QUESTION_FIELDS)
+    for record in records:
+        if not checked.issuperset(record.data):
+            checked.update(record.data)
+            _check_spelling(f"{record.place}: unknown field", record.data, QUESTIONS)
+        yield record
+
+
+def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The object with the names of `RECORD_FIELDS` where only capitals and blanks differ.
+    Raises DatasetError: a field occurs twice.
+    """
+    if _KNOWN.issuperset(data):
+        return data
+
+    folded: dict[str, Any] = {}
+    for name, value in data.items():
+        known = fold_name(name)
+        target = known if known in _KNOWN else name
+        if target in folded or (target != name and target in data):
+            raise DatasetError(f'{place}: the field "{target}" occurs twice, once as {shown(name)}')
+        folded[target] = value
+    return folded
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------
@@ -258,7 +369,7 @@ def _read_csv(source: Path, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
 
 def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     place = record.place
-    row = dict(record.data)
+    row = dict(with_query_time(record).data)
     for name in _STRING_FIELDS:
         if row.get(name) is None and name != "query":
             row.pop(name, None)
@@ -283,6 +394,20 @@ def _expect(place: str, field: str, value: object, expected_type: type[_Type], d
         fault = "missing or null" if value is None else f"expected {description}, found {shown(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
+
+
+def with_query_time(record: Record) -> Record:
+    """The record with its `query_time`, if it has one, in CRAG's form.
+    Raises DatasetError: it is a string, but no time of `crag.core.queries.TIME_FORMS`.
+    """
+    text = record.data.get("query_time")
+    if not isinstance(text, str) or not text.strip():
+        return record
+
+    normalised = normalise_query_time(clean(text))
+    if normalised is None:
+        raise DatasetError(f'{record.place}, field "query_time": {shown(text)} is no time such as {TIME_FORMS}')
+    return record._replace(data={**record.data, "query_time": normalised})
 
 
 def alternative_answers(record: Record) -> list[str]:

@@ -19,19 +19,25 @@ def judged_firings(
     ``withheld_verdict`` is None if the withheld answer was not generated.
     """
     firings = [_read_firings(trace) for trace in traces]
+    judge_withheld(judge, trim, [question.row for question in questions], firings)
+    return firings
 
-    # One call of the judge for the whole batch: a language model judges many claims at once.
+
+def judge_withheld(
+    judge: Judge, trim: Callable[[str], str], rows: Sequence[Mapping[str, Any]], firings: Sequence[Sequence[Firing]]
+) -> None:
+    """Set the verdicts of the withheld answers. `firings` are those of each row, a question with gold answers."""
+    # One call of the judge for all: a language model judges many claims at once.
     claims: list[Claim] = []
     judged: list[Firing] = []
-    for question, question_firings in zip(questions, firings, strict=True):
-        for firing in question_firings:
+    for row, row_firings in zip(rows, firings, strict=True):
+        for firing in row_firings:
             if firing["withheld"] is not None:
                 judged.append(firing)
-                claims.append(Claim(question.row["query"], gold_answers(question.row), firing["withheld"]))
+                claims.append(Claim(row["query"], gold_answers(row), firing["withheld"]))
 
     for firing, judgement in zip(judged, judge_claims(judge, claims, trim), strict=True):
         firing["withheld_verdict"] = judgement.verdict.value
-    return firings
 
 
 def _read_firings(trace: Mapping[str, Any]) -> list[Firing]:

@@ -9,7 +9,7 @@ from typing import Any
 from crag.core.contracts import Lost
 from crag.evaluation.gates import gate_effects
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import FEWEST, compute_metrics, field_title, metrics_by_slice
+from crag.evaluation.metrics import FEWEST, Metrics, compute_metrics, field_title, metrics_by_slice
 from crag.evaluation.signature import signature_line
 
 COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
@@ -160,6 +160,22 @@ def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def interval_text(ends: Sequence[float], n: int) -> str:
     """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
     return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
+
+
+def metrics_headline(name: str, metrics: Metrics) -> str:
+    """The score of a run or a file with its interval, and the shares, in one line."""
+    if not metrics.n:
+        return f"{name}: nothing scored, {metrics.unscored} unscored"
+
+    interval = ""
+    if metrics.n >= FEWEST:
+        aligned = interval_text(metrics.ci, metrics.n)
+        interval = " " + aligned.replace("[ ", "[").replace(", ", ",")
+    unscored = f", {metrics.unscored} unscored" if metrics.unscored else ""
+    return (
+        f"{name}: score {metrics.score:+.3f}{interval}, accuracy {metrics.accuracy:.3f}, "
+        f"hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, n {metrics.n}{unscored}"
+    )
 
 
 def lost_line(counts: Mapping[str, int]) -> str:

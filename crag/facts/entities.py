@@ -22,8 +22,6 @@ from crag.facts.tables import (
 )
 from crag.text.matching import company_names, plain_name
 
-_HEADER_ROWS = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -72,11 +70,7 @@ def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
 
 
 def _load_table(path: Path, table: TableDescription) -> list[Entity]:
-    rows = list(read_table_rows(path))
-    for number, row in enumerate(rows, start=1 + _HEADER_ROWS):
-        if None in row:
-            raise TableError(f"{path}, row {number}: more cells than the header names")
-
+    rows = list(read_table_rows(path, known=_described_columns(table), strict=True))
     try:
         if isinstance(table, AwardTable):
             wins = [AwardWin.model_validate(row) for row in rows]
@@ -86,6 +80,15 @@ def _load_table(path: Path, table: TableDescription) -> list[Entity]:
         raise TableError(f"{path}: not a table of the layout {table.layout!r}: {first_fault(error)}") from None
     except KeyError as error:
         raise TableError(f"{path}: not a table of the layout {table.layout!r}: no column {error}") from None
+
+
+def _described_columns(table: TableDescription) -> set[str]:
+    """The columns that the layout or the table's description names."""
+    if isinstance(table, AwardTable):
+        return set(AwardWin.model_fields)
+
+    year = (table.year,) if table.year else ()
+    return {*table.names, *table.hidden, *table.quoted, *table.inverse, *year}
 
 
 def _person_entity(name: str, table: EntityTable | AwardTable, attributes: Mapping[str, Sequence[str]]) -> Entity:

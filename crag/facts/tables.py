@@ -3,19 +3,18 @@
 A cell may hold several values separated by ``|``. A new table is a CSV file and an entry, without code.
 """
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from crag.core.files import UserError
+from crag.core.csv_files import CsvReader
+from crag.core.files import DatasetError, UserError
 
 SHIPPED_TABLES = Path(__file__).with_name("tables")
 INDEX = "tables.json"
 VALUE_SEPARATOR = "|"
-csv.field_size_limit(10_000_000)
 
 Domain = Literal["movie", "music", "finance"]
 Row = Mapping[str, str]
@@ -88,19 +87,23 @@ def read_json(path: Path, form: TypeAdapter[T]) -> T:
         raise TableError(f"{path}: {first_fault(error)}") from None
 
 
-def read_table_rows(path: Path, columns: Iterable[str] = ()) -> Iterator[Row]:
-    """The rows of a UTF-8 CSV file with at least these columns; raises TableError."""
+def read_table_rows(
+    path: Path, columns: Iterable[str] = (), known: Iterable[str] = (), *, strict: bool = False
+) -> Iterator[Row]:
+    """The rows of a UTF-8 CSV file with at least these columns; raises TableError.
+
+    `known` are further columns whose names may have other blanks and capitals in the file; `strict` is that of
+    `CsvReader`.
+    """
+    required = list(columns)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            missing = set(columns) - set(reader.fieldnames or ())
-            if missing:
-                raise TableError(f"{path}: the header lacks {', '.join(sorted(missing))}")
-            yield from reader
+            for row in CsvReader(file, str(path), [*required, *known], required, strict=strict):
+                yield row.cells
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"{path}: not a CSV file in UTF-8: {error}") from None
+    except DatasetError as error:
+        raise TableError(str(error)) from None
 
 
 def first_fault(error: ValidationError) -> str:

@@ -25,6 +25,12 @@ class CragAgent:
 
     All parts are arguments, so tests and other systems can replace them; `from_settings` builds the usual ones.
     `warm_up` loads weights and starts worker processes; `close` releases them.
+
+    Example:
+        agent = CragAgent.from_settings(load_settings("cpu"))
+        agent.warm_up()
+        answers, traces = agent.answer_batch(batch)  # the evaluator's dictionary of columns
+        agent.close()
     """
 
     def __init__(
@@ -47,17 +53,23 @@ class CragAgent:
 
         answering = settings.answering
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
-        self._confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
-        checks = [*build_checks(answering, self._confidence), *more_checks]
+        confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
 
+        # One list of checks for all turns. No model wrote the graph's values, so few checks are about them.
+        checks = [*build_checks(answering, confidence), *more_checks]
+        value_checks = [check for check in checks if check.reads_values]
+
+        # The turns of a question, in the order in which its plan may list them.
         facts_answerer = Answerer(settings.graph_answering, self._model)
-        self._graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
+        self._graph_value = GraphValue(facts_answerer, value_checks)
         self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
 
+        # Single pages are read first, so that the later check of P(correct) knows how many agree.
         pages_answerer = Answerer(answering, self._model)
+        page_checks = checks
         if answering.alone:
-            checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, self._confidence), *checks]
-        self._web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
+            page_checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, confidence), *checks]
+        self._web_pages = WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
     def from_settings(
@@ -68,43 +80,56 @@ class CragAgent:
         more_facts: Sequence[PublicData] = (),
         kg_url: str = "",
     ) -> "CragAgent":
-        """Build the parts that the settings name, by default with the graph of the evaluator's environment variable;
-        docs/extending.md shows how to add your own.
+        """Build the parts that the settings name; docs/extending.md shows how to add your own.
+
+        `kg_url` is the address of the knowledge graph, by default that of the evaluator's environment variable.
 
         Raises crag.weights.manifest.WeightsMissingError before anything is loaded: one line names all missing
         weights and the command that gets them.
         """
         model = WatchedModel(load_language_model(settings.language_model))
-        dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-        named = None if cross_encoder else settings.cross_encoder
-        cross = load_cross_encoder(named) if named else None
+        dense_encoder = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+
+        # The caller's cross-encoder needs no weights of ours.
+        shipped_cross_encoder = None
+        if cross_encoder is None and settings.cross_encoder:
+            shipped_cross_encoder = load_cross_encoder(settings.cross_encoder)
+
         router = open_router(settings.router, model)
         require_weights(settings)
-        for part in (model, dense, cross, router):
+        for part in (model, dense_encoder, shipped_cross_encoder, router):
             if part is not None:
                 part.check_weights()
+
+        public_data = None
+        if settings.public_data:
+            public_data = ShippedPublicData(settings.public_data, model, dense_encoder)
+
         return cls(
             settings,
             model,
-            WebPath(settings.web, dense, cross_encoder or cross, model),
+            WebPath(settings.web, dense_encoder, cross_encoder or shipped_cross_encoder, model),
             router,
-            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense, kg_url),
-            public_data=ShippedPublicData(settings.public_data, model, dense) if settings.public_data else None,
+            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense_encoder, kg_url),
+            public_data=public_data,
             more_checks=more_checks,
             more_facts=more_facts,
         )
 
     def warm_up(self) -> None:
         """Load all weights and start an extraction worker, in parallel if the language model's engine allows it."""
-        if self.settings.language_model.engine == "vllm":  # it starts processes, before this one uses CUDA
+        # vLLM starts processes, which must happen before this one uses CUDA. Warming up twice does nothing.
+        if self.settings.language_model.engine == "vllm":
             self._model.warm_up()
-        with ThreadPoolExecutor(1) as beside:
-            model = beside.submit(self._model.warm_up)
+
+        with ThreadPoolExecutor(1) as thread:
+            model = thread.submit(self._model.warm_up)
             self._router.warm_up()
             self._web.warm_up()
             for source in self._fact_sources:
                 source.warm_up()
             model.result()
+
         self._knowledge_graph.warm_up()
 
     def close(self) -> None:
@@ -119,29 +144,34 @@ class CragAgent:
         then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
         Raises crag.core.queries.BatchFormatError: the batch as a whole is malformed.
         """
-        settings = self.settings
-        answering = settings.answering
-        graph = self._graph_settings
+        answering = self.settings.answering
         queries = parse_batch(batch)
-
-        times = settings.deadline
-        shares = times.shares(review=bool(answering.refine or answering.alone))
-        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
+        clock = self._start_clock(len(queries))
         run = BatchRun(queries, clock, audit=answering.audit, events=self._model.begin_batch())
 
-        # Understand the questions.
-        run.stage(Stage.ROUTE, RouteQuestions(self._router))
-        run.stage(Stage.CLASS_GATES, CloseClassGates(answering.gates))
+        # Understand the questions; some classes are not answered at all.
+        run.run_step(Stage.ROUTE, RouteQuestions(self._router))
+        run.run_step(Stage.CLASS_GATES, CloseClassGates(answering.gates))
 
         # The CPU reads pages while the language model writes calls and answers from the graph.
-        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=settings.web.after_graph):
-            run.stage(Stage.KNOWLEDGE_GRAPH, AskGraph(self._knowledge_graph, graph))
-            run.stage(Stage.PLAN, PlanTurns(graph))
-            run.turn(Stage.GRAPH_VALUE, self._graph_value)
-            run.turn(Stage.ANSWER_FROM_GRAPH, self._graph_facts)
+        read_pages = ReadPages(self._web, clock)
+        with run.run_beside(Stage.WEB, read_pages, wait=self.settings.web.after_graph):
+            run.run_step(Stage.KNOWLEDGE_GRAPH, AskGraph(self._knowledge_graph, self._graph_settings))
+            run.run_step(Stage.PLAN, PlanTurns(self._graph_settings))
+
+            run.run_turn(Stage.GRAPH_VALUE, self._graph_value)
+            run.run_turn(Stage.ANSWER_FROM_GRAPH, self._graph_facts)
+
             for source in self._fact_sources:
-                run.stage(Stage.PUBLIC_DATA, AddFacts(source))
+                run.run_step(Stage.PUBLIC_DATA, AddFacts(source))
 
         # Answer what is still open from the pages.
-        run.turn(Stage.GENERATE, self._web_pages)
+        run.run_turn(Stage.GENERATE, self._web_pages)
         return run.finish(**self._model.take_counts())
+
+    def _start_clock(self, questions: int) -> BatchClock:
+        """The clock of a batch that starts now. Without a check that asks the model, no time is kept for one."""
+        times = self.settings.deadline
+        answering = self.settings.answering
+        shares = times.shares(review=bool(answering.refine or answering.alone))
+        return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)

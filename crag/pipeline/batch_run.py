@@ -1,9 +1,9 @@
-"""Runs a batch: settles questions, isolates faults, keeps the clock and audits gates.
+"""Runs a batch: its steps and turns, the settling of questions, the clock, and the audit of gates.
 
-A fault or a hang costs one answer, never the batch.
+`crag.pipeline.agent` says which steps and turns run, in which order; `crag.pipeline.isolation` keeps their faults from
+costing more than one answer.
 """
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,22 +13,41 @@ from functools import partial
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from crag.answering import Answerer, Check, Draft, find_evidence, gated_answer, generate_all, prompt_for_trace
-from crag.core.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain, label
-from crag.core.deadline import BatchClock, Deadline, StuckError, call_within
+from crag.core.contracts import (
+    I_DONT_KNOW,
+    Answer,
+    Decision,
+    GateFiring,
+    Lost,
+    Query,
+    Stage,
+    Trace,
+    abstain,
+    route_label,
+)
+from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.pipeline.case import Case
+from crag.pipeline.isolation import FaultIsolation
 
 Result = TypeVar("Result")
-log = logging.getLogger(__name__)
-
-GRACE_SECONDS = 2.0
-"""Grace for a late stage to return its results; taken from the preset's reserve, once a batch."""
+RequestBuilder = Callable[[Case], Mapping[str, GenerationRequest]]
+"""What to ask the model about a question, by the names of the replies in its trace."""
 
 
 class Step(ABC, Generic[Result]):
-    """One stage of a batch. A question whose work fails continues without a result."""
+    """One stage of a batch. A question whose work fails continues without a result.
 
-    def wants(self, case: Case) -> bool:
+    Example:
+        class CountPages(Step[int]):
+            def run(self, cases, deadline):
+                return [len(case.query.pages) for case in cases]
+
+            def store(self, case, result):
+                return None if result else abstain("the search found no page")
+    """
+
+    def applies(self, case: Case) -> bool:
         """Whether the step runs for this question: by default if it has no answer yet."""
         return case.answer is None
 
@@ -43,7 +62,7 @@ class Step(ABC, Generic[Result]):
 
 @dataclass(frozen=True)
 class Turn:
-    """A source that answers questions.
+    """A source that answers questions, with the model that it asks and the checks of its drafts.
 
     `author` and `reads` name it in sentences: "the model, from the pages". `review` is the clock's stage for checks
     that ask the model. `prefix` precedes the names of this turn's generations in traces.
@@ -58,11 +77,11 @@ class Turn:
     answerer: Answerer
     checks: Sequence[Check]
 
-    def material(self, case: Case) -> str | Draft:
+    def build_context(self, case: Case) -> str | Draft:
         """The context for the model, or a draft if no model is needed."""
         raise NotImplementedError
 
-    def gate(self, case: Case) -> GateFiring | None:
+    def find_closed_gate(self, case: Case) -> GateFiring | None:
         """The gate that closes before the model is asked, or None. Only the last turn of a plan may have one."""
         return None
 
@@ -85,8 +104,8 @@ class BatchRun:
 
     Example:
         run = BatchRun(queries, clock)
-        run.stage(Stage.ROUTE, RouteQuestions(router))
-        run.turn(Stage.GENERATE, web_pages)
+        run.run_step(Stage.ROUTE, RouteQuestions(router))
+        run.run_turn(Stage.GENERATE, web_pages)
         answers, traces = run.finish()
     """
 
@@ -95,58 +114,61 @@ class BatchRun:
     ) -> None:
         self.clock = clock
         self._audit = audit
-        self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
+        self._isolation = FaultIsolation(clock.whole)
         self.cases: list[Case] = []
 
         for query in queries:
             trace = Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries))
-            trace.events.extend((*query.notes, *events))
+            trace.events.extend(query.notes)
+            trace.events.extend(events)
             case = Case(query, trace)
             self.cases.append(case)
+
             if query.fault:
                 case.lost = Lost.FAULT
                 self._settle(case, abstain(f"the row is malformed: {query.fault}"))
 
-    def stage(self, stage: Stage, step: Step[Result]) -> None:
-        """Run a step for all questions that need it."""
-        cases = [case for case in self.cases if step.wants(case)]
+    def run_step(self, stage: Stage, step: Step[Result]) -> None:
+        """Run a step for all questions to which it applies."""
+        cases = self._select_cases(step)
         with self.clock.stage(stage) as deadline:
-            results = self._isolated(stage, deadline, partial(step.run, deadline=deadline), cases)
+            results = self._isolate_step(stage, step, cases, deadline)
         self._store(step, results)
 
     @contextmanager
-    def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
-        """Run a step in a thread beside the block and store its results after it; with `wait`, run it afterwards."""
-        with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
-            if wait:
-                yield
-                results = self._in_web_time(stage, step)()
-            else:
-                running = thread.submit(self._in_web_time(stage, step))
+    def run_beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
+        """Run a step of the web path in a thread beside the block, and store its results after the block.
+
+        With `wait` the step runs after the block, for the questions that the block left open. Either way it has the
+        time of all stages of the web path.
+        """
+        if wait:
+            yield
+            results = self._isolate_step(stage, step, self._select_cases(step), self._start_web_deadline())
+        else:
+            cases = self._select_cases(step)
+            deadline = self._start_web_deadline()
+            with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
+                running = thread.submit(self._isolate_step, stage, step, cases, deadline)
                 yield
                 results = running.result()
-            self._store(step, results)
 
-    def _in_web_time(self, stage: Stage, step: Step[Result]) -> Callable[[], dict[Case, Result]]:
-        """The step for the questions that need it now, within the time of all stages of the web path."""
-        cases = [case for case in self.cases if step.wants(case)]
-        deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
-        return partial(self._isolated, stage, deadline, partial(step.run, deadline=deadline), cases)
+        self._store(step, results)
 
-    def turn(self, stage: Stage, turn: Turn) -> None:
+    def run_turn(self, stage: Stage, turn: Turn) -> None:
         """Let a source answer the open questions that have this turn in their plan."""
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
 
-        drafts, contexts = self._materials(stage, turn, cases)
-        drafts |= self._answers(stage, turn, contexts)
+        drafts, contexts = self._prepare_turn(stage, turn, cases)
+        drafts |= self._write_drafts(stage, turn, contexts)
         for check in turn.checks:
-            to_check = {case: draft for case, draft in drafts.items() if check.applies(draft)}
-            drafts |= self._check(turn, check, to_check)
+            drafts |= self._apply_check(turn, check, drafts)
 
+        # A gate may have settled a question meanwhile.
         for case in cases:
             if case.answer is None:
-                failed = Draft(abstain(case.fault, turn.source))
-                self._conclude(stage, turn, case, drafts.get(case, failed))
+                failed_draft = Draft(abstain(case.fault, turn.source))
+                self._conclude(stage, turn, case, drafts.get(case, failed_draft))
 
     def finish(
         self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
@@ -162,94 +184,23 @@ class BatchRun:
             trace.out_of_time = dict(out_of_time or {})
             trace.tokens = dict(tokens or {})
             trace.evidence = find_evidence(trace)
-            trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
+            trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
         return answers, [case.trace for case in self.cases]
 
-    # --- the steps of a turn: materials, answers, checks, conclusion --------------------------------------------------
+    # --- the parts of a step ------------------------------------------------------------------------------------------
 
-    def _materials(self, stage: Stage, turn: Turn, cases: Sequence[Case]) -> tuple[dict[Case, Draft], dict[Case, str]]:
-        """The drafts that need no model, and the contexts for the model. A gate that closes leaves no context."""
+    def _select_cases(self, step: Step[Result]) -> list[Case]:
+        return [case for case in self.cases if step.applies(case)]
 
-        def collect(batch: Sequence[Case]) -> list[str | Draft]:
-            return [turn.material(case) for case in batch]
+    def _start_web_deadline(self) -> Deadline:
+        """The time of all stages of the web path, counted from now."""
+        return self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
 
-        drafts: dict[Case, Draft] = {}
-        contexts: dict[Case, str] = {}
-        for case, material in self._isolated(stage, self.clock.whole, collect, cases).items():
-            if isinstance(material, Draft):
-                drafts[case] = material
-                continue
-            firing = turn.gate(case)
-            if firing is not None:
-                self._close(case, firing, turn.source)
-            if firing is None or self._audit:
-                contexts[case] = material
-        return drafts, contexts
-
-    def _answers(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
-        """What the model makes of each context."""
-        key = f"{turn.prefix}answer"
-
-        def request(case: Case) -> dict[str, GenerationRequest]:
-            domain = label(case.trace.route, "domain")
-            return {key: turn.answerer.request(case.query, contexts[case], domain)}
-
-        replies = self._generate(stage, turn.answerer.model, contexts, request)
-
-        def read(batch: Sequence[Case]) -> list[Draft]:
-            return [turn.answerer.read(replies[case][key], contexts[case], turn.source) for case in batch]
-
-        return self._isolated(stage, self.clock.whole, read, list(replies))
-
-    def _check(self, turn: Turn, check: Check, drafts: dict[Case, Draft]) -> dict[Case, Draft]:
-        """The drafts after a check. A check that fails withholds the answer."""
-        if check.asks:
-            drafts |= self._with_replies(turn, check, drafts)
-
-        def apply(batch: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
-            outcomes = []
-            read = [check.read(case, drafts[case]) for case in batch]
-            for case, draft in zip(batch, read, strict=True):
-                outcomes.append((draft, check(case, draft)))
-            return outcomes
-
-        outcomes = self._isolated(check.name, self.clock.whole, apply, list(drafts))
-        for case, unchecked in drafts.items():
-            failed = (unchecked, GateFiring(check.name, case.fault, I_DONT_KNOW))
-            draft, firing = outcomes.get(case, failed)
-            if firing is not None:
-                case.trace.gates.append(replace(firing, withheld=draft.answer.text))
-                draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
-            drafts[case] = draft
-        return drafts
-
-    def _with_replies(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
-        """The drafts with what the model replied to the check's requests."""
-
-        def prefixed(case: Case) -> dict[str, GenerationRequest]:
-            requests = check.requests(case, drafts[case])
-            return {f"{turn.prefix}{key}": request for key, request in requests.items()}
-
-        asked: dict[Case, Draft] = {}
-        for case, replies in self._generate(turn.review, turn.answerer.model, drafts, prefixed).items():
-            by_key = {key.removeprefix(turn.prefix): reply for key, reply in replies.items()}
-            draft = drafts[case]
-            asked[case] = replace(draft, replies={**draft.replies, **by_key})
-        return asked
-
-    def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
-        """Settle a question with the draft, unless it abstains and another turn follows."""
-        if draft.candidate is not None:
-            case.trace.candidates.append(draft.candidate)
-
-        another_turn_follows = case.plan.turns[-1] is not stage
-        if draft.abstains and another_turn_follows:
-            who = f"{turn.author}, from {turn.reads}," if turn.reads else turn.author
-            case.note(f"{who} did not answer: {draft.answer.reason}")
-        else:
-            self._settle(case, draft.answer)
-
-    # --- results, gates and answers -----------------------------------------------------------------------------------
+    def _isolate_step(
+        self, stage: Stage, step: Step[Result], cases: Sequence[Case], deadline: Deadline
+    ) -> dict[Case, Result]:
+        """The results of a step by question, without those of questions that failed."""
+        return self._isolation.run(stage, deadline, partial(step.run, deadline=deadline), cases)
 
     def _store(self, step: Step[Result], results: Mapping[Case, Result]) -> None:
         for case, result in results.items():
@@ -259,43 +210,109 @@ class BatchRun:
             elif outcome is not None:
                 self._close(case, outcome, "none")
 
-    def _close(self, case: Case, firing: GateFiring, source: str) -> None:
-        """Settle a question with the answer of the first gate that closed; an audit does so at the end."""
-        if case.gate is None:
-            case.gate = firing
-            case.trace.gates.append(firing)
-            if not self._audit:
-                self._settle(case, gated_answer(firing, source))
+    # --- the parts of a turn: contexts, drafts, checks, conclusion ----------------------------------------------------
 
-    def _settle(self, case: Case, answer: Answer) -> Answer:
-        """Settle a question. After a gate, give the gate's answer and record the withheld one."""
-        if case.gate is not None and self._audit:
-            firing = replace(case.gate, withheld=answer.text)
-            position = case.trace.gates.index(case.gate)
-            case.trace.gates[position] = firing
-            case.gate = firing
-            answer = gated_answer(firing, answer.source)
+    def _prepare_turn(
+        self, stage: Stage, turn: Turn, cases: Sequence[Case]
+    ) -> tuple[dict[Case, Draft], dict[Case, str]]:
+        """The drafts that need no model, and the contexts for the model. A gate that closes leaves no context."""
 
-        case.answer = answer
-        case.trace.answer = answer
-        return answer
+        def build_all(batch: Sequence[Case]) -> list[str | Draft]:
+            return [turn.build_context(case) for case in batch]
 
-    # --- work that may fail -------------------------------------------------------------------------------------------
+        drafts: dict[Case, Draft] = {}
+        contexts: dict[Case, str] = {}
+        for case, material in self._isolation.run(stage, self.clock.whole, build_all, cases).items():
+            if isinstance(material, Draft):
+                drafts[case] = material
+                continue
+
+            firing = turn.find_closed_gate(case)
+            if firing is not None:
+                self._close(case, firing, turn.source)
+            if firing is None or self._audit:
+                contexts[case] = material
+        return drafts, contexts
+
+    def _write_drafts(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
+        """What the model makes of each context."""
+        name = f"{turn.prefix}answer"
+
+        def build_requests(case: Case) -> dict[str, GenerationRequest]:
+            domain = route_label(case.trace.route, "domain")
+            return {name: turn.answerer.request(case.query, contexts[case], domain)}
+
+        replies = self._generate(stage, turn.answerer.model, contexts, build_requests)
+
+        def read_all(batch: Sequence[Case]) -> list[Draft]:
+            return [turn.answerer.read(replies[case][name], contexts[case], turn.source) for case in batch]
+
+        return self._isolation.run(stage, self.clock.whole, read_all, list(replies))
+
+    def _apply_check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
+        """The drafts to which a check applies, after it. A check that fails withholds the answer."""
+        unchecked = {case: draft for case, draft in drafts.items() if check.applies(draft)}
+        if check.asks:
+            unchecked |= self._ask_for_check(turn, check, unchecked)
+
+        def check_all(batch: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
+            outcomes = []
+            for case in batch:
+                draft = check.read(case, unchecked[case])
+                outcomes.append((draft, check(case, draft)))
+            return outcomes
+
+        outcomes = self._isolation.run(check.name, self.clock.whole, check_all, list(unchecked))
+
+        checked: dict[Case, Draft] = {}
+        for case, unchecked_draft in unchecked.items():
+            failed = (unchecked_draft, GateFiring(check.name, case.fault, I_DONT_KNOW))
+            draft, firing = outcomes.get(case, failed)
+            if firing is not None:
+                case.trace.gates.append(replace(firing, withheld=draft.answer.text))
+                draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
+            checked[case] = draft
+        return checked
+
+    def _ask_for_check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
+        """The drafts with what the model replied to the check's requests; without those of questions that failed."""
+
+        def build_requests(case: Case) -> dict[str, GenerationRequest]:
+            requests = check.requests(case, drafts[case])
+            return {f"{turn.prefix}{name}": request for name, request in requests.items()}
+
+        replies_by_case = self._generate(turn.review, turn.answerer.model, drafts, build_requests)
+
+        answered: dict[Case, Draft] = {}
+        for case, replies in replies_by_case.items():
+            draft = drafts[case]
+            # The check knows its replies without the turn's prefix.
+            by_name = {name.removeprefix(turn.prefix): reply for name, reply in replies.items()}
+            answered[case] = replace(draft, replies={**draft.replies, **by_name})
+        return answered
+
+    def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
+        """Settle a question with the draft, unless it abstains and another turn follows."""
+        if draft.candidate is not None:
+            case.trace.candidates.append(draft.candidate)
+
+        another_turn_follows = case.plan.turns[-1] is not stage
+        if draft.abstains and another_turn_follows:
+            author = f"{turn.author}, from {turn.reads}," if turn.reads else turn.author
+            case.note(f"{author} did not answer: {draft.answer.reason}")
+        else:
+            self._settle(case, draft.answer)
 
     def _generate(
-        self,
-        stage: Stage,
-        model: LanguageModel,
-        cases: Collection[Case],
-        requests_of: Callable[[Case], Mapping[str, GenerationRequest]],
+        self, stage: Stage, model: LanguageModel, cases: Collection[Case], build_requests: RequestBuilder
     ) -> dict[Case, dict[str, Generation]]:
         """The generations of each question by name, recorded in its trace. All questions share one call."""
         if not cases:
             return {}
 
         with self.clock.stage(stage) as deadline:
-            ask = partial(_ask, model, requests_of, deadline)
-            exchanges = self._isolated(stage, deadline, ask, list(cases))
+            ask = partial(_ask, model, build_requests, deadline)
+            exchanges = self._isolation.run(stage, deadline, ask, list(cases))
 
         generations: dict[Case, dict[str, Generation]] = {}
         for case, by_name in exchanges.items():
@@ -306,83 +323,64 @@ class BatchRun:
                 generations[case][name] = exchange.generation
         return generations
 
-    def _isolated(
-        self,
-        stage: str,
-        deadline: Deadline,
-        work: Callable[[Sequence[Case]], Sequence[Result]],
-        cases: Sequence[Case],
-    ) -> dict[Case, Result]:
-        """Run the work for all questions; if that fails, for each question. One that fails again has no result."""
-        patience = self._end.within(deadline.remaining + GRACE_SECONDS)
-        try:
-            results = call_within(patience.remaining, lambda: work(cases)) if cases else []
-            return dict(zip(cases, results, strict=True))
-        except StuckError as fault:
-            _fail(stage, cases, fault)
-            return {}
-        except Exception as fault:
-            # The boundary of the batch: no exception of a stage may cost the other questions their answers.
-            log.exception("stage %s failed for the batch; trying each question alone", stage)
-            why = f"{type(fault).__name__}: {fault}"
-            for case in cases:
-                case.note(f"{stage.replace('_', ' ')} failed for the whole batch ({why}) and was run alone")
-        return self._one_by_one(stage, patience, work, cases)
+    # --- gates and answers --------------------------------------------------------------------------------------------
 
-    def _one_by_one(
-        self,
-        stage: str,
-        patience: Deadline,
-        work: Callable[[Sequence[Case]], Sequence[Result]],
-        cases: Sequence[Case],
-    ) -> dict[Case, Result]:
-        """Run the work for each question on its own, all within the same time."""
-        results: dict[Case, Result] = {}
-        for number, case in enumerate(cases):
-            try:
-                results[case] = call_within(patience.remaining, partial(work, [case]))[0]
-            except StuckError as fault:  # the time is over
-                _fail(stage, cases[number:], fault)
-                break
-            except Exception as fault:
-                log.exception("stage %s failed for question %s", stage, case.query.interaction_id)
-                _fail(stage, [case], fault)
-        return results
+    def _close(self, case: Case, firing: GateFiring, source: str) -> None:
+        """Settle a question with the answer of the first gate that closed; an audit does so at the end."""
+        if case.gate is not None:
+            return
+
+        case.gate = firing
+        case.trace.gates.append(firing)
+        if not self._audit:
+            self._settle(case, gated_answer(firing, source))
+
+    def _settle(self, case: Case, answer: Answer) -> Answer:
+        """Settle a question. After a gate, give the gate's answer and record the withheld one."""
+        if case.gate is not None and self._audit:
+            firing = replace(case.gate, withheld=answer.text)
+            index = case.trace.gates.index(case.gate)
+            case.trace.gates[index] = firing
+            case.gate = firing
+            answer = gated_answer(firing, answer.source)
+
+        case.answer = answer
+        case.trace.answer = answer
+        return answer
 
 
 def _ask(
-    model: LanguageModel,
-    requests_of: Callable[[Case], Mapping[str, GenerationRequest]],
-    deadline: Deadline,
-    cases: Sequence[Case],
+    model: LanguageModel, build_requests: RequestBuilder, deadline: Deadline, cases: Sequence[Case]
 ) -> list[dict[str, Exchange]]:
     """The exchanges of each question by name, from one call of the model for all of them."""
-    requests = [requests_of(case) for case in cases]
-    flat = [request for by_name in requests for request in by_name.values()]
-    generations = generate_all(model, flat, deadline)
+    requests_by_case = [build_requests(case) for case in cases]
+
+    # One flat list for the model. Questions may have several requests, or none.
+    requests: list[GenerationRequest] = []
+    for by_name in requests_by_case:
+        requests.extend(by_name.values())
+    generations = generate_all(model, requests, deadline)
 
     exchanges: list[dict[str, Exchange]] = []
-    position = 0
-    for by_name in requests:
-        replies = generations[position : position + len(by_name)]
-        position += len(by_name)
-        pairs = zip(by_name.items(), replies, strict=True)
-        exchanges.append({name: Exchange(request, reply) for (name, request), reply in pairs})
+    start = 0
+    for by_name in requests_by_case:
+        replies = generations[start : start + len(by_name)]
+        start += len(by_name)
+
+        exchanges_by_name = {}
+        for (name, request), reply in zip(by_name.items(), replies, strict=True):
+            exchanges_by_name[name] = Exchange(request, reply)
+        exchanges.append(exchanges_by_name)
     return exchanges
 
 
-def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
-    for case in cases:
-        case.fault = f"{stage.replace('_', ' ')} failed: {type(fault).__name__}: {fault}"
-        case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
-        case.note(case.fault)
-
-
-def _lost(case: Case) -> Lost | None:
+def _find_loss(case: Case) -> Lost | None:
     """What the question lost on its way: time, a part that failed, or the graph."""
     endings = {generation.finish_reason for generation in case.trace.generations.values()}
     if "deadline" in endings:
         return Lost.CLOCK
-    if case.lost is not None or "error" in endings:
-        return case.lost or Lost.FAULT
+    if case.lost is not None:
+        return case.lost
+    if "error" in endings:
+        return Lost.FAULT
     return Lost.GRAPH if case.lookup.down else None

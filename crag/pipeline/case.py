@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, label
+from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, route_label
 from crag.engines.llm import LanguageModel
 from crag.graph import Lookup
 from crag.settings import KnowledgeGraphSettings
 from crag.web import WebEvidence
 
-_MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
+_DOC_MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
+"""The beginning of ``<doc`` and ``</doc``, which must not come from a fact."""
 
 
 class Plan(NamedTuple):
@@ -30,19 +31,43 @@ GRAPH_ONLY = Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH))
 GRAPH_LEADS = Plan((Stage.GENERATE,), joint=True)
 PAGES_LEAD = Plan((Stage.GENERATE,), joint=True, pages_lead=True)
 
-POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
-    "graph_first": (Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)), {}),
-    "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
+
+class Policy(NamedTuple):
+    """The usual plan of a question, and the plans of questions of some dynamisms."""
+
+    usual: Plan
+    by_dynamism: Mapping[str, Plan]
+
+
+POLICIES: Mapping[str, Policy] = {
+    # db3 3.1: the graph answers if it can.
+    "graph_first": Policy(
+        usual=Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        by_dynamism={},
+    ),
+    # WeKnow-RAG: one answer from both, and the web first where answers change fast.
+    "synthesis": Policy(
+        usual=GRAPH_LEADS,
+        by_dynamism={"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD},
+    ),
 }
-"""`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
+"""`source_policy` of a preset -> the plans of its questions."""
 
 
 @dataclass(eq=False, slots=True)
 class Case:
     """A question: what the sources found, its plan, and its answer.
 
-    `evidence` is None if the pages could not be read. `gate` is the gate that closed; in an audit the question
-    continues, to learn what the gate withholds. `fault` is the last failure of a stage, `lost` its kind.
+    Attributes:
+        query: The question as the evaluator asks it.
+        trace: What happened to it; a step writes its results there too.
+        lookup: What the graph found.
+        evidence: What the pages hold; None if they were not or could not be read.
+        plan: The turns that may answer.
+        answer: None until the question is settled.
+        gate: The gate that closed; in an audit the question continues, to learn what the gate withholds.
+        fault: The last failure of a stage, in a sentence.
+        lost: The kind of that failure.
     """
 
     query: Query
@@ -61,37 +86,60 @@ class Case:
             self.trace.events.append(event)
 
 
-def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:
+def choose_plan(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:
     """The plan of a question by the preset's policy, without turns for which the graph has nothing.
 
     Graph-only domains exclude the web only if the graph was really asked. With a dead server, or without a call for the
     question, the web answers.
     """
-    usual, by_dynamism = POLICIES[settings.source_policy]
-    plan = by_dynamism.get(label(route, "static_or_dynamic") or "", usual)
-    asked = bool(lookup.statuses) and not lookup.down
-    if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
+    policy = POLICIES[settings.source_policy]
+    dynamism = route_label(route, "static_or_dynamic") or ""
+    plan = policy.by_dynamism.get(dynamism, policy.usual)
+
+    graph_was_asked = bool(lookup.statuses) and not lookup.down
+    domain = route_label(route, "domain") or lookup.domain
+    if graph_was_asked and domain in settings.graph_only_domains:
         plan = GRAPH_ONLY
+
+    # A fact may also be that nothing was found; the preset says whether a model answers from that.
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
-    useful = {Stage.GRAPH_VALUE: lookup.direct_answer is not None, Stage.ANSWER_FROM_GRAPH: has_facts}
-    return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
+    has_material = {
+        Stage.GRAPH_VALUE: lookup.direct_answer is not None,
+        Stage.ANSWER_FROM_GRAPH: has_facts,
+    }
+    turns = tuple(turn for turn in plan.turns if has_material.get(turn, True))
+    return plan._replace(turns=turns)
 
 
-def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:
-    """The first facts that fit into the limit, in `<doc>` marks; marks inside facts are broken."""
+def render_facts(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:
+    r"""The first facts that fit into `max_tokens`, in `<doc>` marks; marks inside facts are broken.
+
+    The first fact that does not fit is cut, and the later ones are left out.
+
+    Example:
+        render_facts([Fact("Rain Man: Barry Levinson", "graph")], model, 500)
+        # '<doc source="graph">Rain Man: Barry Levinson</doc>\n'
+    """
     blocks: list[str] = []
-    left = max_tokens
+    remaining = max_tokens
     for fact in facts:
-        opening = f'<doc source="{_plain(fact.source)}">'
-        block = f"{opening}{_plain(fact.text)}</doc>\n"
+        opening = f'<doc source="{_break_marks(fact.source)}">'
+        text = _break_marks(fact.text)
+        block = f"{opening}{text}</doc>\n"
+
         size = model.count_tokens(block)
-        if size > left:
-            text = model.truncate(_plain(fact.text), max(0, left - model.count_tokens(f"{opening}</doc>\n")))
-            return "".join([*blocks, f"{opening}{text}</doc>\n" if text else ""])
+        if size > remaining:
+            frame_size = model.count_tokens(f"{opening}</doc>\n")
+            beginning = model.truncate(text, max(0, remaining - frame_size))
+            if beginning:
+                blocks.append(f"{opening}{beginning}</doc>\n")
+            break
+
         blocks.append(block)
-        left -= size
+        remaining -= size
     return "".join(blocks)
 
 
-def _plain(text: str) -> str:
-    return _MARK.sub("&lt;", text).replace('"', "'")
+def _break_marks(text: str) -> str:
+    """The text without `<doc` and `</doc`, and without the double quotes that would end the mark's attribute."""
+    return _DOC_MARK.sub("&lt;", text).replace('"', "'")

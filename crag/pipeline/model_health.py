@@ -16,7 +16,7 @@ STUCK = "an earlier call is still stuck in the language model"
 
 
 class WatchedModel:
-    """A language model that runs one `generate` call at a time and never raises `LanguageModelDiedError`.
+    """A language model that runs one call of `generate` at a time and never raises `LanguageModelDiedError`.
 
     Two threads must not use an engine at the same time. A caller waits for an earlier call, within its own deadline.
     After `PATIENCE_SECONDS` in vain the engine is off until that call ends: generations fail at once, and only values
@@ -28,7 +28,7 @@ class WatchedModel:
         self._lock = PatientLock()
         self._counts: Counter[str] = Counter()
 
-        # What needs no lock is passed on.
+        # These need no lock.
         self.check_weights = model.check_weights
         self.warm_up = model.warm_up
         self.close = model.close
@@ -37,7 +37,9 @@ class WatchedModel:
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """See `LanguageModel.generate`. All generations fail if the engine is dead or no earlier call ends in time."""
-        counts = self._counts  # a later batch has its own
+        # A call that outlives its batch counts here, not in the counts of a later batch.
+        counts = self._counts
+
         with self._lock.acquire(deadline, PATIENCE_SECONDS) as acquired:
             if not acquired:
                 return [Generation.failed(STUCK) for _ in requests]
@@ -48,13 +50,14 @@ class WatchedModel:
                 return [Generation.failed(f"the language model died: {error}") for _ in requests]
 
         for generation in generations:
-            late = generation.finish_reason == "deadline"
-            counts.update({"cut_short" if generation.completion_tokens else "not_begun": late})
-            counts.update(prompt=generation.prompt_tokens, completion=generation.completion_tokens)
+            counts["prompt"] += generation.prompt_tokens
+            counts["completion"] += generation.completion_tokens
+            if generation.finish_reason == "deadline":
+                counts["cut_short" if generation.completion_tokens else "not_begun"] += 1
         return generations
 
     def take_counts(self) -> dict[str, dict[str, int]]:
-        """Counts since the last call, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
+        """Counts since the previous call of this function, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
         counts = self._counts
         self._counts = Counter()
         return {

@@ -11,6 +11,7 @@ from crag.core.contracts import (
     GRAPH,
     INVALID_QUESTION,
     TABLES,
+    UNROUTED,
     Answer,
     Decision,
     Fact,
@@ -18,14 +19,14 @@ from crag.core.contracts import (
     Query,
     Route,
     abstain,
-    label,
-    probability,
+    route_label,
+    route_probability,
 )
 from crag.core.deadline import BatchClock, Deadline
 from crag.facts import PublicData
 from crag.graph import UNASKED, KnowledgeGraph, Lookup, NoKnowledgeGraph
 from crag.pipeline.batch_run import Step
-from crag.pipeline.case import Case, Plan, plan_of
+from crag.pipeline.case import Case, Plan, choose_plan
 from crag.router import QuestionRouter
 from crag.settings import GateSettings, KnowledgeGraphSettings
 from crag.web import WebEvidence, WebPath
@@ -43,7 +44,7 @@ class RouteQuestions(Step[Route]):
         return self._router.route(_queries(cases), deadline)
 
     def store(self, case: Case, result: Route) -> None:
-        case.trace.route = result or None
+        case.trace.route = None if result == UNROUTED else result
 
 
 class CloseClassGates(Step[GateFiring | None]):
@@ -70,23 +71,25 @@ class AskGraph(Step[Lookup]):
         answerable = [case for case in cases if self._may_answer(case)]
         lookups = self._graph.look_up(_queries(answerable), _domains(answerable), deadline)
 
-        by_case = dict(zip(answerable, lookups, strict=True))
-        return [by_case.get(case, UNASKED) for case in cases]
+        lookup_by_case = dict(zip(answerable, lookups, strict=True))
+        return [lookup_by_case.get(case, UNASKED) for case in cases]
 
     def _may_answer(self, case: Case) -> bool:
         """Whether the router finds it likely enough that a table has the answer. Unknown counts as likely."""
         minimum = self._settings.ask_above
         if minimum is None or isinstance(self._graph, NoKnowledgeGraph):
             return True
-        in_tables = probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
+
+        in_tables = route_probability(case.trace.route, ANSWERABLE_FROM, (TABLES,))
         return in_tables is None or in_tables > minimum
 
     def store(self, case: Case, result: Lookup) -> Answer | None:
         case.lookup = result
         self._record(case, result)
-        if not (result.empty_calendar and self._settings.invalid_without_game):
-            return None
 
+        is_about_no_game = result.empty_calendar and self._settings.invalid_without_game
+        if not is_about_no_game:
+            return None
         facts = " ".join(fact.text for fact in result.facts)
         return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, f"no such game: {facts}")
 
@@ -122,13 +125,13 @@ class ReadPages(Step[WebEvidence]):
 
 
 class PlanTurns(Step[Plan]):
-    """Decides which sources may answer, and in which order."""
+    """Decides which sources may answer, and in which order. A question that none may answer ends here."""
 
     def __init__(self, settings: KnowledgeGraphSettings) -> None:
         self._settings = settings
 
     def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Plan]:
-        return [plan_of(self._settings, case.trace.route, case.lookup) for case in cases]
+        return [choose_plan(self._settings, case.trace.route, case.lookup) for case in cases]
 
     def store(self, case: Case, result: Plan) -> Answer | None:
         case.plan = result
@@ -136,7 +139,7 @@ class PlanTurns(Step[Plan]):
 
 
 class AddFacts(Step[Sequence[Fact]]):
-    """Adds facts that the submission ships; they precede the pages in the context."""
+    """Adds facts of data that the submission ships; they precede the pages in the context."""
 
     def __init__(self, source: PublicData) -> None:
         self._source = source
@@ -153,5 +156,5 @@ def _queries(cases: Sequence[Case]) -> list[Query]:
 
 
 def _domains(cases: Sequence[Case]) -> list[str | None]:
-    """Predicted domains."""
-    return [label(case.trace.route, "domain") for case in cases]
+    """The router's domains; None for a question without one."""
+    return [route_label(case.trace.route, "domain") for case in cases]

@@ -18,15 +18,19 @@ from crag.answering import (
     score_gate,
     trim_to_tokens,
 )
-from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain, label
+from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain, route_label
 from crag.core.text import clean
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.batch_run import Turn
-from crag.pipeline.case import Case, facts_text
+from crag.pipeline.case import Case, render_facts
 from crag.settings import AloneSettings, GateSettings
 from crag.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
+"""For a question whose pages were not read: it may still have facts."""
+
+SINGLE_PAGE_KEY = "alone "
+"""Precedes the number of the page in the trace's names of replies to single pages."""
 
 
 class GraphValue(Turn):
@@ -36,7 +40,7 @@ class GraphValue(Turn):
     author = "the graph's value"
     review = Stage.REVIEW_GRAPH
 
-    def material(self, case: Case) -> Draft:
+    def build_context(self, case: Case) -> Draft:
         value = clean(case.lookup.direct_answer or "")
         text = trim_to_tokens(" ".join(value.split()))
         return Draft(Answer(text, Decision.ANSWERED, GRAPH, case.lookup.direct_reason))
@@ -54,9 +58,11 @@ class GraphFacts(Turn):
 
     max_tokens: int
 
-    def material(self, case: Case) -> str | Draft:
-        text = facts_text(case.lookup.facts, self.answerer.model, self.max_tokens)
-        return text or Draft(abstain("no fact of the graph fits into max_fact_tokens", GRAPH))
+    def build_context(self, case: Case) -> str | Draft:
+        facts = render_facts(case.lookup.facts, self.answerer.model, self.max_tokens)
+        if not facts:
+            return Draft(abstain("no fact of the graph fits into max_fact_tokens", GRAPH))
+        return facts
 
 
 @dataclass(frozen=True)
@@ -72,13 +78,15 @@ class WebPages(Turn):
     gates: Sequence[GateSettings]
     max_tokens: int
 
-    def material(self, case: Case) -> str | Draft:
-        facts = facts_text(self._facts(case), self.answerer.model, self.max_tokens)
+    def build_context(self, case: Case) -> str | Draft:
+        model = self.answerer.model
+        facts = render_facts(self._select_facts(case), model, self.max_tokens)
+        if not facts and case.evidence is None:
+            return Draft(abstain(case.fault or "the web path gave nothing", WEB))
+
         evidence = case.evidence or NO_EVIDENCE
         if facts:
-            evidence = self.web.shorten_context(evidence, self.answerer.model.count_tokens(facts))
-        elif case.evidence is None:
-            return Draft(abstain(case.fault or "the web path gave nothing", WEB))
+            evidence = self.web.shorten_context(evidence, model.count_tokens(facts))
 
         trace = case.trace
         trace.pages_read = evidence.pages_read
@@ -86,38 +94,48 @@ class WebPages(Turn):
         for event in evidence.events:
             case.note(event)
 
+        # Each fact ends with a line end.
         if case.plan.pages_lead:
             trace.context = f"{evidence.context}\n{facts}".strip("\n")
         else:
             trace.context = facts + evidence.context
-        return trace.context if trace.context.strip() else Draft(abstain("neither a passage nor a fact", WEB))
 
-    def _facts(self, case: Case) -> list[Fact]:
+        if not trace.context.strip():
+            return Draft(abstain("neither a passage nor a fact", WEB))
+        return trace.context
+
+    def _select_facts(self, case: Case) -> list[Fact]:
         """The facts that share the context with the pages: those of the graph only in a joint plan."""
-        facts = list(case.trace.facts)
         lookup = case.lookup
         if not case.plan.joint:
-            return [fact for fact in facts if fact not in lookup.facts]
+            return [fact for fact in case.trace.facts if fact not in lookup.facts]
+
+        facts = list(case.trace.facts)
         if lookup.direct_answer is not None:
             computed = Fact(f"{lookup.direct_answer} ({lookup.direct_reason})", "knowledge graph: computed")
             facts.insert(0, computed)
         return facts
 
-    def gate(self, case: Case) -> GateFiring | None:
-        """Gates on the question's class that apply to the web only; without facts also on the best passage (NEC 2.1,
-        step 5).
+    def find_closed_gate(self, case: Case) -> GateFiring | None:
+        """The first closed gate: on the question's class, or on the best passage (NEC 2.1, step 5).
+
+        The passage decides only if it has to answer by itself: facts in the context may hold the answer.
         """
         firing = class_gate(self.gates, case.trace.route, "web")
-        only_pages = case.evidence is not None and case.trace.context == case.evidence.context
-        if firing or case.evidence is None or not only_pages:
+        if firing is not None:
             return firing
-        return score_gate(self.gates, case.evidence.top_probability)
+
+        evidence = case.evidence
+        if evidence is None or case.trace.context != evidence.context:
+            return None
+        return score_gate(self.gates, evidence.top_probability)
 
 
 @dataclass(frozen=True)
 class ReadPagesSeparately(Check):
-    """Asks the model about each of the best pages in a prompt of its own: one page cannot speak for others (RobustRAG,
-    Xiang et al. 2024). P(correct) uses how many of them agree.
+    """Asks the model about each of the best pages in a separate prompt, and withholds nothing.
+
+    So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree.
     """
 
     name = "pages alone"
@@ -134,25 +152,27 @@ class ReadPagesSeparately(Check):
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         """One request for each page, unless P(correct) is sure without them."""
-        likely = self.model.probability(answer_features(case.trace, draft)) if self.model else None
-        if likely is not None and not self.settings.above < likely < self.settings.below:
-            return {}
+        if self.model is not None:
+            p_correct = self.model.probability(answer_features(case.trace, draft))
+            if p_correct is not None and not self.settings.above < p_correct < self.settings.below:
+                return {}
 
+        # Only a `Case` has the evidence; the interface of checks knows just the query and the trace.
         evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
         contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
-        domain = label(case.trace.route, "domain")
+        domain = route_label(case.trace.route, "domain")
         return {
-            f"alone {number}": self.answerer.request(case.query, context, domain)
+            f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
             for number, context in enumerate(contexts, start=1)
         }
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        """The draft with the pages' answers. A generation that the clock ended says nothing."""
+        """The draft with the pages' answers. A generation that the clock ended is no page's answer."""
         answers = []
         for key, reply in draft.replies.items():
-            if key.startswith("alone ") and reply.finish_reason in {"stop", "length"}:
+            if key.startswith(SINGLE_PAGE_KEY) and reply.finish_reason in {"stop", "length"}:
                 answers.append(self.answerer.read(reply, "", WEB).answer.text)
         return replace(draft, single_page_answers=tuple(answers))
 
     def __call__(self, case: CaseView, draft: Draft) -> None:
-        """Withholds nothing: P(correct) knows how many pages agree."""
+        """Keep the answer: `ExpectedScore` decides later, with the answers of the pages."""

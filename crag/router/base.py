@@ -1,4 +1,4 @@
-"""The interface of routers, and the form of a route's entries."""
+"""The interface of routers, and the fields of their routes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crag.core.contracts import ANSWERABLE_FROM, TABLES, Query, Route
+from crag.core.contracts import ANSWERABLE_FROM, TABLES, UNROUTED, Classification, Query, Route
 from crag.core.deadline import Deadline
 from crag.settings import ROUTE_CLASSES
 
@@ -26,22 +26,22 @@ class QuestionRouter:
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query, in order."""
-        return [{} for _ in queries]
+        return [UNROUTED for _ in queries]
 
     def close(self) -> None:
         """Release memory; safe to call twice."""
 
 
-def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
-    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,)).
+def classify(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> Classification:
+    """What a classifier says about one field: the most probable label, and all probabilities (shape (labels,)).
 
     Example:
-        field_entry(["movie", "music"], np.array([0.75, 0.25]))
-        # {"label": "movie", "probabilities": {"movie": 0.75, "music": 0.25}}
+        classify(["movie", "music"], np.array([0.75, 0.25]))
+        # Classification("movie", {"movie": 0.75, "music": 0.25})
     """
     rounded = {}
     for label, probability in zip(labels, probabilities, strict=True):
         rounded[label] = round(float(probability), 6)
 
     best = int(np.argmax(probabilities))
-    return {"label": labels[best], "probabilities": rounded}
+    return Classification(labels[best], rounded)

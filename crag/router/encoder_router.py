@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from crag.core.contracts import Query, Route
+from crag.core.contracts import UNROUTED, Classification, Query, Route
 from crag.core.deadline import Deadline
-from crag.router.base import QuestionRouter, field_entry
+from crag.router.base import QuestionRouter, classify
 from crag.router.classifier import Classifier, locate_classifier, read_classifier_config
 from crag.settings import EncoderRouter, SettingsError
 from crag.weights.manifest import locate
@@ -44,19 +44,22 @@ class EncoderQuestionRouter(QuestionRouter):
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query; empty for a query after the deadline."""
         self.warm_up()
-        routes: list[Route] = [{} for _ in queries]
+        routes: list[Route] = []
         batch_size = self._settings.batch_size
         for start in range(0, len(queries), batch_size):
+            batch = queries[start : start + batch_size]
             if deadline.expired:
-                break
-            batch = slice(start, start + batch_size)
-            self._fill_in(routes[batch], [query.text for query in queries[batch]])
+                routes += [UNROUTED] * len(batch)
+            else:
+                routes += self._route_batch([query.text for query in batch])
         return routes
 
-    def _fill_in(self, routes: Sequence[Route], texts: Sequence[str]) -> None:
-        """Add the fields of all classifiers to the routes of one batch of questions."""
+    def _route_batch(self, texts: Sequence[str]) -> list[Route]:
+        """One route per question, with the fields of all classifiers."""
+        fields_by_question: list[dict[str, Classification]] = [{} for _ in texts]
         for classifier in self._classifiers:
             for field, probabilities in classifier.probabilities(texts).items():
                 labels = classifier.config.fields[field].labels
-                for route, row in zip(routes, probabilities, strict=True):
-                    route[field] = field_entry(labels, row)
+                for fields, row in zip(fields_by_question, probabilities, strict=True):
+                    fields[field] = classify(labels, row)
+        return [Route(**fields) for fields in fields_by_question]

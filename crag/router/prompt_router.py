@@ -5,9 +5,10 @@ The wording is ours; what is asked and what is allowed as an answer are those of
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from crag.core.contracts import Query, Route
+from crag.core.contracts import UNROUTED, Classification, Query, Route
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
 from crag.router.base import DOMAINS, QuestionRouter
@@ -57,12 +58,12 @@ def read_domain_word(reply: str) -> Route:
     """The domain whose name comes first in the reply.
 
     Example:
-        read_domain_word("The field is: SPORTS")  # {"domain": {"label": "sports"}}
+        read_domain_word("The field is: SPORTS")  # Route(domain=Classification("sports"))
     """
     word = _DOMAIN.search(reply.lower())
     if word is None:
-        return {}
-    return {"domain": {"label": _DOMAIN_BY_WORD[word[1]]}}
+        return UNROUTED
+    return Route(domain=Classification(_DOMAIN_BY_WORD[word[1]]))
 
 
 def read_domain_with_certainty(reply: str) -> Route:
@@ -73,22 +74,22 @@ def read_domain_with_certainty(reply: str) -> Route:
 
     Example:
         read_domain_with_certainty("movie, 95%, static")
-        # {"domain": {"label": "movie", "certainty": 0.95}, "static_or_dynamic": {"label": "static"}}
+        # Route(Classification("movie", certainty=0.95), static_or_dynamic=Classification("static"))
     """
     text = reply.lower()
     domain = _DOMAIN.search(text)
     if domain is None:
-        return {}
+        return UNROUTED
 
     after_domain = text[domain.end() :]
     dynamism = _DYNAMISM.search(after_domain)
     before_dynamism = dynamism.start() if dynamism else len(after_domain)
 
     certainty = _parse_certainty(after_domain, before_dynamism)
-    route: Route = {"domain": {"label": _DOMAIN_BY_WORD[domain[1]], "certainty": certainty}}
-    if dynamism:
-        route["static_or_dynamic"] = {"label": _DYNAMISM_BY_WORD.get(dynamism[0], "real-time")}
-    return route
+    return Route(
+        domain=Classification(_DOMAIN_BY_WORD[domain[1]], certainty=certainty),
+        static_or_dynamic=Classification(_DYNAMISM_BY_WORD.get(dynamism[0], "real-time")) if dynamism else None,
+    )
 
 
 def _parse_certainty(text: str, end: int) -> float:
@@ -164,8 +165,11 @@ class PromptQuestionRouter(QuestionRouter):
     def _read_route(self, generation: Generation) -> Route:
         """A domain that the model is not certain enough of counts as open (WeKnow-RAG: it must exceed 0.9)."""
         route = self._prompt.read(generation.text)
-        domain = route.get("domain")
+        domain = route.domain
         minimum_certainty = self._settings.minimum_certainty
-        if domain and minimum_certainty > 0 and domain.get("certainty", 1.0) <= minimum_certainty:
-            domain["label"] = "open"
+        if domain is None or domain.certainty is None or minimum_certainty <= 0:
+            return route
+
+        if domain.certainty <= minimum_certainty:
+            return replace(route, domain=replace(domain, label="open"))
         return route

@@ -11,7 +11,7 @@ from crag.answering import Answerer
 from crag.core.contracts import I_DONT_KNOW, Query
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import Split, read_records
+from crag.evaluation.datasets import Split, read_records, with_query_time
 from crag.graph.writing import ExampleChoice, write_prompt
 from crag.settings import KgWriterSettings, Settings
 from crag.training.api_pairs import Pair
@@ -82,7 +82,7 @@ def label_examples(
 
     examples: list[TrainingExample] = []
     for record in read_records(path, split=split):
-        label = row_of(record, Label)
+        label = row_of(with_query_time(record), Label)
         request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
         examples.append(replace(label, messages=request.messages, prompt=request.prompt))
     return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from crag.core.contracts import Passage
 from crag.core.deadline import Deadline
+from crag.core.logistic import logistic
 from crag.engines.encoders import CrossEncoder
 from crag.settings import RerankSettings
 from crag.web.page_search import PageSearch, prepend_heading
@@ -32,15 +33,7 @@ def rerank(
 def best_probability(passages: Sequence[Passage]) -> float | None:
     """The logistic function of the best cross-encoder logit; None if no passage has one."""
     logits = [passage.scores[SCORE_NAME] for passage in passages if SCORE_NAME in passage.scores]
-    return sigmoid(max(logits)) if logits else None
-
-
-def sigmoid(logit: float) -> float:
-    """The logistic function: turns a cross-encoder's raw logit into a probability of relevance."""
-    # Two forms, because `math.exp` overflows for large arguments.
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    return math.exp(logit) / (1.0 + math.exp(logit))
+    return logistic(max(logits)) if logits else None
 
 
 def _sort_by_logit(passages: Sequence[Passage], logits: Sequence[float | None]) -> list[Passage]:

@@ -3,14 +3,14 @@
 import pytest
 
 from crag.answering import class_gate, gated_answer
-from crag.core.contracts import Decision, Route
+from crag.core.contracts import UNROUTED, Classification, Decision, Route
 from crag.settings import ClassGate, load_settings
 
-ROUTE: Route = {
-    "domain": {"label": "movie", "probabilities": {"movie": 0.7, "music": 0.2, "open": 0.1}},
-    "question_type": {"label": "simple", "probabilities": {"simple": 0.5, "false_premise": 0.3, "set": 0.2}},
-    "static_or_dynamic": {"label": "static", "probabilities": {"static": 1.0}},
-}
+ROUTE = Route(
+    domain=Classification("movie", {"movie": 0.7, "music": 0.2, "open": 0.1}),
+    question_type=Classification("simple", {"simple": 0.5, "false_premise": 0.3, "set": 0.2}),
+    static_or_dynamic=Classification("static", {"static": 1.0}),
+)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_probabilities_of_all_classes_of_a_gate_are_compared(classes: str, above
 def test_a_question_of_which_nothing_is_known_passes() -> None:
     gates = load_settings("nec").answering.gates
     assert class_gate(gates, None, "any") is None
-    assert class_gate(gates, {}, "any") is None
+    assert class_gate(gates, UNROUTED, "any") is None
 
 
 def test_a_gate_before_the_web_does_not_close_before_the_graph() -> None:

@@ -153,6 +153,24 @@ def test_many_questions_from_a_file_or_typed(
         assert said.err.count("loading") == 1
 
 
+def test_a_file_with_fields_gives_the_questions_their_times(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "questions.csv"
+    file.write_text(f"Query, Query Time,answer\n{QUESTION},2024-03-06T07:18:31Z,x\n{QUESTION},,\n", encoding="utf-8")
+    command = ["ask", "--file", str(file), "--pages", page, "--json", *SAYS]
+    assert main(command) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["query"] == second["query"] == QUESTION
+    assert first["query_time"] == "03/05/2024, 23:18:31 PT" != second["query_time"]
+    assert main([*command, "--time", "2020-02-29"]) == 0
+    times = [json.loads(line)["query_time"] for line in capsys.readouterr().out.splitlines()]
+    assert times == ["02/29/2020, 00:00:00 PT"] * 2
+    file.write_text("query,query_time\nwho?,noon\n", encoding="utf-8")
+    assert main(command) == 2
+    assert "questions.csv, line 2, field \"query_time\": 'noon' is no time" in capsys.readouterr().err
+
+
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
     assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
@@ -164,7 +182,7 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
     assert main(["ask", QUESTION, "--pages", page, "--why", *SAYS, *unsure]) == 0
     assert 'evidence   "Its director is Barry Levinson."' in capsys.readouterr().out
     with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
-        answer = asker.ask(QUESTION, pages=[page], at="03/05/2024, 23:18:31 PT")
+        answer = asker.ask(QUESTION, pages=[page], at="2024-03-05T23:18:31-08:00")
     assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
     assert 0 < (answer.probability or 0) < 0.999
     assert answer.trace.query_time == "03/05/2024, 23:18:31 PT"

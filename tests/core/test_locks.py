@@ -45,8 +45,8 @@ def test_a_free_lock_is_held_for_the_block_only() -> None:
 
 def test_a_failed_call_gives_the_lock_back() -> None:
     lock = PatientLock()
-    with pytest.raises(ZeroDivisionError), lock.acquire(None, HANG_GUARD):
-        raise ZeroDivisionError
+    with pytest.raises(RuntimeError), lock.acquire(None, HANG_GUARD):
+        raise RuntimeError("the call failed")
     with lock.acquire(None, 0.0) as acquired:
         assert acquired
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crag.core.queries import LIMITS, BatchFormatError, parse_batch
+from crag.core.queries import LIMITS, BatchFormatError, normalise_query_time, parse_batch, parse_query_time
 from tests.pipeline import asking
 from tests.pipeline.asking import page
 
@@ -92,3 +92,48 @@ def test_any_values_give_one_query_per_row(rows: list[tuple[Any, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 4
     names = ("interaction_id", "query", "search_results", "query_time")
     assert len(parse_batch(dict(zip(names, columns, strict=True)))) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "pacific"),
+    [
+        ("03/05/2024, 23:18:31 PT", "03/05/2024, 23:18:31 PT"),
+        (" 3/5/2024, 23:18:31 ", "03/05/2024, 23:18:31 PT"),
+        ("03/05/2024 23:18:31 pst", "03/05/2024, 23:18:31 PT"),
+        ("03/05/2024", "03/05/2024, 00:00:00 PT"),
+        ("2024-03-05T23:18:31", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-05 23:18", "03/05/2024, 23:18:00 PT"),
+        ("2024-03-05, 23:18:31 PT", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-05", "03/05/2024, 00:00:00 PT"),
+        ("20240305T231831", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-06T07:18:31Z", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-06 07:18:31.123456 UTC", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-06T08:18:31+01:00", "03/05/2024, 23:18:31 PT"),
+        ("2024-03-06t12:48:31+0530", "03/05/2024, 23:18:31 PT"),
+        ("2024-07-01T00:00:00\u221207", "07/01/2024, 00:00:00 PT"),
+        ("03/06/2024, 02:18:31 ET", "03/05/2024, 23:18:31 PT"),
+        ("2024-07-01 01:00 cst", "06/30/2024, 23:00:00 PT"),
+        ("2024-07-01T00:00:00Z", "06/30/2024, 17:00:00 PT"),
+        ("0999-01-01", "01/01/0999, 00:00:00 PT"),
+    ],
+)
+def test_a_time_in_any_usual_form_is_pacific_time(text: str, pacific: str) -> None:
+    assert normalise_query_time(text) == pacific
+    assert parse_query_time(text) == parse_query_time(pacific)
+    (query,) = parse_batch(batch_of(query_time=[text]))
+    assert (query.query_time, query.asked_at) == (pacific, parse_query_time(pacific))
+    assert not query.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("yesterday", "1709683111", "2024-13-05", "2024-02-30T10:00", "05.03.2024", "2024-03-05T25:00", "2024-03"),
+        *("2024-03-05T10", "2024-03-05T10:00:00+25:00", "0001-01-01T00:00:00Z", "2024-03-05T10:00 CET", "2024-0305"),
+    ],
+)
+def test_another_form_is_no_time_and_is_told(text: str) -> None:
+    assert normalise_query_time(text) is None
+    (query,) = parse_batch(batch_of(query_time=[text]))
+    assert (query.query_time, query.asked_at) == (text, None)
+    assert query.notes[0].startswith(f"query_time {text!r} is no time that is understood")

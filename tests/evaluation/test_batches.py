@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crag.evaluation.batches import evaluator_batch, in_batches
+from crag.evaluation.batches import evaluator_batch, gold_answers, in_batches
 from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SECRET = "never to be seen"
@@ -42,3 +43,17 @@ def test_nothing_but_the_four_fields_leaks_and_the_order_stays(
         assert {question.batch for question in batch} == {number}
         asked += shown["interaction_id"]
     assert asked == [str(number) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "golds"),
+    [
+        ({"answer": "Ann", "alt_ans": ["Anna", " "]}, ("Ann", "Anna")),
+        ({"answer": "", "alt_ans": ["Anna"]}, ("Anna",)),
+        ({"answer": None, "alt_ans": None}, ()),
+        ({"answer": " \n"}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_blank_gold_answer_is_none(fields: dict[str, Any], golds: tuple[str, ...]) -> None:
+    assert gold_answers(fields) == golds

@@ -236,3 +236,46 @@ def test_a_bad_csv_is_told(tmp_path: Path, content: bytes, message: str) -> None
     (tmp_path / "q.csv").write_bytes(content)
     with pytest.raises(DatasetError, match=message):
         list(read_rows(tmp_path / "q.csv"))
+
+
+def test_fields_with_other_capitals_are_read_and_ignored_columns_are_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "q.csv").write_text("Query, Answer,Alt Ans,Notes, Predictions,\nwho?, Ann,,x,y,z\n", encoding="utf-8")
+    (tmp_path / "q.tsv").write_text("query\tANSWER \nwho?\tAnn\n", encoding="utf-8")
+    (tmp_path / "q.jsonl").write_bytes(lines([{"Query": "who?", " answer": "Ann"}]))
+    for name in ("q.csv", "q.tsv", "q.jsonl", "q.csv"):
+        (read,) = read_rows(tmp_path / name)
+        assert (read["query"], read["answer"], read["alt_ans"]) == ("who?", "Ann", [])
+        assert count_rows(tmp_path / name) == 1
+    assert (
+        capsys.readouterr().err
+        == f"{tmp_path / 'q.csv'}: columns that are ignored: Notes, Predictions, column 6 without a name\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("q.csv", b"query,anwser\nq,a\n", "line 1: unknown column 'anwser': did you mean \"answer\"?"),
+        ("q.csv", b"query,answer,qeury_time\nq,a,\n", "unknown column 'qeury_time': did you mean \"query_time\"?"),
+        ("q.jsonl", lines([row(0), {"query": "q", "anwser": "a"}]), "line 2: unknown field 'anwser': did you mean"),
+        ("q.jsonl", lines([{**row(0), "Answer": "b"}]), "line 1: the field \"answer\" occurs twice, once as 'Answer'"),
+    ],
+)
+def test_a_misspelt_field_is_no_lost_answer(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DatasetError, match=re.escape(message)):
+        list(read_rows(tmp_path / name))
+
+
+def test_a_time_of_any_form_gets_the_form_of_crag_and_another_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("query,Query Time\nq,2024-03-06T07:18:31Z\nq,\nq,noon\n", encoding="utf-8")
+    rows = read_rows(tmp_path / "q.csv")
+    assert next(rows)["query_time"] == "03/05/2024, 23:18:31 PT"
+    assert "query_time" not in next(rows)
+    message = (
+        r"q\.csv, line 4, field \"query_time\": 'noon' is no time such as \"03/05/2024, 23:18:31 PT\", \"2024-03-05T"
+    )
+    with pytest.raises(DatasetError, match=message):
+        next(rows)

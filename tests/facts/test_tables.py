@@ -34,7 +34,7 @@ def test_the_shipped_tables_name_source_and_licence_and_cover_what_they_claim() 
     [
         ("t\nx\n", {"domain": "sport"}, "domain"),
         ("t\nx\n", {"unknown": 1}, "unknown"),
-        ("t\nx,y\n", {}, "row 2: more cells"),
+        ("t\nx,y\n", {}, "line 2: 2 cells, but the header has 1 column"),
         ("other\nx\n", {}, "t.csv: not a table of the layout"),
     ],
 )
@@ -43,6 +43,12 @@ def test_a_folder_that_cannot_be_used_says_what_is_wrong(
 ) -> None:
     with pytest.raises(TableError, match=message):
         load_entities(write(tmp_path, table, **entry))
+
+
+def test_a_header_may_have_other_capitals_and_a_cell_may_be_long(tmp_path: Path) -> None:
+    (entity,) = load_entities(write(tmp_path, f"Title , PLOT\nRain Man, {'x' * 140_000}\n", names=["title"]))
+    assert entity.names == ("Rain Man",)
+    assert max(len(value) for values in entity.attributes.values() for value in values) == 140_000
 
 
 def test_a_missing_folder_and_a_missing_table_are_named(tmp_path: Path) -> None:

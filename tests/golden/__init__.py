@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crag.core.contracts import Trace
+from crag.core.contracts import Classification, Route, Trace
 from crag.engines.llm import GenerationRequest
 from crag.settings import ROUTE_CLASSES
 from tests.papers.pipeline import Says, pipeline, text_of
@@ -46,18 +46,18 @@ class LabelledRoutes:
 
     def close(self) -> None: ...
 
-    def route(self, queries: Sequence[Any], deadline: object) -> list[dict[str, Any]]:
+    def route(self, queries: Sequence[Any], deadline: object) -> list[Route]:
         return [self._route(self._rows[query.text]) for query in queries]
 
     @staticmethod
-    def _route(row: Row) -> dict[str, Any]:
-        route = {}
+    def _route(row: Row) -> Route:
+        classifications = {}
         for field, classes in ROUTE_CLASSES.items():
             share = (0.45, 0.7, 0.95)[_number(row["query"] + field) % 3]
             rest = (1 - share) / (len(classes) - 1)
             probabilities = {name: share if name == row[field] else rest for name in classes}
-            route[field] = {"label": row[field], "probabilities": probabilities}
-        return route
+            classifications[field] = Classification(row[field], probabilities)
+        return Route(**classifications)
 
 
 def _number(text: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crag.core.contracts import Answer, Trace
+from crag.core.contracts import Answer, Classification, Route, Trace
 from crag.core.deadline import Deadline
 from crag.engines.encoders.base import Vectors
 from crag.engines.llm import Generation, GenerationRequest
@@ -96,14 +96,14 @@ class FixedRoute(Weightless):
     """A router that says the same about every question."""
 
     def __init__(self, **labels: str) -> None:
-        self._route = {name: {"label": label} for name, label in labels.items()}
+        self._route = Route(**{field: Classification(label) for field, label in labels.items()})
 
     def warm_up(self) -> None: ...
 
     def close(self) -> None: ...
 
-    def route(self, queries: Sequence[object], deadline: Deadline) -> list[dict[str, Any]]:
-        return [dict(self._route) for _ in queries]
+    def route(self, queries: Sequence[object], deadline: Deadline) -> list[Route]:
+        return [self._route for _ in queries]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from crag.core.contracts import Answer, Decision, Lost, Query, Stage, abstain
 from crag.core.deadline import BatchClock, Deadline
 from crag.graph import Lookup
 from crag.graph.results import Status
-from crag.pipeline import batch_run
+from crag.pipeline import isolation
 from crag.pipeline.batch_run import BatchRun, Step
 from crag.pipeline.case import Case
 
@@ -33,7 +33,7 @@ def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> d
             results[run.cases.index(case)] = result
             return result if isinstance(result, Answer) else None
 
-    run.stage(Stage.GENERATE, ByNumber())
+    run.run_step(Stage.GENERATE, ByNumber())
     return results
 
 
@@ -62,7 +62,7 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(
 def test_questions_tried_alone_share_one_time_limit(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(isolation, "GRACE_SECONDS", 0.1)
     run = run_of(16, seconds=0.5)
 
     def work(some: Sequence[int]) -> Sequence[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crag.answering import Answerer, ConfidenceModel, Draft, Feature, LogisticModel
-from crag.core.contracts import I_DONT_KNOW, WEB, Answer, Decision, Query, Route, Trace
+from crag.core.contracts import I_DONT_KNOW, WEB, Answer, Classification, Decision, Query, Route, Trace
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, LanguageModel, load_language_model
 from crag.pipeline.case import Case
@@ -28,7 +28,7 @@ class Classified(QuestionRouter):
     def __init__(self, false_premise: float) -> None:
         shares = {"false_premise": false_premise, "simple": 1 - false_premise}
         likeliest = max(shares, key=lambda name: shares[name])
-        self._route: Route = {"question_type": {"label": likeliest, "probabilities": shares}}
+        self._route = Route(question_type=Classification(likeliest, shares))
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         return [self._route for _ in queries]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Fact, Query, Trace
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Classification, Fact, Query, Route, Trace
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
@@ -20,7 +20,7 @@ from crag.mock_api import serve
 from crag.pipeline import model_health
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
-from crag.router import QuestionRouter, Route
+from crag.router import QuestionRouter
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from crag.web import WebEvidence, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
@@ -66,10 +66,10 @@ class Classified(QuestionRouter):
     """A router that says the same about every question."""
 
     def __init__(self, domain: str | None) -> None:
-        self._domain = domain
+        self._route = Route(domain=Classification(domain) if domain else None)
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        return [{"domain": {"label": self._domain}} for _ in queries]
+        return [self._route for _ in queries]
 
 
 class Told(NoKnowledgeGraph):

@@ -14,7 +14,7 @@ from crag.engines.encoders import BatchedCrossEncoder, base
 from crag.engines.llm import Generation, GenerationRequest
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.graph import Lookup, NoKnowledgeGraph
-from crag.pipeline import batch_run, model_health
+from crag.pipeline import isolation, model_health
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import STUCK, WatchedModel
 from crag.settings import CrossEncoderSettings, RerankSettings, ScriptedEngine
@@ -84,7 +84,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What hangs is given up at once, and a stage whose time is over too."""
     monkeypatch.setattr(model_health, "PATIENCE_SECONDS", 0.05)
     monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.05)
-    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(isolation, "GRACE_SECONDS", 0.05)
 
 
 # --- the language model -----------------------------------------------------------------------------------------------

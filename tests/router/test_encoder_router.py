@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.core.contracts import label, probability
+from crag.core.contracts import UNROUTED, route_label, route_probability
 from crag.core.deadline import Deadline
 from crag.router import FIELD_CLASSES, QuestionRouter, classifier, encoder_router, open_router
 from crag.router.encoder_router import EncoderQuestionRouter
@@ -39,9 +39,10 @@ def test_classifiers_with_a_field_each_make_one_route(tiny: Path) -> None:
     assert len(routes) == 4
     for route in routes:
         for field, classes in FIELD_CLASSES.items():
-            assert label(route, field) in classes
-            assert probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
-            assert route[field]["probabilities"][label(route, field)] == max(route[field]["probabilities"].values())
+            assert route_label(route, field) in classes
+            assert route_probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
+            entry = route.to_dict()[field]
+            assert entry["probabilities"][entry["label"]] == max(entry["probabilities"].values())
     router.close()
 
 
@@ -52,7 +53,7 @@ def test_a_field_from_two_classifiers_is_refused(tiny: Path) -> None:
 
 def test_after_the_deadline_a_route_is_empty(tiny: Path) -> None:
     routes = routed(tiny, "domain").route(queries("who founded acme ?"), Deadline(0))
-    assert routes == [{}]
+    assert routes == [UNROUTED]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ OWN_QUESTIONS = {
 def test_the_shipped_classifier_knows_what_questions_are_about(shipped: QuestionRouter) -> None:
     routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(600))
     for (question, (domain, dynamism)), route in zip(OWN_QUESTIONS.items(), routes, strict=True):
-        assert label(route, "domain") == domain, question
-        assert dynamism is None or label(route, "static_or_dynamic") == dynamism, question
+        assert route_label(route, "domain") == domain, question
+        assert dynamism is None or route_label(route, "static_or_dynamic") == dynamism, question
     compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(600))[0]
-    assert label(compared, "question_type") == "comparison"
+    assert route_label(compared, "question_type") == "comparison"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crag.core.contracts import label, probability
+from crag.core.contracts import UNROUTED, route_label, route_probability
 from crag.core.deadline import Deadline
 from crag.engines.llm import load_language_model
 from crag.router import open_router
@@ -14,7 +14,7 @@ from tests.router.tiny_bert import queries
 def test_one_word_is_read_wherever_it_stands() -> None:
     replies = ["Movies.", "The field is: SPORTS", "other", "finance, not music", "cinema", "removie", ""]
     domains = ["movie", "sports", "open", "finance", None, None, None]
-    assert [label(read_domain_word(reply), "domain") for reply in replies] == domains
+    assert [route_label(read_domain_word(reply), "domain") for reply in replies] == domains
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_one_word_is_read_wherever_it_stands() -> None:
 )
 def test_certainty_and_dynamism_are_read(reply: str, domain: str, certainty: float, dynamism: str | None) -> None:
     route = read_domain_with_certainty(reply)
-    assert label(route, "domain") == domain
-    assert route["domain"]["certainty"] == pytest.approx(certainty)
-    assert label(route, "static_or_dynamic") == dynamism
-    assert probability(route, "domain", ["movie"]) is None, "what a model says of itself is no probability"
+    assert route_label(route, "domain") == domain
+    assert route.to_dict()["domain"]["certainty"] == pytest.approx(certainty)
+    assert route_label(route, "static_or_dynamic") == dynamism
+    assert route_probability(route, "domain", ["movie"]) is None, "what a model says of itself is no probability"
 
 
 def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
@@ -45,15 +45,15 @@ def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
     router = open_router(settings, model)
     asked = queries("who was the goalie?", "what does acme cost?", "is this a riddle?")
     routes = router.route(asked, Deadline(600))
-    assert [label(route, "domain") for route in routes] == ["sports", "open", None]
-    assert [label(route, "static_or_dynamic") for route in routes] == ["static", "real-time", None]
+    assert [route_label(route, "domain") for route in routes] == ["sports", "open", None]
+    assert [route_label(route, "static_or_dynamic") for route in routes] == ["static", "real-time", None]
     assert router.route([], Deadline(600)) == []
     unasked = open_router(PromptRouter(engine="prompt", prompt="domain_with_certainty"), model)
-    assert label(unasked.route(asked[1:2], Deadline(600))[0], "domain") == "finance", "no minimum, no doubt"
+    assert route_label(unasked.route(asked[1:2], Deadline(600))[0], "domain") == "finance", "no minimum, no doubt"
 
 
 @pytest.mark.parametrize("fault", ["garbage", "empty", "error"])
 def test_a_failing_model_gives_routes_without_classes(fault: str) -> None:
     model = load_language_model(ScriptedEngine.model_validate({"engine": "scripted", "fault": fault}))
     router = open_router(PromptRouter(engine="prompt"), model)
-    assert router.route(queries(*["who?"] * 8), Deadline(600)) == [{}] * 8
+    assert router.route(queries(*["who?"] * 8), Deadline(600)) == [UNROUTED] * 8

@@ -6,7 +6,7 @@ import pytest
 from crag.core.deadline import Deadline
 from crag.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage
 from crag.web.page_search import Chunk, PageSearch
-from crag.web.rerank import rerank, sigmoid
+from crag.web.rerank import rerank
 from crag.web.retrieve import retrieve
 from tests.web.fakes import HashedWords, SharedWords, passage
 from tests.web.fakes import query as query_of
@@ -59,8 +59,3 @@ def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
     rerank([search], Overflowing(), RerankSettings(top_k=9), Deadline(600))
     assert [each.text for each in search.passages] == ["2", "1"]
     assert search.events == ["the cross-encoder gave no number for 1 of 2 passages"]
-
-
-@pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
-def test_sigmoid(logit: float) -> None:
-    assert sigmoid(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from crag.commands.command_line import command, form, moment, number, parser_of, server
 from crag.core.deadline import Deadline
-from crag.core.queries import parse_query_time
+from crag.core.queries import TIME_FORMS, parse_query_time
 from crag.graph.client import KgClient
 from crag.graph.executor import Executor, Task
 from crag.graph.results import Status
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
     parser.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
     parser.add_argument("--kg-url", type=server, default=os.environ.get(KG_VARIABLE), help=f"default: ${KG_VARIABLE}")
-    parser.add_argument("--query-time", type=form(moment), metavar="TIME", help="03/05/2024, 23:18:31 PT; default: now")
+    parser.add_argument("--query-time", type=form(moment), metavar="TIME", help=f"{TIME_FORMS}; default: now")
     parser.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
     options = parser.parse_args(arguments)
     if not options.kg_url:

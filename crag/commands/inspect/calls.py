@@ -17,7 +17,7 @@ from crag.core.files import append_rows, write_rows
 from crag.core.progress import in_batches
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import DatasetError, Record, read_records
+from crag.evaluation.datasets import DatasetError, Record, read_records, with_query_time
 from crag.graph.language import render
 from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
 from crag.settings import KgWriterSettings, Settings, load_settings
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = load_settings(options.preset, overrides_of(options))
     if options.out.exists() and not (options.resume or options.overwrite):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
-    records = list(read_records(options.source, options.limit))
+    records = [with_query_time(record) for record in read_records(options.source, options.limit)]
     requests = [_request(record) for record in records]
     done = _already_done(options.out, records) if options.resume else []
     write_rows(options.out, done)

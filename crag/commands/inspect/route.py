@@ -62,7 +62,7 @@ def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]")
     while batch := list(islice(records, BATCH_SIZE)):
         routes = router.route([_query(record) for record in batch], Deadline(SECONDS_PER_BATCH))
         for record, route in zip(batch, routes, strict=True):
-            yield {**record.data, "route": route}
+            yield {**record.data, "route": route.to_dict()}
         bar.update(len(batch))
 
 

@@ -6,7 +6,6 @@ Entities are spelled the same for every question, so that an entity is in one fo
 """
 
 import argparse
-import csv
 import hashlib
 import re
 import shutil
@@ -17,8 +16,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from crag.core.csv_files import CsvReader
 from crag.core.deadline import Deadline
-from crag.evaluation.datasets import DatasetError, Record, Split, read_records
+from crag.evaluation.datasets import DatasetError, Record, Split, read_records, with_query_time
 from crag.graph.client import CallLimits, KgClient
 from crag.graph.entities import nicknames, team_spelling
 from crag.graph.executor import Executor, ProgramResult, Task
@@ -37,6 +37,7 @@ QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
+_LISTING_COLUMNS = ("Name", "Symbol")
 _SECURITY = re.compile(
     r"""
     # The kind of a share and all that follows it; not a kind at the very beginning, which is the company's name.
@@ -108,7 +109,7 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
 
 def pair_of(record: Record, **more: object) -> Pair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
-    pair = row_of(record, Pair, **more)
+    pair = row_of(with_query_time(record), Pair, **more)
     try:
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
@@ -173,7 +174,8 @@ def company_names(folder: Path) -> CompanyNames:
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
+            listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
+            rows = [row.cells for row in listings]
         # The first listing of a name counts, so it is written last.
         for row in reversed(rows):
             name = _SECURITY.sub("", row["Name"]).strip(" ,.")

@@ -25,7 +25,7 @@ from crag.training.files import TrainingExample
 STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
 """db3's answerers of web pages (section 2.4) and of the graph's facts (3.3): their step in a trace, their source."""
 _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
-"""The output of `crag.pipeline.case.facts_text`, which breaks marks inside facts."""
+"""The output of `crag.pipeline.case.render_facts`, which breaks marks inside facts."""
 
 
 class BasicAnswer(NamedTuple):

@@ -52,6 +52,49 @@ def test_rows_with_a_verdict_are_compared(tmp_path: Path, capsys: pytest.Capture
     assert "missing counts as incorrect" in out
 
 
+def test_a_summary_needs_no_output_and_a_dash_is_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_rows(tmp_path / "in.jsonl", ROWS * 3)
+    assert main(["--in", str(tmp_path / "in.jsonl")]) == 0
+    out = capsys.readouterr().out
+    assert "15 judged: 6 correct, 3 missing, 3 unscored, 3 incorrect\nall: score +0.250 [-0.250,+0.750]," in out
+    assert ", n 12, 3 unscored\n" in out
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", "-"]) == 0
+    printed = capsys.readouterr()
+    assert [json.loads(line)["verdict"] for line in printed.out.splitlines()][:2] == ["correct", "correct"]
+    assert "15 judged" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.csv", "Query, Ground Truth ,Prediction\nwho?,,Ann\nwho?, ,\nwho?,Ann,Ann\n"),
+        ("in.tsv", "query\tanswer\tprediction\nwho?\t\tAnn\nwho?\t\t\nwho?\tAnn\tAnn\n"),
+        ("in.csv", "query,ground_truth,answer,prediction\nwho?,,,Ann\nwho?,,,\nwho?,,Ann,Ann\n"),
+        (
+            "in.jsonl",
+            "".join(
+                json.dumps({"query": "q", "answer": gold, "prediction": "Ann"}) + "\n" for gold in ("", " ", "Ann")
+            ),
+        ),
+        (
+            "in.jsonl",
+            "".join(
+                json.dumps({"query": "q", "answer": None, "alt_ans": alt, "prediction": "Ann"}) + "\n"
+                for alt in ([], [""], ["Ann"])
+            ),
+        ),
+    ],
+)
+def test_an_empty_gold_answer_is_unscored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert main(["--in", str(tmp_path / name)]) == 0
+    assert "3 judged: 2 unscored, 1 correct\n" in capsys.readouterr().out
+
+
 def test_whole_predictions_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_rows(tmp_path / "in.jsonl", [{**ROWS[4], "prediction": "word " * 200 + "ann lee"}])
     for more, verdict in (([], "incorrect"), (["--whole"], "correct")):
@@ -71,11 +114,11 @@ BY = "error: --by alt_ans: no row has that field; fields with one value: answer,
         ([{**row, "alt_ans": []} for row in JUDGED], ["--by", "alt_ans"], BY),
         (ROWS, ["--out", "/proc"], "/proc: cannot be written: it is a folder\n"),
         (ROWS, ["--out", "/proc/none/o"], "cannot be written"),
-        (ROWS, [], 'the rows have no field "judgement" to compare with: give --out'),
         ([FEW, {"query": "q", "answer": "x"}], [], 'line 2, field "prediction": expected text'),
         ([FEW, {"query": "q", "prediction": "x"}], [], 'line 2, field "ground_truth or answer": expected text'),
         ([FEW, {"answer": "q", "prediction": "x"}], [], 'line 2, field "query": expected text'),
         ([FEW, {**FEW, "alt_ans": 5}], [], 'line 2, field "alt_ans"'),
+        ([{"query": "q", "anwser": "a", "prediction": "x"}], [], 'found NoneType; did you mean it by "anwser"?'),
         (None, [], "there is no such file"),
     ],
 )
@@ -141,3 +184,9 @@ def test_a_persons_verdicts_are_counted_in_and_told(tmp_path: Path, capsys: pyte
         write_rows(tmp_path / "own.jsonl", [own | change])
         assert main(arguments) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_misspelt_column_of_a_judged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("query,answer,Predicton\nwho?,Ann,Ann\n", encoding="utf-8")
+    assert main(["--in", str(tmp_path / "in.csv")]) == 2
+    assert "in.csv, line 1: unknown column 'Predicton': did you mean \"prediction\"?" in capsys.readouterr().err
