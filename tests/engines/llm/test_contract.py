@@ -46,7 +46,7 @@ def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
         pytest.skip("it applies no adapters")
     requests = [ask("How many dogs?", adapter=adapter) for adapter in ("first", None, "second", "first", None)]
     together = engine.generate(requests, Deadline(LONG))
-    assert [generation.text for generation in together] == [alone(engine, request).text for request in requests]
+    assert [generation.text for generation in together[:3]] == [alone(engine, one).text for one in requests[:3]]
     assert together[0].text == together[3].text
     assert together[1].text == together[4].text
 
