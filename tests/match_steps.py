@@ -213,8 +213,8 @@ class StepCounter:
         least = min(int(least), int(most))
 
         if len(inner) == 1 and inner[0][0] in SINGLE_CHARACTERS:
-            character, argument = inner[0]
-            accepts = Accepts(character, argument, self._flags)
+            kind, content = inner[0]
+            accepts = Accepts(kind, content, self._flags)
             return self._lazy_run(accepts, least, int(most)) if lazy else self._greedy_run(accepts, least, int(most))
         return self._repeat_group(self._sequence(inner), lazy, least, int(most))
 

@@ -16,6 +16,8 @@ import pytest
 from crag.commands.evaluate import main
 from crag.core.files import write_rows
 from crag.evaluation.graph_server import graph_server_fault, mock_graph
+from crag.evaluation.process import ProcessWorker
+from crag.evaluation.worker import BatchResult
 
 REPOSITORY = Path(__file__).parents[1]
 FAKES = "tests.evaluation.fake_agents"
@@ -134,9 +136,22 @@ def test_a_perfect_agent_from_the_command_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_batch_that_fails_or_overruns_is_recorded_and_told_loudly(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, timed_out: int, error: str, reported: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    agent: str,
+    timed_out: int,
+    error: str,
+    reported: str,
 ) -> None:
-    limit = ["--seconds-per-query", "0.5" if timed_out else "30"]
+    answer = ProcessWorker.answer
+
+    def short_of_time(worker: ProcessWorker, batch: dict[str, Any], limit: float) -> BatchResult:
+        """Only the batch that hangs is given up."""
+        return answer(worker, batch, 0.5 if timed_out and "say crash" in batch["query"] else limit)
+
+    monkeypatch.setattr(ProcessWorker, "answer", short_of_time)
+    limit = ["--seconds-per-query", "300"]
     assert main(arguments(tmp_path, dataset(tmp_path, crash_at=2), agent, *limit)) == 1
     rows, results = rows_of(tmp_path / "out"), results_of(tmp_path / "out")
     err = capsys.readouterr().err

@@ -14,7 +14,7 @@ from tests.test_local_evaluation import results_of, rows_of, run
 
 
 def ask(address: str, endpoint: str, query: str) -> Any:
-    return requests.post(address + endpoint, json={"query": query}, timeout=5).json()["result"]
+    return requests.post(address + endpoint, json={"query": query}, timeout=60).json()["result"]
 
 
 def test_it_serves_the_graph_of_a_folder_and_is_gone_afterwards(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.facts.entities import Entity
 from crag.settings import ScriptedEngine
 
-SOON = 10.0
+SOON = 600.0
 
 
 def query(text: str, number: int = 1) -> Query:

@@ -21,7 +21,7 @@ EQ, NEQ, GE, LE = Operator.EQ, Operator.NEQ, Operator.GE, Operator.LE
 def comparer(domain: str, table: str) -> Comparer:
     """No server is asked by a comparison."""
     with KgClient(unused_address()) as client:
-        context = LookupContext(KgSession(client.batch(Deadline(1.0)), 0), WEDNESDAY)
+        context = LookupContext(KgSession(client.batch(Deadline(600.0)), 0), WEDNESDAY)
     return Comparer(load_schema(domain).tables[table], context, Calendar.CIVIL)
 
 

@@ -59,7 +59,7 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
         server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
         server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
-        context = LookupContext(KgSession(client.batch(Deadline(20.0)), 20), WEDNESDAY)
+        context = LookupContext(KgSession(client.batch(Deadline(600.0)), 20), WEDNESDAY)
         ticker, _ = company_data(context, "/finance/get_eps", name)
         return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
 

@@ -34,6 +34,6 @@ def test_answers_as_far_as_the_settings_allow(
     model = ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies={"Calls:\n": calls}))
     path = KnowledgeGraphPath(settings, graph_address, model)
     query = parse_row("1", question, [], "02/28/2024, 07:00:00 PT")
-    lookup = path.look_up([query], ["movie"], Deadline(30.0))[0]
+    lookup = path.look_up([query], ["movie"], Deadline(600.0))[0]
     path.close()
     assert (lookup.direct_answer, lookup.direct_reason) == (answer, reason)

@@ -22,7 +22,7 @@ class Client:
         self.session = requests.Session()
 
     def post(self, path: str, **body: object) -> requests.Response:
-        return self.session.post(self.url + path, json=body, timeout=10)
+        return self.session.post(self.url + path, json=body, timeout=60)
 
     def ask(self, path: str, **body: object) -> Any:
         """The result of a call that succeeds."""

@@ -28,10 +28,10 @@ def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -
                 line,
             )
             assert found, line
-            answer = requests.post(f"{found[1]}/movie/get_movie_info", json={"query": "story"}, timeout=10)
+            answer = requests.post(f"{found[1]}/movie/get_movie_info", json={"query": "story"}, timeout=60)
             assert [movie["title"] for movie in answer.json()["result"]] == ["Story, without an id", "Café Story"]
             process.send_signal(signal.SIGTERM)
-            output, errors = process.communicate(timeout=15)
+            output, errors = process.communicate(timeout=300)
         finally:
             process.kill()
     assert (output, errors) == ("", "")
@@ -53,11 +53,12 @@ def test_it_stops_with_the_program_that_started_it(tmp_path: Path) -> None:
     with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("Mock API ready on ")
+        line = process.stdout.readline()
+        assert line.startswith("Mock API ready on ")
         process.stdin.write("whatever it says\n")
         process.stdin.flush()
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(0.3)
+        address = line.split()[4]
+        assert requests.post(f"{address}/movie/get_movie_info", json={"query": "story"}, timeout=60).ok
         process.stdin.close()
-        assert process.wait(15) == -signal.SIGTERM
+        assert process.wait(300) == -signal.SIGTERM
         assert process.stdout.read() == ""

@@ -80,7 +80,7 @@ class FakeDocker:
         settings = {"PATH": f"{self.folder}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.folder)}
         settings |= {"CRAG_MODELS_DIR": str(self.weights)} | environment
         command = [str(ROOT / "docker_run.sh"), *arguments]
-        done = subprocess.run(command, cwd="/", env=settings, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(command, cwd="/", env=settings, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == code, done.stderr
         self.error = done.stderr
         lines = self.log.read_text().splitlines() if self.log.exists() else []

@@ -76,6 +76,9 @@ trace = dict(interaction_id="12345678", events=[], answer=None, graph_state="no_
 """
 
 
+STOPPED = {"text": "x", "finish_reason": "stop"}
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository whose evaluation prints what it sees."""
@@ -105,12 +108,27 @@ def test_the_rehearsal_has_what_git_has_and_nothing_else(
     assert "not in git, left out: cellar.py" in output.out
 
 
+@pytest.mark.parametrize(
+    ("words", "tasks"),
+    [
+        (["--preset", "scripted"], ["task 1", "task 2, shipped graph"]),
+        (["--preset", "scripted", "--task", "task2"], ["task 2, shipped graph"]),
+        (["--preset", "db3_task1"], ["task 1"]),
+    ],
+)
+def test_a_task_may_be_chosen_and_without_a_graph_there_is_one(
+    words: list[str], tasks: list[str], repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ANSWERS.format("").replace("generations=dict()", f"generations=dict(answer={STOPPED})")
+    (repository / "local_evaluation.py").write_text(asked)
+    commit(repository)
+    assert main(words, repository) == 0
+    assert re.findall(rf"^{words[1]} as (.*): 1 questions", capsys.readouterr().out, re.M) == tasks
+
+
 def test_the_whole_pipeline_runs_in_an_empty_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_PRESET", "no-such-preset")
     assert main([]) == 0
-
-
-STOPPED = {"text": "x", "finish_reason": "stop"}
 
 
 def examined(

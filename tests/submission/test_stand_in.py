@@ -105,7 +105,7 @@ def test_in_one_batch_each_request_gets_the_text_of_its_own_adapter(
     asked = [None, "kg_writer", "web_answerer", None, "kg_answerer", "kg_writer"]
     hi = (Message("user", "hi"),)
     requests = [GenerationRequest(hi, adapter=each, max_tokens=16) for each in asked]
-    texts = [generation.text for generation in model.generate(requests, Deadline(100))]
+    texts = [generation.text for generation in model.generate(requests, Deadline(600))]
     model.close()
     assert all(text == reply_of(adapter) for text, adapter in zip(texts, asked, strict=True) if adapter)
     assert texts[0] == texts[3]

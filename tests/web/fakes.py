@@ -76,7 +76,7 @@ class WordTokens:
         return text if len(ends) <= max_tokens else text[: ends[max_tokens - 1]] if max_tokens else ""
 
 
-def clock(seconds: float = 60.0) -> BatchClock:
+def clock(seconds: float = 600.0) -> BatchClock:
     return BatchClock(seconds, 0.0, SHARES, time.monotonic)
 
 

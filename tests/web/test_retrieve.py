@@ -14,7 +14,7 @@ from tests.web.fakes import query as query_of
 
 def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> PageSearch:
     search = PageSearch(query_of(query), chunks=[Chunk(passage(text), text) for text in texts])
-    retrieve([search], stages, dense, Deadline(9))
+    retrieve([search], stages, dense, Deadline(600))
     return search
 
 
@@ -44,7 +44,7 @@ def test_fusion_prefers_what_both_rankings_like() -> None:
 def test_reranking_is_one_call_and_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
     encoder = SharedWords(at_most=3)
     searches = [PageSearch(query_of("a"), passages=[passage(text) for text in texts]) for texts in ("xabc", "a", "")]
-    rerank(searches, encoder, RerankSettings(top_k=2, max_pairs=3), Deadline(9))
+    rerank(searches, encoder, RerankSettings(top_k=2, max_pairs=3), Deadline(600))
     assert encoder.calls == [[("a", "x"), ("a", "a"), ("a", "a"), ("a", "b")]]
     assert [[each.text for each in own.passages] for own in searches] == [["a", "x"], ["a"], []]
     assert [own.events for own in searches] == [["reranking stopped at the clock: 2 of 3 passages were scored"], [], []]
@@ -56,6 +56,6 @@ def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
             return [math.nan, 1.0]
 
     search = PageSearch(query_of("q"), passages=[passage("1"), passage("2")])
-    rerank([search], Overflowing(), RerankSettings(top_k=9), Deadline(9))
+    rerank([search], Overflowing(), RerankSettings(top_k=9), Deadline(600))
     assert [each.text for each in search.passages] == ["2", "1"]
     assert search.events == ["the cross-encoder gave no number for 1 of 2 passages"]

@@ -14,7 +14,7 @@ from tests.web.fakes import SharedWords, page, query
 
 def selection(pages: list[Page], cross: SharedWords | None = None, **settings: Any) -> PageSearch:
     chosen = PageSelectionSettings.model_validate(settings)
-    (found,) = select_pages([query("blue moon", *pages)], chosen, cross or SharedWords(), Deadline(9))
+    (found,) = select_pages([query("blue moon", *pages)], chosen, cross or SharedWords(), Deadline(600))
     return found
 
 
@@ -58,8 +58,8 @@ def test_a_question_about_these_days_is_not_answered_from_older_pages(question: 
     days = ("2023/08/30/", "2024/02/27/", "2024/99/99/", "air-2023/")
     pages = [page(f"<p>{n}</p>", n, url=f"https://example.org/story/{day}hit") for n, day in enumerate(days)]
     asked = replace(query(question, *pages), asked_at=datetime(2024, 3, 5, 23))
-    (found,) = select_pages([asked], PageSelectionSettings(max_days_before=60), SharedWords(), Deadline(9))
+    (found,) = select_pages([asked], PageSelectionSettings(max_days_before=60), SharedWords(), Deadline(600))
     assert [each.rank for each in found.pages] == read
     assert len(found.events) == 4 - len(read)
-    (every,) = select_pages([asked], PageSelectionSettings(), SharedWords(), Deadline(9))
+    (every,) = select_pages([asked], PageSelectionSettings(), SharedWords(), Deadline(600))
     assert len(every.pages) == 4

@@ -32,8 +32,7 @@ ENGINES = [
     "openai over scripted",
     "openai over transformers",
     pytest.param("transformers smollm2", marks=pytest.mark.models),
-    pytest.param("vllm", marks=pytest.mark.vllm),
-    pytest.param("vllm smollm2", marks=[pytest.mark.vllm, pytest.mark.models]),
+    pytest.param("vllm", marks=pytest.mark.vllm),  # with a real model: test_vllm_engine.py
 ]
 
 

@@ -23,7 +23,7 @@ def serve(engine: LanguageModel, models: dict[str, str | None]) -> Iterator[str]
         if body["model"] not in models:
             return Response(json.dumps({"error": {"message": "no such model"}}), 404)
         with one_at_a_time:
-            generation = engine.generate([_as_request(body, models[body["model"]])], Deadline(60))[0]
+            generation = engine.generate([_as_request(body, models[body["model"]])], Deadline(600))[0]
         if generation.finish_reason == "error":
             return Response(json.dumps({"error": {"message": generation.error}}), 400)
         if not body.get("logprobs"):

@@ -8,7 +8,7 @@ import pytest
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
 
-LONG = 60.0
+LONG = 600.0
 TEXT = "The film was first shown in 1994; it took 28 million dollars. Wer weiß? 東京 🙂 ok"
 
 
@@ -48,7 +48,7 @@ def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
         ask("How many dogs?", adapter=adapter, max_tokens=6) for adapter in ("first", None, "second", "first", None)
     ]
     together = engine.generate(requests, Deadline(LONG))
-    assert [generation.text for generation in together] == [alone(engine, request).text for request in requests]
+    assert [generation.text for generation in together[:3]] == [alone(engine, one).text for one in requests[:3]]
     assert together[0].text == together[3].text
     assert together[1].text == together[4].text
 

@@ -5,7 +5,6 @@ import json
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,10 +13,11 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from crag.core.deadline import Deadline
-from crag.engines.llm import EngineUnavailableError, GenerationRequest, LanguageModelDiedError, Message
+from crag.engines.llm import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError, Message
 from crag.engines.llm.openai_engine import LARGEST_REPLY, OpenAILanguageModel
 from crag.engines.llm.openai_reply import CHARACTERS_PER_TOKEN, read_reply
 from crag.settings import OpenAIEngine
+from tests.waiting import end_timeouts_when
 
 CHAT, RAW = "/v1/chat/completions", "/v1/completions"
 
@@ -145,8 +145,8 @@ def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_aske
 
     seen = answering(server, answer)
     model = at(server, concurrency=1)
-    generations = model.generate([form(with_log_probability=True)] * 3, Deadline(20))
-    generations += model.generate([form(with_log_probability=True)], Deadline(20))
+    generations = model.generate([form(with_log_probability=True)] * 3, Deadline(600))
+    generations += model.generate([form(with_log_probability=True)], Deadline(600))
     assert {(one.text, one.finish_reason, one.mean_log_probability) for one in generations} == {("Paris", "stop", None)}
     tries = 3 if status >= 500 else 1
     assert ["logprobs" in body for body in seen] == [True] * tries + [False] * 4
@@ -187,8 +187,19 @@ def test_a_refusal_is_quoted_and_attempts_are_counted(server: HTTPServer, status
     assert len(server.log) == attempts
 
 
-def test_a_slow_reply_costs_its_own_request_only(server: HTTPServer) -> None:
+def test_a_slow_reply_costs_its_own_request_only(server: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is over when the other two are answered."""
     release = threading.Event()
+    model = at(server)
+    answered: list[Generation] = []
+    answer_one = model._answer
+
+    async def counted(*request: Any) -> Generation:
+        answered.append(await answer_one(*request))
+        return answered[-1]
+
+    monkeypatch.setattr(model, "_answer", counted)
+    end_timeouts_when(monkeypatch, lambda: len(answered) == 2)
 
     def answer(request: Request) -> Response:
         if "slow" in request.get_data(as_text=True):
@@ -196,7 +207,7 @@ def test_a_slow_reply_costs_its_own_request_only(server: HTTPServer) -> None:
         return said("ok")
 
     server.expect_request(CHAT).respond_with_handler(answer)
-    generations = at(server).generate([ask("a"), ask("slow"), ask("b")], Deadline(3.0))
+    generations = model.generate([ask("a"), ask("slow"), ask("b")], Deadline(600))
     release.set()
     assert [generation.finish_reason for generation in generations] == ["stop", "deadline", "stop"]
 
@@ -231,13 +242,15 @@ def test_no_server_at_all_is_a_dead_engine() -> None:
 
 
 def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
+    over = threading.Event()
+
     def drip() -> Iterator[bytes]:
-        for _ in range(1_000):
-            time.sleep(0.02)
+        while not over.wait(0.02):
             yield b" "
 
     server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
     (generation,) = at(server).generate([ask()], Deadline(0.8))
+    over.set()
     assert generation.finish_reason == "deadline"
 
 
@@ -292,7 +305,7 @@ def test_key_and_password_are_sent_and_never_shown(
     monkeypatch.setenv("CRAG_TEST_KEY", "k-123456")
     with_password = server.url_for("/v1").replace("//", "//me:p%2Fssword@")
     closed = f"http://me:p%2Fssword@127.0.0.1:{free_port()}/v1"
-    shown = [str(model.generate([ask()], Deadline(60))) for model in (at(server), engine(with_password))]
+    shown = [str(model.generate([ask()], Deadline(600))) for model in (at(server), engine(with_password))]
     for model in (at(server, model=""), engine(with_password, model=""), engine(closed)):
         with pytest.raises(EngineUnavailableError) as raised:
             model.warm_up()

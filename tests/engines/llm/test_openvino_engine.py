@@ -147,5 +147,5 @@ def test_without_openvino_the_model_runs_on_transformers(
     engine = load_language_model(settings(tiny_llama))
     assert type(engine).__name__ == "TransformersLanguageModel"
     assert "openvino" in caplog.text
-    (generation,) = engine.generate([GenerationRequest(prompt="The quick", max_tokens=3)], Deadline(60))
+    (generation,) = engine.generate([GenerationRequest(prompt="The quick", max_tokens=3)], Deadline(600))
     assert generation.finish_reason == "length"

@@ -52,7 +52,7 @@ def reference(model: Any, folder: Path, question: str, max_tokens: int) -> tuple
 
 
 def check_against_reference(engine: TransformersLanguageModel, model: Any, folder: Path, adapter: str | None) -> None:
-    generations = engine.generate([ask(text, adapter=adapter) for text in QUESTIONS], Deadline(60))
+    generations = engine.generate([ask(text, adapter=adapter) for text in QUESTIONS], Deadline(600))
     for question, generation in zip(QUESTIONS, generations, strict=True):
         text, mean = reference(model, folder, question, 12)
         assert generation.text == text
@@ -74,7 +74,7 @@ def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
 
 
 def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel) -> None:
-    long, short = tiny.generate([ask("fox " * 2000), ask("fox")], Deadline(60))
+    long, short = tiny.generate([ask("fox " * 2000), ask("fox")], Deadline(600))
     assert long.finish_reason == "error"
     assert "512" in (long.error or "")
     assert short.finish_reason in {"stop", "length"}
@@ -93,7 +93,7 @@ def test_a_batch_that_fails_is_tried_request_by_request(
         return run(rows, deadline)
 
     monkeypatch.setattr(decoder, "run", fragile)
-    first, bad, last = tiny.generate([ask("one"), ask("bad"), ask("two")], Deadline(60))
+    first, bad, last = tiny.generate([ask("one"), ask("bad"), ask("two")], Deadline(600))
     assert bad.finish_reason == "error"
     assert "OutOfMemoryError: no memory for this one" in (bad.error or "")
     assert {first.finish_reason, last.finish_reason} <= {"stop", "length"}
@@ -105,7 +105,7 @@ def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypa
 
     monkeypatch.setattr(LlamaForCausalLM, "forward", broken)
     with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
-        tiny.generate([ask("one")], Deadline(60))
+        tiny.generate([ask("one")], Deadline(600))
 
 
 CALLS = """
@@ -119,7 +119,7 @@ NUMBER: /[0-9]{1,4}/
 def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguageModel) -> None:
     requests = [GenerationRequest(prompt="x " * n, grammar=CALLS, max_tokens=60, temperature=1.5) for n in range(1, 9)]
     free = GenerationRequest(prompt="x x", max_tokens=10)
-    *bound, unbound = tiny.generate([*requests, free], Deadline(60))
+    *bound, unbound = tiny.generate([*requests, free], Deadline(600))
     pattern = re.compile(r"get_(film|song)\([0-9]{1,4}\)(\nget_(film|song)\([0-9]{1,4}\))?")
     for generation in bound:
         assert pattern.fullmatch(generation.text)
@@ -130,7 +130,7 @@ def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguage
 
 def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:
     wrong, right = tiny.generate(
-        [GenerationRequest(prompt="x", grammar="start: missing"), GenerationRequest(prompt="x")], Deadline(60)
+        [GenerationRequest(prompt="x", grammar="start: missing"), GenerationRequest(prompt="x")], Deadline(600)
     )
     assert wrong.finish_reason == "error"
     assert "missing" in (wrong.error or "")
@@ -150,7 +150,7 @@ def test_on_a_card_without_flash_attention_no_scores_are_kept_and_the_text_is_th
 
     monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watched)
     question = [ask(QUESTIONS[1])]
-    (usual,) = tiny.generate(question, Deadline(60))
+    (usual,) = tiny.generate(question, Deadline(600))
     assert any(shared)
     shared.clear()
     with monkeypatch.context() as turing:
@@ -160,7 +160,7 @@ def test_on_a_card_without_flash_attention_no_scores_are_kept_and_the_text_is_th
         assert [attention_for(device) for device in ("auto", "cuda:1", "cpu")] == [REPEATED, REPEATED, "sdpa"]
     monkeypatch.setattr("crag.engines.llm.transformers_engine.attention_for", lambda device: REPEATED)
     other = load(tiny_llama)
-    (found,) = other.generate(question, Deadline(60))
+    (found,) = other.generate(question, Deadline(600))
     other.close()
     assert set(shared) == {False}
     assert found.text == usual.text

@@ -38,7 +38,7 @@ def test_adapters_mixed_in_one_batch_say_what_the_transformers_engine_says(
     )
     other = load_language_model(settings)
     requests = [ask(adapter=adapter) for adapter in (ADAPTERS[0], None, ADAPTERS[1], ADAPTERS[0], None)]
-    both = (model.generate(requests, Deadline(120)) for model in (engine, other))
+    both = (model.generate(requests, Deadline(600)) for model in (engine, other))
     for ours, theirs in zip(*both, strict=True):
         assert ours.text == theirs.text
         assert ours.mean_log_probability == pytest.approx(theirs.mean_log_probability, abs=1e-3)
@@ -51,14 +51,14 @@ def test_at_the_deadline_unfinished_requests_are_aborted_with_what_they_have(eng
     generations = engine.generate(requests, Deadline(60.0, lambda: float(next(steps))))  # looked at before each step
     assert {generation.finish_reason for generation in generations} == {"deadline"}
     assert any(generation.text for generation in generations)
-    (after,) = engine.generate([ask()], Deadline(120))
+    (after,) = engine.generate([ask()], Deadline(600))
     assert after.finish_reason in {"stop", "length"}
 
 
 def test_a_grammar_binds_its_own_request(engine: LanguageModel) -> None:
     bound = GenerationRequest(prompt="Colour:", grammar='start: "blue" | "green"', max_tokens=8)
     wrong = GenerationRequest(prompt="Colour:", grammar="start: missing", max_tokens=8)
-    first, second, third = engine.generate([bound, wrong, ask()], Deadline(120))
+    first, second, third = engine.generate([bound, wrong, ask()], Deadline(600))
     assert first.text in {"blue", "green"}
     assert second.finish_reason == "error"
     assert third.finish_reason in {"stop", "length"}

@@ -35,7 +35,7 @@ def answers(settings: LanguageModelSettings) -> list[Generation]:
     engine = load_language_model(settings)
     try:
         asked = [request(question, adapter) for adapter in ("taught", None) for question in QUESTIONS]
-        return engine.generate(asked, Deadline(120))
+        return engine.generate(asked, Deadline(600))
     finally:
         engine.close()
 
