@@ -40,8 +40,7 @@ DEFAULT_FOLDER = Path("data/crag")
 TIMEOUT = (10.0, 60.0)
 """Seconds to connect, seconds between bytes."""
 _POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>[1-9]\d{0,11})(?!\d)")
-_QUESTION_FILE = re.compile(r"[^.].*\.jsonl?(\.bz2)?")
-"""Not hidden: archives made on a Mac have a ``._`` file beside each."""
+_QUESTION_SUFFIXES = (".json", ".jsonl")
 _POINTER_BYTES = 1000
 _BLOCK = 1 << 20
 
@@ -65,7 +64,9 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
 
 def _append_member(archive: tarfile.TarFile, entry: tarfile.TarInfo, target: IO[bytes]) -> None:
     """Append a question file of an archive as bz2; other files and folders are left out."""
-    if not _QUESTION_FILE.fullmatch(Path(entry.name).name):
+    name = Path(entry.name).name
+    is_hidden = name.startswith(".")  # archives made on a Mac have a `._` file beside each
+    if is_hidden or not name.removesuffix(".bz2").endswith(_QUESTION_SUFFIXES):
         return
     member = archive.extractfile(entry)
     if member is None:  # a folder of that name

@@ -109,21 +109,17 @@ def test_the_rehearsal_has_what_git_has_and_nothing_else(
 
 
 @pytest.mark.parametrize(
-    ("words", "tasks"),
-    [
-        (["--preset", "scripted"], ["task 1", "task 2, shipped graph"]),
-        (["--preset", "scripted", "--task", "task2"], ["task 2, shipped graph"]),
-        (["--preset", "db3_task1"], ["task 1"]),
-    ],
+    ("preset", "form"),
+    [("scripted", "scripted with the shipped graph"), ("db3_task1", "db3_task1 without a graph")],
 )
-def test_a_task_may_be_chosen_and_without_a_graph_there_is_one(
-    words: list[str], tasks: list[str], repository: Path, capsys: pytest.CaptureFixture[str]
+def test_one_run_shows_all_steps_of_a_preset(
+    preset: str, form: str, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ANSWERS.format("").replace("generations=dict()", f"generations=dict(answer={STOPPED})")
-    (repository / "local_evaluation.py").write_text(asked)
+    answers = ANSWERS.format("").replace("generations=dict()", f"generations=dict(answer={STOPPED})")
+    (repository / "local_evaluation.py").write_text(answers)
     commit(repository)
-    assert main(words, repository) == 0
-    assert re.findall(rf"^{words[1]} as (.*): 1 questions", capsys.readouterr().out, re.M) == tasks
+    assert main(["--preset", preset], repository) == 0
+    assert re.findall(r"^(.*): 1 questions", capsys.readouterr().out, re.M) == [form]
 
 
 def test_the_whole_pipeline_runs_in_an_empty_folder(monkeypatch: pytest.MonkeyPatch) -> None:
