@@ -38,6 +38,7 @@ def read_labelled_questions(path: Path, fields: Sequence[str], split: Split | No
         if not isinstance(query, str) or not query.strip():
             raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
         texts.append(query)
+        # Without a group the same question, asked twice, still stays in one fold
         groups.append(str(record.data.get("group", query)))
 
         for name in fields:
