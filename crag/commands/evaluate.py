@@ -68,6 +68,7 @@ def main(
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
     could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
+    # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
     options = parsed(words, program, description)
     output = options.output or default_folder(options)
@@ -82,6 +83,7 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    # Only a warning: the agent must also work while a graph is down
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
 
@@ -130,6 +132,7 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
             origin=origin,
             show_progress=not options.quiet,
         ).run()
+    # Nothing was answered, so an empty run must not block the same command
     except AgentStartError:
         store.discard_if_new()
         raise
@@ -160,6 +163,7 @@ def _worker(options: argparse.Namespace) -> Worker:
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
     preset = options.preset
+
     if preset is None and options.agent == DEFAULT_AGENT:
         preset = usual_preset()  # another agent may have none, so there only a named preset counts
 
@@ -168,6 +172,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     split = {} if options.split.wanted is None else {"split": str(options.split)}
     return {
         **preset_signature(settings),
+        # A URL among the changes may hold a password
         "set": without_credentials("; ".join(changes)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
@@ -201,8 +206,10 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
 
 def default_folder(options: argparse.Namespace) -> Path:
     """``results/DATASET-PRESET-GRAPH-CHANGES``."""
+    # "questions.jsonl.bz2.part1" becomes "questions"
     parts = [re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)]
 
+    # The agent, unless it is the usual one
     if options.agent != DEFAULT_AGENT:
         source, _, class_name = options.agent.rpartition(":")
         module = Path(source).stem if source.endswith(".py") else source
@@ -217,11 +224,13 @@ def default_folder(options: argparse.Namespace) -> Path:
         parts.append(graph.replace("mock:", "mock-kg-").removesuffix("-shipped"))
 
     for line in overrides_of(options):
+        # Quotes, blanks and slashes are awkward in a folder's name
         unquoted = re.sub(r"[^\w.=,-]", "", without_credentials(line))
         parts.append(unquoted)
 
     name = "-".join(parts)
     if len(name) > LONGEST_FOLDER:
+        # Two long names that begin alike must not share a folder
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         name = f"{name[:LONGEST_FOLDER]}-{digest}"
     return Path("results") / name
@@ -368,6 +377,7 @@ def _cluster_address(text: str) -> str:
     if text in {"auto", LOCAL}:
         return text
 
+    # From the right: an IPv6 address has colons of its own
     host, _, port = text.rpartition(":")
     has_port = port.isdecimal() and 0 < int(port) < 1 << 16
     if not host or "/" in host or not has_port:

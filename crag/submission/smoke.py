@@ -43,6 +43,7 @@ def processor_changes(settings: Settings) -> list[str]:
     """
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
     changes: list[str] = []
+    # vLLM has no key `device`, and an absent part none either
     if any(getattr(part, "device", "cpu") != "cpu" for part in parts):
         changes.append("device=cpu")
 
@@ -50,6 +51,7 @@ def processor_changes(settings: Settings) -> list[str]:
     if isinstance(engine, VllmEngine):
         # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
         changes += ["language_model.tensor_parallel_size=1", "language_model.gpu_memory_utilization=0.1"]
+        # One is for several cards, the other for kernels of GPUs
         for key in ("distributed_executor", "attention_backend"):
             if getattr(engine, key):
                 changes.append(f"language_model.{key}=none")
@@ -72,8 +74,10 @@ class _ModelUse:
         self.texts_by_step[step] += 1
         self.finish_reasons[finish_reason] += 1
 
+        # A small random model may well run out of time on a CPU: that is no fault of the wiring
         if finish_reason not in {"stop", "length", "deadline"}:
             self.faults.append(f"{question}: {step}: {generation.get('error') or finish_reason}")
+        # A text that was cut off by the clock may not have reached the learnt reply
         elif has_adapter and finish_reason != "deadline":
             self.adapter_texts[step].append(generation["text"].strip())
 
@@ -127,11 +131,13 @@ def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, 
     for trace in traces:
         question = trace["interaction_id"][:8]
         reason = (trace.get("answer") or {}).get("reason") or ""
+        # A dead model is named in the answer's reason, a stage that raised in an event
         for event in (*trace["events"], reason):
             if _FAULT.match(event):
                 model_use.faults.append(f"{question}: {event[:300]}")
 
         for step, generations in trace["generations"].items():
+            # A step that asks again, such as a repair, has a list
             for generation in generations if isinstance(generations, list) else [generations]:
                 model_use.add(question, step, generation, has_adapter=step in adapters)
     return model_use
@@ -141,6 +147,7 @@ def _unlearned_replies(model_use: _ModelUse, adapters: Mapping[str, str]) -> lis
     """A fault for each adapter whose texts do not show the reply that it learnt."""
     faults: list[str] = []
     for step, texts in model_use.adapter_texts.items():
+        # The beginning is enough: processors round differently, and later tokens may change
         beginning = reply_of(adapters[step])[:8]
         if not any(text.startswith(beginning) for text in texts):
             faults.append(f"{step}: no effect of {adapters[step]}: {texts[0][:60]!r}")
@@ -226,8 +233,10 @@ def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Ma
         "--quiet",
         *options,
     ]
+
     process = run_python(folder, environment, *command)
     if process.returncode != 0:
         output = process.stderr or process.stdout
+        # The end of a traceback names the error
         tail = "\n".join(output.strip().splitlines()[-12:])
         raise UserError(f"{preset} {' '.join(options)} ended with exit code {process.returncode}:\n{tail}")

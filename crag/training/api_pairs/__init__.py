@@ -187,7 +187,7 @@ def company_names(folder: Path) -> CompanyNames:
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
-            # Not strict: quoting in the published list is not perfect
+            # Not strict: a published list may have rows with surplus cells or open quotes
             listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
             rows = [row.cells for row in listings]
         # The first listing of a name counts, so it is written last.

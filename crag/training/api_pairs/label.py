@@ -209,7 +209,7 @@ def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[W
 def _is_complete(result: ProgramResult) -> bool:
     """Whether every statement has all of its values."""
     for statement in result.results:
-        # `partial`: the graph stopped in the middle of a list
+        # `partial`: some records of the graph were unreadable
         if statement.status is not Status.OK or statement.partial:
             return False
     return bool(result.results)

@@ -78,7 +78,6 @@ def unweighed(question: AskedQuestion) -> AskedQuestion:
 
 def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     """Measure what the probabilities are worth, JSON-ready. They should be out of fold."""
-
     # Both rules on the same questions, so that the difference is paired
     calibrated = rewards(questions)
     always_answer = rewards(map(unweighed, questions))
@@ -117,7 +116,6 @@ def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
 
     Resamples whole groups: the same question in several runs counts as one observation.
     """
-
     # Numbers of groups from 0, as bincount needs
     _, group_numbers = np.unique(np.asarray(groups), return_inverse=True)
     sums = np.bincount(group_numbers, weights=values)
@@ -299,7 +297,6 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
 
 def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
     """The features that are not constant, by name: a value per row, NaN where it is missing."""
-
     # Different kinds of answers have different features
     names: set[str] = set()
     for row in rows:

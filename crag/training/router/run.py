@@ -125,7 +125,6 @@ def train(
 
 def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer | None) -> OutOfFold:
     """Folds are stratified by the field with the most classes, and do not divide groups."""
-
     # Only one field can be stratified; the rarest classes need it most
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     # -1: in no fold yet

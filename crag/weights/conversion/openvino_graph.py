@@ -120,7 +120,6 @@ class _GraphBuilder:
 
     def _rotary_embedding(self) -> tuple[ov.Node, ov.Node]:
         """Cosine and sine of the rotary embedding (Su et al. 2021), each (rows x 1 x new tokens x head size)."""
-
         # transformers 5 nests `rope_theta` in a table, earlier versions keep it at the top
         rope = self._config.get("rope_parameters") or self._config
         exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
