@@ -25,10 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     second = SavedRun.read(options.second)
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
 
+    # After the comparison, which finds out which fields have slices
     for field in options.by or ():
         if field not in comparison.slices:
             fields = ", ".join(single_value_fields(list(first.records.values())))
             raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {fields}")
+
+    # Before anything is printed: a path that cannot be written is reported first
     for path in (options.out, options.html):
         if path is not None:
             check_target(path)
@@ -116,6 +119,7 @@ def _coverage(comparison: Comparison) -> Iterator[str]:
             f"{only_first} are only in A, {only_second} only in B."
         )
 
+    # Unscored: without a gold answer
     unscored = comparison.common - comparison.scored
     if unscored:
         yield f"{unscored} of them are unscored in A or B and are left out of the differences."
@@ -130,6 +134,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     for name, difference in comparison.differences.items():
         yield _line(name, difference, comparison.scored)
 
+    # With a dozen slices one small p-value is to be expected
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():

@@ -83,7 +83,7 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
-    # Only a warning: the agent must also work while a graph is down
+    # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
 

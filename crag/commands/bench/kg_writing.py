@@ -103,6 +103,7 @@ def _judge(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argpar
     tasks: list[Row] = []
     for row, calls in zip(rows, written, strict=True):
         lines = render(calls.program or Program())  # an unreadable output runs nothing
+        # Run in the domain that the writer chose, even if it is the wrong one
         tasks.append(row | {"domain": str(calls.domain), "calls": [lines]})
 
     with graph_server(options.data, options.kg_url) as address:

@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         data = {"pairs": options.pairs}
         examples = _writer_examples(read_pairs(options.pairs, options.split), settings)
 
+    # Rows of a file often stand by domain or source; a fixed seed keeps the output reproducible
     random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
     write_rows(options.out, (example.to_row() for example in examples))
 
@@ -93,6 +94,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _writer_examples(pairs: Sequence[Pair], settings: Settings) -> list[TrainingExample]:
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    # A fixed list needs no search for similar examples
     needs_encoder = writer.selection == "similar" and writer.examples
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and needs_encoder else None
     if dense is not None:
