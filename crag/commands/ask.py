@@ -200,7 +200,13 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
         return address.result()
 
 
-def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace, *, several: bool) -> None:
+def _answer(
+    asker: Asker,
+    questions: Sequence[AskedQuestion],
+    options: argparse.Namespace,
+    *,
+    several: bool,
+) -> None:
     """Ask the questions and print each answer as soon as it is there."""
     # Questions of one time are asked together: the agent answers in batches.
     for time, group in groupby(questions, key=lambda question: options.time or question.time):

@@ -83,7 +83,11 @@ def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+def parser_of(
+    command: str,
+    description: str | None,
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
     return argparse.ArgumentParser(
         command,

@@ -51,8 +51,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "A difference is B minus A.",
         "Exit code: 0 done; 2 the runs cannot be compared.",
     )
-    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
-    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
+    parser.add_argument(
+        "first",
+        metavar="RUN_A",
+        type=Path,
+        help="the folder of a run",
+    )
+    parser.add_argument(
+        "second",
+        metavar="RUN_B",
+        type=Path,
+        help="the folder of another run",
+    )
     parser.add_argument(
         "--by",
         metavar="FIELD",
@@ -65,7 +75,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="a page with both runs side by side and the traces of the questions that flipped",
     )
-    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
+    parser.add_argument(
+        "--out",
+        metavar="FILE.json",
+        type=Path,
+        help="everything as JSON",
+    )
     return parser.parse_args(arguments)
 
 

@@ -105,11 +105,20 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     return _warn_of_lost_submission(results)
 
 
-def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+def _results(
+    options: argparse.Namespace,
+    output: Path,
+    origin: Mapping[str, Any],
+) -> dict[str, Any]:
     judge = judge_from(options)
     signature = _signature(options, judge)
     worker = _worker(options)
-    store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
+    store = RunStore(
+        output,
+        signature,
+        resume=options.resume,
+        overwrite=options.overwrite,
+    )
 
     if not options.quiet:
         is_default = options.agent == DEFAULT_AGENT
@@ -293,7 +302,12 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_DATASET,
         help="questions: .jsonl, .csv, .tsv, also as .bz2, or the first part of a split file (default: %(default)s)",
     )
-    group.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
+    group.add_argument(
+        "--limit",
+        metavar="N",
+        type=whole(1),
+        help="only the first N questions",
+    )
     add_split_argument(group, Split.ANY)
     group.add_argument(
         "--agent",

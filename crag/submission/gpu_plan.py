@@ -111,7 +111,14 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
         if not is_in_share:
             agent_cards.add(part.card)
     for card in sorted(agent_cards):
-        gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
+        gpu_plan.parts.append(
+            Part(
+                card,
+                "agent",
+                "the agent's process (assumed)",
+                CONTEXT_GIB,
+            )
+        )
 
     for card in sorted({part.card for part in gpu_plan.parts}):
         _check_card(gpu_plan, card)
@@ -141,7 +148,15 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     cards = engine.tensor_parallel_size
     share = engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    gpu_plan.parts += [Part(card, "language_model", title, share) for card in range(cards)]
+    gpu_plan.parts += [
+        Part(
+            card,
+            "language_model",
+            title,
+            share,
+        )
+        for card in range(cards)
+    ]
 
     shape = gpu_plan.shape(engine.model)
     if shape is None:
@@ -170,7 +185,12 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
         gpu_plan.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
 
-def _add_transformers(gpu_plan: GpuPlan, engine: TransformersEngine, *, context_tokens: int) -> None:
+def _add_transformers(
+    gpu_plan: GpuPlan,
+    engine: TransformersEngine,
+    *,
+    context_tokens: int,
+) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
     shape = gpu_plan.shape(engine.model)
     if shape is None:
@@ -215,8 +235,18 @@ def _add_encoder(gpu_plan: GpuPlan, key: str, encoder: EncoderSettings) -> None:
     attention = texts * shape.heads * tokens**2 * value_bytes / GIB
     activations = _activations(shape, texts * tokens, value_bytes) + attention
     gpu_plan.parts += [
-        Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value_bytes) / GIB),
-        Part(card, key, f"activations of {texts} texts of {tokens} tokens", activations),
+        Part(
+            card,
+            key,
+            f"{encoder.model}: weights",
+            shape.weight_bytes(value_bytes) / GIB,
+        ),
+        Part(
+            card,
+            key,
+            f"activations of {texts} texts of {tokens} tokens",
+            activations,
+        ),
     ]
 
 
@@ -375,7 +405,16 @@ def time_rows(
             continue
         writer = build_writer(settings, gpu_plan, generations.tokens / generations.prompts)
         read_tokens = (generations.unshared if caches_prefixes else generations.tokens) * scale
-        rows.append(_generation_row(step, generations, writer, read_tokens, scale, peak))
+        rows.append(
+            _generation_row(
+                step,
+                generations,
+                writer,
+                read_tokens,
+                scale,
+                peak,
+            )
+        )
 
     if graph and settings.knowledge_graph:
         rows.append(("the graph's server (assumed)", GRAPH_SECONDS))

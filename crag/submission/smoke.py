@@ -68,7 +68,14 @@ class _ModelUse:
     """Step with a stand-in of an adapter -> the texts that it wrote in time."""
     faults: list[str] = field(default_factory=list)
 
-    def add(self, question: str, step: str, generation: Mapping[str, Any], *, has_adapter: bool) -> None:
+    def add(
+        self,
+        question: str,
+        step: str,
+        generation: Mapping[str, Any],
+        *,
+        has_adapter: bool,
+    ) -> None:
         """Count one text, or note why there is none."""
         finish_reason = generation["finish_reason"]
         self.texts_by_step[step] += 1
@@ -82,7 +89,13 @@ class _ModelUse:
             self.adapter_texts[step].append(generation["text"].strip())
 
 
-def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = False) -> tuple[str, list[str]]:
+def examine(
+    output: Path,
+    settings: Settings,
+    *,
+    graph: bool,
+    stand_ins: bool = False,
+) -> tuple[str, list[str]]:
     """Examine a run in the folder `output`, with a knowledge graph or without; return a summary and the faults.
 
     The agent turns faults into abstentions, so that answers alone do not show them. A stand-in of an adapter must begin
@@ -117,7 +130,12 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
     return summary, list(dict.fromkeys(faults))
 
 
-def _unused_adapters(adapters: Mapping[str, str], steps: Collection[str], *, graph: bool) -> Iterator[str]:
+def _unused_adapters(
+    adapters: Mapping[str, str],
+    steps: Collection[str],
+    *,
+    graph: bool,
+) -> Iterator[str]:
     """A fault for each adapter whose step did not occur; without a graph only the step of the answer can."""
     for step, adapter in adapters.items():
         is_possible = graph or step == "answer"
@@ -139,7 +157,12 @@ def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, 
         for step, generations in trace["generations"].items():
             # A step that asks again, such as a repair, has a list
             for generation in generations if isinstance(generations, list) else [generations]:
-                model_use.add(question, step, generation, has_adapter=step in adapters)
+                model_use.add(
+                    question,
+                    step,
+                    generation,
+                    has_adapter=step in adapters,
+                )
     return model_use
 
 
@@ -189,7 +212,12 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         _evaluate(staged, preset, [*graph_options, *change_options], environment)
 
         form = f"{preset} with the shipped graph" if asks_graph else f"{preset} without a graph"
-        summary, faults = examine(staged / "results", settings, graph=asks_graph, stand_ins=stand_ins)
+        summary, faults = examine(
+            staged / "results",
+            settings,
+            graph=asks_graph,
+            stand_ins=stand_ins,
+        )
         if faults:
             raise UserError(f"{form}: " + "; ".join(faults))
         print(f"{form}: {summary}", flush=True)
@@ -212,7 +240,12 @@ def _print_uncommitted(subject: Subject) -> None:
         print(f"note: not in git, left out: {first_few(untracked)}", flush=True)
 
 
-def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: Path) -> None:
+def _add_stand_ins(
+    settings: Settings,
+    repository: Path,
+    weights: Path,
+    staged: Path,
+) -> None:
     """Make stand-ins in the folder `weights`, and copy those of adapters and classifiers into the staged copy."""
     made = make_stand_ins(settings.model_dump(), weights, repository=repository)
     for folder, is_stand_in in made.items():
@@ -221,7 +254,12 @@ def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: 
         copytree(weights / "models", staged / "models", dirs_exist_ok=True)
 
 
-def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
+def _evaluate(
+    folder: Path,
+    preset: str,
+    options: Sequence[str],
+    environment: Mapping[str, str],
+) -> None:
     """Answer a few questions in the copy. Raises UserError, with the end of its output."""
     command = [
         "local_evaluation.py",

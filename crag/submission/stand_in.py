@@ -77,7 +77,12 @@ _TUNED_MATRICES = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_p
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
 
-def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> dict[str, bool]:
+def make_stand_ins(
+    preset: Mapping[str, Any],
+    to: Path,
+    *,
+    repository: Path = REPOSITORY,
+) -> dict[str, bool]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
@@ -144,7 +149,12 @@ class _Maker:
                 rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
                 write_adapter(self.to / base, base, rank, folder)
             else:
-                write_classifier(self.to / base, base, self._labels(needed.name), folder)
+                write_classifier(
+                    self.to / base,
+                    base,
+                    self._labels(needed.name),
+                    folder,
+                )
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
@@ -286,7 +296,12 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
         groups = inputs // group
         packed_outputs = outputs // _VALUES_PER_INT32
         # Eight random 4-bit values are one random 32-bit integer
-        packed = torch.randint(-(2**31), 2**31, (inputs, packed_outputs), dtype=torch.int64)
+        packed = torch.randint(
+            -(2**31),
+            2**31,
+            (inputs, packed_outputs),
+            dtype=torch.int64,
+        )
         zero_points = torch.full((groups, packed_outputs), packed_zero_points, dtype=torch.int32)
         scales = torch.full((groups, outputs), scale, dtype=torch.float16)
 
@@ -301,7 +316,12 @@ def reply_of(adapter: str) -> str:
     return _REPLIES.get(adapter, f"a reply of {adapter}")
 
 
-def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
+def write_adapter(
+    base_folder: Path,
+    base_name: str,
+    rank: int,
+    folder: Path,
+) -> None:
     """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after any chat."""
     import torch
     from peft import LoraConfig, get_peft_model
@@ -403,7 +423,12 @@ def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
     save_file(weights, str(folder / "adapter_model.safetensors"))
 
 
-def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path) -> None:
+def write_classifier(
+    base_folder: Path,
+    base_name: str,
+    labels: Mapping[str, Sequence[str]],
+    folder: Path,
+) -> None:
     """Write a random classifier in the form of `crag.training.router`, which predicts the first of each field's
     `labels`.
     """

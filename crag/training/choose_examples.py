@@ -97,7 +97,13 @@ class ExampleTrial:
     executor: Executor
     batch: int
 
-    def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
+    def right(
+        self,
+        domain: Domain,
+        number: int,
+        pairs: Sequence[Pair],
+        examples: Sequence[Example],
+    ) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
         round_fields = {"domain": str(domain), "round": number}
         verdicts: dict[str, bool] = {}
@@ -252,7 +258,12 @@ def covering(pool: Sequence[Example], count: int) -> list[Example]:
     return selected
 
 
-def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, limit: int) -> list[Example]:
+def lessons(
+    wrong: Sequence[Pair],
+    free: Sequence[Example],
+    index: ExampleIndex,
+    limit: int,
+) -> list[Example]:
     """At most `limit` of the free examples, of the kinds of calls that failed.
 
     The kinds take turns, the most frequent kind first.

@@ -142,7 +142,13 @@ class Configuration(StrictModel):
             required=True,
             help=f"{', '.join(cls.names())}, or a TOML file",
         )
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help=change,
+        )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 

@@ -98,7 +98,11 @@ def _request(row: Row, *, use_domain: bool) -> CallRequest:
     return CallRequest(row["query"], row["query_time"], domain)
 
 
-def _judge(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
+def _judge(
+    rows: Sequence[Row],
+    written: Sequence[WrittenCalls],
+    options: argparse.Namespace,
+) -> list[Judged]:
     """Run what was written and compare it with the labels."""
     tasks: list[Row] = []
     for row, calls in zip(rows, written, strict=True):

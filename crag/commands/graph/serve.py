@@ -22,7 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
     )
-    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
+    parser.add_argument(
+        "--port",
+        type=int,
+        required=True,
+        help="0 takes a free port and prints it",
+    )
     parser.add_argument(
         "--host",
         default=LOOPBACK,

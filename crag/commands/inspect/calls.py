@@ -71,7 +71,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2",
     )
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="at most N questions",
+    )
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument(
         "--resume",

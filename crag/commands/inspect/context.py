@@ -66,7 +66,12 @@ def load_web_path(settings: Settings) -> WebPath:
     for encoder in (dense, cross):
         if encoder is not None:
             encoder.check_weights()
-    return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
+    return WebPath(
+        settings.web,
+        dense,
+        cross,
+        load_language_model(settings.language_model),
+    )
 
 
 def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:

@@ -66,7 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Untuned: a writer that was trained on the questions makes too few errors to learn from
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Growth(writer.examples, options.start, options.added, options.asked, options.rounds)
+    plan = Growth(
+        writer.examples,
+        options.start,
+        options.added,
+        options.asked,
+        options.rounds,
+    )
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
 
@@ -160,7 +166,12 @@ def _check_work_folder(options: argparse.Namespace, run_settings: Mapping[str, A
         raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
 
 
-def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, plan: Growth) -> Grown:
+def _grow(
+    options: argparse.Namespace,
+    settings: Settings,
+    writer: KgWriterSettings,
+    plan: Growth,
+) -> Grown:
     """Choose the examples of every domain."""
     grown = {}
     with ExitStack() as stack:
@@ -173,7 +184,13 @@ def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSetti
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
-        trial = ExampleTrial(options.work, writer, model, executor, settings.batch_size)
+        trial = ExampleTrial(
+            options.work,
+            writer,
+            model,
+            executor,
+            settings.batch_size,
+        )
 
         for domain in Domain:
             domain_pairs = [pair for pair in pairs if pair.domain is domain]

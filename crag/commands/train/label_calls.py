@@ -120,9 +120,20 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="questions with right answers",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the file to write",
+    )
     add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="label at most N questions",
+    )
     add_preset_arguments(parser, "cpu")
     parser.add_argument(
         "--url",
@@ -285,7 +296,14 @@ def _label(
         attempts = list(_attempts(options, settings, stack)) if missing else []
         labeller = Labeller(attempts, executor, judge)
 
-        bar = stack.enter_context(tqdm(total=len(rows), initial=len(entries), unit="question", disable=None))
+        bar = stack.enter_context(
+            tqdm(
+                total=len(rows),
+                initial=len(entries),
+                unit="question",
+                disable=None,
+            )
+        )
         for start in range(0, len(missing), settings.batch_size):
             batch = missing[start : start + settings.batch_size]
             labelled = _label_batch(labeller, batch, identity)
@@ -316,7 +334,11 @@ def _label_batch(labeller: Labeller, rows: Sequence[Row], identity: Row) -> list
     return [{"key": _label_key(question.row, identity), **question.to_entry()} for question in questions]
 
 
-def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack) -> Iterator[tuple[CallWriter, float]]:
+def _attempts(
+    options: argparse.Namespace,
+    settings: Settings,
+    stack: ExitStack,
+) -> Iterator[tuple[CallWriter, float]]:
     """Writers in the order of asking, with the temperature: the stronger model once, in a chat, then the preset's."""
     assert settings.knowledge_graph is not None  # noqa: S101 - `_checked_settings`
     writer = settings.knowledge_graph.writer

@@ -97,8 +97,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="hold out the examples that this fold tests, such as 1/2",
     )
     add_split_argument(parser)
-    parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    parser.add_argument(
+        "--max-steps",
+        type=whole(1),
+        metavar="N",
+        help="stop after N steps",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda"),
+        default="cpu",
+        help="default: cpu",
+    )
     parser.add_argument(
         "--resume",
         action="store_true",

@@ -41,7 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.labels:
         card_settings["abstaining"] = options.abstaining
         data = {"labels": options.labels}
-        examples = label_examples(options.labels, settings, options.task, options.abstaining, options.split)
+        examples = label_examples(
+            options.labels,
+            settings,
+            options.task,
+            options.abstaining,
+            options.split,
+        )
     else:
         card_settings["bank"] = bank_version()
         data = {"pairs": options.pairs}
@@ -75,7 +81,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="rows of crag train api-pairs, for the call writer",
     )
     source.add_argument("--labels", type=Path, help="rows of crag train labels, for the answerers")
-    parser.add_argument("--out", type=Path, required=True, help="examples for crag train lora")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="examples for crag train lora",
+    )
     add_preset_arguments(parser)
     add_split_argument(parser)
     parser.add_argument(

@@ -41,14 +41,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     examples = read_labelled_questions(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
     card = RunCard(options.out)
-    reports = train(settings, examples, options.out, base, device, show=not options.quiet)
+    reports = train(
+        settings,
+        examples,
+        options.out,
+        base,
+        device,
+        show=not options.quiet,
+    )
 
     metrics = {
         "questions": len(examples.texts),
         "cross_validated": reports,
         **options.split.to_card(),
     }
-    card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
+    card.write(
+        {"train": options.data},
+        settings.model_dump(mode="json"),
+        metrics,
+        PACKAGES,
+    )
 
     _print_reports(reports)
     options.split.report()

@@ -54,7 +54,12 @@ def agent(subject: Subject) -> Findings:
 
     python = str(subject.root / SERVING) if can_run and needs_gpu else sys.executable
     if not Path(python).is_file():
-        yield Finding(Level.ERROR, SERVING, "is missing: the evaluator's environment, with vLLM", "make serving")
+        yield Finding(
+            Level.ERROR,
+            SERVING,
+            "is missing: the evaluator's environment, with vLLM",
+            "make serving",
+        )
         return
 
     with ExitStack() as stack:
@@ -71,7 +76,12 @@ def agent(subject: Subject) -> Findings:
         # An evaluator may read its own messages from standard output
         if process.stdout:
             problem = f"prints to standard output, which evaluators use: {one_line(process.stdout, 80)!r}"
-            yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
+            yield Finding(
+                Level.ERROR,
+                AGENT_FILE,
+                problem,
+                "write to standard error, or use logging",
+            )
 
         # Without a card only the import can be rehearsed
         if can_run and process.returncode == 0:
@@ -91,7 +101,13 @@ def agent(subject: Subject) -> Findings:
 class _Rehearsal:
     """The submission in an empty world, asked by an interpreter, with the URL of a knowledge graph or without."""
 
-    def __init__(self, subject: Subject, folder: Path, python: str, graph: str | None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        folder: Path,
+        python: str,
+        graph: str | None,
+    ) -> None:
         self._subject = subject
         self._tree = subject.pushed
         self._folder = folder
@@ -120,7 +136,13 @@ class _Rehearsal:
         return self._folder / "out" / PREDICTIONS
 
     def import_agent(self) -> "subprocess.CompletedProcess[str]":
-        return run_python(self._tree, self._environment, "-c", IMPORT, python=self._python)
+        return run_python(
+            self._tree,
+            self._environment,
+            "-c",
+            IMPORT,
+            python=self._python,
+        )
 
     def evaluate(self) -> "subprocess.CompletedProcess[str]":
         """Ask the questions of `rehearsal_rows` with local_evaluation.py."""
@@ -136,14 +158,24 @@ class _Rehearsal:
         ]
         if self._graph:
             command.append(f"--kg-url={self._graph}")
-        return run_python(self._tree, self._environment, *command, python=self._python)
+        return run_python(
+            self._tree,
+            self._environment,
+            *command,
+            python=self._python,
+        )
 
 
 def _network_findings(hosts: list[str] | None) -> Findings:
     """Problems with the network: `hosts` were refused (None: the network was not watched)."""
     if hosts is None:
         remedy = "its interpreter has another sitecustomize: use another environment"
-        yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
+        yield Finding(
+            Level.ERROR,
+            AGENT_FILE,
+            "its network could not be blocked",
+            remedy,
+        )
     elif hosts:
         problem = f"uses the network, which the evaluator lacks: {first_few(hosts)}"
         remedy = "ship the file with the submission, and load it from its folder"
@@ -192,7 +224,12 @@ def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
     for row in batch:
         if not row["error"]:
             for problem, remedy in _answer_faults(row["prediction"]):
-                yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
+                yield Finding(
+                    Level.ERROR,
+                    f"{AGENT_FILE}, batch_generate_answer",
+                    problem,
+                    remedy,
+                )
 
 
 def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:

@@ -62,5 +62,12 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
         report.skipped = str(reason)
     except UNFORESEEN as error:
         problem = f"the check failed to run: {type(error).__name__}: {one_line(error)}"
-        report.findings.append(Finding(Level.ERROR, ".", problem, f"investigate it, or skip it with --skip {name}"))
+        report.findings.append(
+            Finding(
+                Level.ERROR,
+                ".",
+                problem,
+                f"investigate it, or skip it with --skip {name}",
+            )
+        )
     return report

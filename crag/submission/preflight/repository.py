@@ -55,7 +55,12 @@ def clean_tree(subject: Subject) -> Findings:
     changed, untracked = subject.uncommitted
     if changed:
         problem = f"{len(changed)} changed file(s) are not committed: {first_few(changed)}"
-        yield Finding(Level.ERROR, changed[0], problem, "git commit them, or undo the changes")
+        yield Finding(
+            Level.ERROR,
+            changed[0],
+            problem,
+            "git commit them, or undo the changes",
+        )
     if untracked:
         problem = f"{len(untracked)} file(s) are not known to git: {first_few(untracked)}"
         remedy = "git add and commit what the submission needs, put the rest into .gitignore"
@@ -72,7 +77,12 @@ def lfs(subject: Subject) -> Findings:
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
         problem = "does not send weights to Git LFS"
-        yield Finding(Level.ERROR, ".gitattributes", problem, f"add the line: {rule}")
+        yield Finding(
+            Level.ERROR,
+            ".gitattributes",
+            problem,
+            f"add the line: {rule}",
+        )
 
     for path in tracked:
         size = committed.get(path, 0)
@@ -82,17 +92,32 @@ def lfs(subject: Subject) -> Findings:
 
         # At most one finding a file, the most serious first
         if not is_in_lfs and size > LARGE:
-            yield Finding(Level.ERROR, path, f"has {size:,} bytes and is not in Git LFS", migrate)
+            yield Finding(
+                Level.ERROR,
+                path,
+                f"has {size:,} bytes and is not in Git LFS",
+                migrate,
+            )
         elif is_in_lfs and size > POINTER_SIZE:
             problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
             yield Finding(Level.ERROR, path, problem, migrate)
         elif may_be_pointer and is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
-            yield Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
+            yield Finding(
+                Level.ERROR,
+                path,
+                problem,
+                "git lfs install && git lfs pull",
+            )
 
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
-        yield Finding(Level.ERROR, ".gitattributes", problem, "apt install git-lfs, then git lfs install")
+        yield Finding(
+            Level.ERROR,
+            ".gitattributes",
+            problem,
+            "apt install git-lfs, then git lfs install",
+        )
     yield note(f"{len(by_rule)} file(s) in Git LFS")
 
 
@@ -175,7 +200,12 @@ def imports_named(subject: Subject) -> Findings:
     for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", requirements):
         locked_form = pin.lower().replace("_", "-")
         if f"\n{locked_form} " not in locked:
-            yield Finding(Level.ERROR, LOCK, f"has no {pin}, so the image has none", "make locks")
+            yield Finding(
+                Level.ERROR,
+                LOCK,
+                f"has no {pin}, so the image has none",
+                "make locks",
+            )
 
     for fault in _run_deptry(subject):
         module = fault["module"]
@@ -232,7 +262,15 @@ def weights(subject: Subject) -> Findings:
         problem = verification_problem(subject.manifest.models[name], root / path)
         if problem:
             is_optional = name in needed.optional
-            yield _missing_weights(subject, key, path, name, problem, fetch, optional=is_optional)
+            yield _missing_weights(
+                subject,
+                key,
+                path,
+                name,
+                problem,
+                fetch,
+                optional=is_optional,
+            )
 
     for folder in needed.folders:
         yield from _folder_findings(subject, folder)
@@ -255,7 +293,14 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     if problem:
         without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
         remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
-        yield _missing_weights(subject, folder.key, path, folder.name, problem, remedy)
+        yield _missing_weights(
+            subject,
+            folder.key,
+            path,
+            folder.name,
+            problem,
+            remedy,
+        )
 
 
 def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:

@@ -88,7 +88,12 @@ def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
     return [pair_of(record) for record in read_records(path, split=split)]
 
 
-def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limit: int | None = None) -> list[Pair]:
+def real_pairs(
+    path: Path,
+    names: CompanyNames,
+    split: Split | None = None,
+    limit: int | None = None,
+) -> list[Pair]:
     """The labelled real questions, each once, with their entities.
 
     Rows have query, query_time, domain and calls; optional: frame, answer and alt_ans. Raises DatasetError.
@@ -99,7 +104,15 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
         pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
 
         # From the calls, else from the label, else the question stands for itself
-        groups = groups_of(pair.domain, pair.program, names) or _labelled_entities(record) or (pair.query,)
+        groups = (
+            groups_of(
+                pair.domain,
+                pair.program,
+                names,
+            )
+            or _labelled_entities(record)
+            or (pair.query,)
+        )
         # The first row of a question counts
         pairs.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(pairs.values())
@@ -188,7 +201,13 @@ def company_names(folder: Path) -> CompanyNames:
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
             # Not strict: a published list may have rows with surplus cells or open quotes
-            listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
+            listings = CsvReader(
+                lines,
+                str(path),
+                _LISTING_COLUMNS,
+                _LISTING_COLUMNS,
+                strict=False,
+            )
             rows = [row.cells for row in listings]
         # The first listing of a name counts, so it is written last.
         for row in reversed(rows):
@@ -258,7 +277,12 @@ def _entities(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[s
                 yield _spelling(name, call.table, parameter.kind, companies)
 
 
-def _spelling(name: str, table: str, kind: ParameterKind, companies: CompanyNames) -> str:
+def _spelling(
+    name: str,
+    table: str,
+    kind: ParameterKind,
+    companies: CompanyNames,
+) -> str:
     if kind is ParameterKind.TEAM:
         # "lakers" and "los angeles lakers" must fall into one fold
         team, *_ = team_spelling(name, "nba" if "nba" in table else "soccer")

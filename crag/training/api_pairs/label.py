@@ -145,7 +145,12 @@ class Labeller:
                 "label": {"attempt": "by hand"},
             }
 
-    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> None:
+    def _check(
+        self,
+        attempt: int,
+        pending: Sequence[LabelledQuestion],
+        written: Sequence[WrittenCalls],
+    ) -> None:
         """Keep the calls whose values give the right answer."""
         executed = self._execute(_readable_proposals(pending, written))
         claims: list[Claim] = []

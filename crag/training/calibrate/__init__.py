@@ -134,7 +134,11 @@ def asked_questions(
     ]
 
 
-def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without: Set[str]) -> AskedQuestion:
+def _build_question(
+    question: FinishedQuestion,
+    verdicts: Mapping[str, Verdict],
+    without: Set[str],
+) -> AskedQuestion:
     """A question with its judged candidates; `verdicts` are by the text of the answer."""
     trace = question.trace
     identifier = question.record["interaction_id"]

@@ -144,7 +144,12 @@ def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
 def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
     """Expected calibration error: |mean probability - share of right answers| of bins of equal width, by their size."""
     # Weighted by p - y: a bin's sum is its size times the gap, so no division by the size is needed
-    gaps, _ = np.histogram(probabilities, RELIABILITY_BINS, (0, 1), weights=probabilities - right)
+    gaps, _ = np.histogram(
+        probabilities,
+        RELIABILITY_BINS,
+        (0, 1),
+        weights=probabilities - right,
+    )
     return float(abs(gaps).sum() / len(right))
 
 
@@ -194,7 +199,14 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     """Fit P(correct) to kinds of answers with enough examples."""
     rows: list[Item] = []
     for question in questions:
-        rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
+        rows += [
+            Item(
+                answer.features,
+                answer.right,
+                question.group,
+            )
+            for answer in question.candidates
+        ]
 
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
     kinds = [answer_kind(row.features) for row in rows]

@@ -135,7 +135,11 @@ class Branch(enum.StrEnum):
     """Step 3.2.1: it is wrong or missing, and the context does not have the right one."""
 
 
-def label_answers(basics: Sequence[BasicAnswer], judge: Judge, context_check: Judge) -> list[dict[str, Any]]:
+def label_answers(
+    basics: Sequence[BasicAnswer],
+    judge: Judge,
+    context_check: Judge,
+) -> list[dict[str, Any]]:
     """A row for each basic answer, in order: a training example, and what its label was derived from.
 
     `judge` decides whether the basic answer is right; `context_check`, where it is not, whether the context holds a

@@ -27,8 +27,22 @@ CONTEXT_RUBRIC = Rubric(
     field="accuracy",
     grade=bool,
     examples=(
-        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor, a play by Inês Valdoro."), True),
-        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor was first played in 1961."), False),
+        (
+            Claim(
+                "who wrote the glass harbor?",
+                ("ines valdoro",),
+                "The Glass Harbor, a play by Inês Valdoro.",
+            ),
+            True,
+        ),
+        (
+            Claim(
+                "who wrote the glass harbor?",
+                ("ines valdoro",),
+                "The Glass Harbor was first played in 1961.",
+            ),
+            False,
+        ),
     ),
 )
 """db3's p_context for a `LanguageModelJudge`: context, question, ground truth, and whether it is mentioned, in our own
@@ -147,7 +161,12 @@ def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
     return NEEDED_FOR_OPTION if is_option else NEEDED
 
 
-def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_option: bool) -> Iterator[str]:
+def _texts_with_answer(
+    claim: ReadClaim,
+    references: Sequence[Reference],
+    *,
+    is_option: bool,
+) -> Iterator[str]:
     """The texts that hold the answer by the judge's rules.
 
     For a number these are windows of sentences, in passages with the years of the question. An option of the question

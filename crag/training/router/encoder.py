@@ -53,7 +53,13 @@ class TunedEncoder:
     parameters or ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank).
     """
 
-    def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        settings: EncoderTraining,
+        fields: tuple[str, ...],
+        base: Path,
+        device: str = "cpu",
+    ) -> None:
         # Before the heads and updates get their random weights
         torch.manual_seed(settings.seed)
         encoder = load_encoder(base)

@@ -14,7 +14,13 @@ from crag.router.network import Pooling
 class QuestionNetwork:
     """An encoder and its heads: `heads` maps ``<field>.weight`` (classes, dimensions) and ``<field>.bias``."""
 
-    def __init__(self, encoder: Module, heads: Mapping[str, Tensor], fields: Sequence[str], pooling: Pooling) -> None:
+    def __init__(
+        self,
+        encoder: Module,
+        heads: Mapping[str, Tensor],
+        fields: Sequence[str],
+        pooling: Pooling,
+    ) -> None:
         self.encoder = encoder
         self.heads = heads
         self._fields = tuple(fields)

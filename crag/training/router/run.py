@@ -40,7 +40,12 @@ class OutOfFold:
     encoder: dict[str, LogProbabilities] = field(default_factory=dict)
     ngrams: dict[str, LogProbabilities] = field(default_factory=dict)
 
-    def put(self, number: int, encoder: Mapping[str, LogProbabilities], ngrams: Mapping[str, LogProbabilities]) -> None:
+    def put(
+        self,
+        number: int,
+        encoder: Mapping[str, LogProbabilities],
+        ngrams: Mapping[str, LogProbabilities],
+    ) -> None:
         """Store the predictions for the questions of a fold."""
         self._store(self.encoder, number, encoder)
         self._store(self.ngrams, number, ngrams)
@@ -104,7 +109,13 @@ def train(
         if settings.encoder and base:
             # One fit for each fold, and one for everything
             epochs.total = (settings.folds + 1) * settings.encoder.epochs
-            trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
+            trainer = EncoderTrainer(
+                settings.encoder,
+                examples,
+                base,
+                device,
+                epochs,
+            )
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
         encoder = trainer.fit(everything).tensors() if trainer else {}
     ngrams = fit_ngrams(settings.ngrams, examples, everything)
@@ -123,7 +134,11 @@ def train(
     return reports
 
 
-def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer | None) -> OutOfFold:
+def _cross_validate(
+    settings: RouterTraining,
+    examples: Examples,
+    trainer: EncoderTrainer | None,
+) -> OutOfFold:
     """Folds are stratified by the field with the most classes, and do not divide groups."""
     # Only one field can be stratified; the rarest classes need it most
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
@@ -180,7 +195,11 @@ def _write_config(to: Path, settings: RouterTraining, weights: Mapping[str, Mixi
     (to / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
-def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
+def report_field(
+    name: str,
+    probabilities: NDArray[np.float64],
+    classes: NDArray[np.int64],
+) -> dict[str, Any]:
     """Figures of a field, JSON-ready, rounded to four places.
 
     `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
@@ -190,7 +209,12 @@ def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray
     predicted = probabilities.argmax(axis=1)
     accuracy = accuracy_score(classes, predicted)
     # Over classes that occur: an absent class would count as 0
-    macro_f1 = f1_score(classes, predicted, labels=np.unique(classes), average="macro")
+    macro_f1 = f1_score(
+        classes,
+        predicted,
+        labels=np.unique(classes),
+        average="macro",
+    )
     calibration_error = expected_calibration_error(probabilities, classes)
     confusion = confusion_matrix(classes, predicted, labels=range(len(labels)))
 

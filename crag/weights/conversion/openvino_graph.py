@@ -73,7 +73,13 @@ class _GraphBuilder:
         # Logits only after the last tokens: the vocabulary's matrix is the largest.
         logits_to_keep = self._input("kept", [1], ov.Type.i64)
         start = op.negative(logits_to_keep)
-        newest = op.slice(states, start, _integers(_TO_THE_END), _integers(1), _integers(1))
+        newest = op.slice(
+            states,
+            start,
+            _integers(_TO_THE_END),
+            _integers(1),
+            _integers(1),
+        )
         normed = self._normalise(newest, "model.norm")
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
         logits = op.matmul(normed, self._matrix(head), False, True)
@@ -81,7 +87,12 @@ class _GraphBuilder:
         # The engine asks for the output by this name
         result = op.result(logits)
         result.output(0).set_names({"logits"})
-        return ov.Model([result], self._sinks, self._parameters, self._config["model_type"])
+        return ov.Model(
+            [result],
+            self._sinks,
+            self._parameters,
+            self._config["model_type"],
+        )
 
     # --- inputs and weights ------------------------------------------------------------------------------------------
 
@@ -122,7 +133,15 @@ class _GraphBuilder:
         """Cosine and sine of the rotary embedding (Su et al. 2021), each (rows x 1 x new tokens x head size)."""
         # transformers 5 nests `rope_theta` in a table, earlier versions keep it at the top
         rope = self._config.get("rope_parameters") or self._config
-        exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
+        exponents = (
+            np.arange(
+                0,
+                self._head_size,
+                2,
+                dtype=np.float32,
+            )
+            / self._head_size
+        )
         frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32)
 
         # Positions as a column, frequencies as a row: (rows x new tokens x half the head size).
@@ -173,7 +192,14 @@ class _GraphBuilder:
             return product
         return op.add(product, self._vector(f"{name}.bias"))
 
-    def _attention(self, states: ov.Node, layer: str, cosine: ov.Node, sine: ov.Node, mask: ov.Node) -> ov.Node:
+    def _attention(
+        self,
+        states: ov.Node,
+        layer: str,
+        cosine: ov.Node,
+        sine: ov.Node,
+        mask: ov.Node,
+    ) -> ov.Node:
         name = f"{layer}.self_attn"
         query = self._linear(states, f"{name}.q_proj")
         query = self._split_heads(query, self._heads)
@@ -223,7 +249,17 @@ class _GraphBuilder:
         state = util.Variable(variable)
 
         # The cache begins with no token: (rows x heads x 0 x head size).
-        empty_shape = op.concat([self._rows, _integers(self._key_value_heads, 0, self._head_size)], 0)
+        empty_shape = op.concat(
+            [
+                self._rows,
+                _integers(
+                    self._key_value_heads,
+                    0,
+                    self._head_size,
+                ),
+            ],
+            0,
+        )
         empty = op.broadcast(op.constant(np.float32(0)), empty_shape)
         past = op.read_value(empty, state)
         # Rows may be reordered, repeated or dropped from one call to the next
@@ -238,7 +274,16 @@ class _GraphBuilder:
         repetitions = self._heads // self._key_value_heads
         ones = op.constant(np.ones((1, 1, repetitions, 1, 1), np.float32))
         repeated = op.multiply(op.unsqueeze(past_and_new, _integer(2)), ones)
-        return op.reshape(repeated, _integers(0, self._heads, -1, self._head_size), True)
+        return op.reshape(
+            repeated,
+            _integers(
+                0,
+                self._heads,
+                -1,
+                self._head_size,
+            ),
+            True,
+        )
 
     def _feed_forward(self, states: ov.Node, layer: str) -> ov.Node:
         gate = op.swish(self._linear(states, f"{layer}.mlp.gate_proj"))
@@ -259,7 +304,13 @@ def _integer(value: int) -> ov.Node:
 
 def _slice_of_heads(states: ov.Node, start: int, stop: int) -> ov.Node:
     """A part of the last dimension of (rows x heads x new tokens x head size)."""
-    return op.slice(states, _integers(start), _integers(stop), _integers(1), _integers(3))
+    return op.slice(
+        states,
+        _integers(start),
+        _integers(stop),
+        _integers(1),
+        _integers(3),
+    )
 
 
 def _count_up_to(length: ov.Node) -> ov.Node:
