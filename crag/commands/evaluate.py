@@ -141,8 +141,8 @@ def _results(
             origin=origin,
             show_progress=not options.quiet,
         ).run()
-    # Nothing was answered, so an empty run must not block the same command
     except AgentStartError:
+        # Nothing was answered, so an empty run must not block the same command
         store.discard_if_new()
         raise
     finally:

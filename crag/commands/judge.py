@@ -192,6 +192,7 @@ def _moved(run: RejudgedRun) -> Iterator[str]:
     yield metrics_headline("before", compute_metrics(before_verdicts))
     yield metrics_headline("after", compute_metrics(after_verdicts))
 
+    # The number of changes may be large while the score stays: they cancel out
     yield f"{_count(len(run.changes), 'verdict')} of {len(run.rows)} changed{_kinds(run.changes)}"
     withheld = withheld_changes(run)
     if withheld:

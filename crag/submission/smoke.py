@@ -84,8 +84,8 @@ class _ModelUse:
         # A small random model may well run out of time on a CPU: that is no fault of the wiring
         if finish_reason not in {"stop", "length", "deadline"}:
             self.faults.append(f"{question}: {step}: {generation.get('error') or finish_reason}")
-        # A text that was cut off by the clock may not have reached the learnt reply
         elif has_adapter and finish_reason != "deadline":
+            # A text that was cut off by the clock may not have reached the learnt reply
             self.adapter_texts[step].append(generation["text"].strip())
 
 

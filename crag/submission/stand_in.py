@@ -441,9 +441,11 @@ def write_classifier(
 
     tensors: dict[str, torch.Tensor] = {}
     for name, value in encoder.named_parameters():
+        # "0." stands before the names of the only encoder, as training writes them
         tensors[f"0.encoder.{name}"] = value.detach().clone()
     for name, classes in labels.items():
         bias = torch.zeros(len(classes))
+        # With weights near 0 the bias alone decides: always the first class
         bias[0] = _CLASSIFIER_LEAD
         tensors[f"0.head.{name}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
         tensors[f"0.head.{name}.bias"] = bias

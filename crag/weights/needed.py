@@ -152,8 +152,8 @@ def _parts_with_weights(preset: Mapping[str, Any]) -> Iterator[_Part]:
         for adapter, location in (adapters or {}).items():
             yield _Part(f"language_model.adapters.{adapter}", "adapter", location)
 
-    # A model behind a server: only its tokenizer is needed here, to count tokens
     elif model.get("tokenizer"):
+        # A model behind a server: only its tokenizer is needed here, to count tokens
         yield _Part("language_model.tokenizer", "model", model["tokenizer"])
 
     for key in ("dense_encoder", "cross_encoder"):

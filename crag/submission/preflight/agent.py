@@ -295,10 +295,10 @@ def _answer_faults(answer: str) -> Iterator[tuple[str, str]]:
         yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
     elif "\n" in answer or "\r" in answer:
         yield f"gives several lines: {excerpt}", "join the lines with spaces"
-    # Trimming changes only what is too long
     elif trim_to_tokens(answer) != answer.strip():
+        # Trimming changes only what is too long
         yield f"gives more than 75 tokens: {excerpt}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
-    # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
     elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
+        # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
         problem = f"abstains as {excerpt}, which is judged as a wrong answer"
         yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"

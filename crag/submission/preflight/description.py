@@ -77,6 +77,7 @@ def aicrowd_json(subject: Subject) -> Findings:
                 remedy,
             )
 
+    # These need no valid fields: each looks only at what it can read
     yield from _challenge_findings(subject)
     yield from _gpu_findings(subject)
     yield note(Subject(subject.root).task or "")
@@ -265,6 +266,7 @@ def memory(subject: Subject) -> Findings:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
 
     count = subject.description.get("gpu_count")
+    # A wrong count is reported elsewhere; here the most cards are assumed
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     gpu_plan = plan_gpus(subject.settings, cards=cards, manifest=subject.manifest)
 
@@ -275,6 +277,8 @@ def memory(subject: Subject) -> Findings:
             problem,
             remedy,
         )
+
+    # A model that two keys name is unknown only once
     for name in dict.fromkeys(gpu_plan.unknown):
         remedy = "give its entry in crag/weights/manifest.toml a shape, the numbers of its config.json"
         yield Finding(

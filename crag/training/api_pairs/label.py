@@ -158,6 +158,7 @@ class Labeller:
             row = proposal.question.row
             claims.append(Claim(row["query"], gold_answers(row), _answer(proposal)))
 
+        # `str` keeps the answer whole: the limit of 75 tokens is for texts of the agent
         judgements = judge_claims(self.judge, claims, str)
         for proposal, claim, judgement in zip(executed, claims, judgements, strict=True):
             question = proposal.question
