@@ -46,7 +46,6 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
     user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more)
 
     def decorate(main: Callable[P, int | None]) -> Callable[P, int]:
-        # Keeps the docstring, which tests and the reference of commands read
         @wraps(main)
         def run(*args: P.args, **kwargs: P.kwargs) -> int:
             try:

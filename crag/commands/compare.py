@@ -134,7 +134,6 @@ def _coverage(comparison: Comparison) -> Iterator[str]:
             f"{only_first} are only in A, {only_second} only in B."
         )
 
-    # Unscored: without a gold answer
     unscored = comparison.common - comparison.scored
     if unscored:
         yield f"{unscored} of them are unscored in A or B and are left out of the differences."
@@ -149,7 +148,6 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     for name, difference in comparison.differences.items():
         yield _line(name, difference, comparison.scored)
 
-    # With a dozen slices one small p-value is to be expected
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():

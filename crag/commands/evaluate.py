@@ -218,7 +218,6 @@ def default_folder(options: argparse.Namespace) -> Path:
     # "questions.jsonl.bz2.part1" becomes "questions"
     parts = [re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)]
 
-    # The agent, unless it is the usual one
     if options.agent != DEFAULT_AGENT:
         source, _, class_name = options.agent.rpartition(":")
         module = Path(source).stem if source.endswith(".py") else source

@@ -120,7 +120,7 @@ def _references(references: Sequence[str], root: str) -> str:
     """What is named in each preset, then in each file; one line each. `root` leads to the repository."""
     names: dict[str, list[str]] = {}
 
-    # "crag/web/pages.py:PageReader" is a name in a file, "db3_task1:web.keep" a key of a preset
+    # "crag/evaluation/batches.py:SECONDS_PER_QUERY" is a name in a file; a preset is named without a path
     for reference in references:
         owner, _, name = reference.partition(":")
         names.setdefault(owner, [])

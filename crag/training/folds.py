@@ -45,5 +45,5 @@ def is_tested(groups: Sequence[str], fold: Fold) -> bool:
 
 def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
     """Whether a row may be trained on if that fold is held out; None: nothing is held out."""
-    # All groups: a question about two films must not teach the one that is tested
+    # All groups: training on a question about two films would reveal the one that is tested
     return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)

@@ -102,7 +102,7 @@ def _limit_abstentions(examples: Sequence[TrainingExample], share: float) -> lis
     """All answers, and a sample of the abstentions that is at most this share of the result."""
     answers = [example for example in examples if example.completion != I_DONT_KNOW]
     abstentions = [example for example in examples if example.completion == I_DONT_KNOW]
-    # a abstentions beside n answers: a / (a + n) = share
+    # Solves a / (a + n) = share for a, the abstentions beside n answers
     limit = round(len(answers) * share / (1 - share))
     if limit < len(abstentions):
         abstentions = random.Random(0).sample(abstentions, limit)  # noqa: S311 - a sample, not a secret

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # One card: transformers would split each batch over all that it sees.
         first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
         os.environ["CUDA_VISIBLE_DEVICES"] = first_card
-    # torch reads the variable when it is imported
+    # Imported here: torch must not start CUDA before the variable is set
     from crag.training.lora.model import check_tunable
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 

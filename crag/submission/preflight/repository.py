@@ -174,7 +174,7 @@ def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
     _, untracked = subject.uncommitted
-    # Untracked files too: the next `git add` would take them
+    # Untracked files too: the next `git add` may take them
     for name in sorted({*subject.tracked, *untracked}):
         path = subject.root / name
         if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
@@ -218,7 +218,7 @@ def imports_named(subject: Subject) -> Findings:
 
 def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
     """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
-    # Modules of this tree are no packages that a requirement could name
+    # Modules of this tree need no requirement
     first_party: list[str] = []
     for path in subject.root.iterdir():
         if path.is_dir() or path.suffix == ".py":

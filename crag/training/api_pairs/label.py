@@ -188,8 +188,8 @@ class Labeller:
         results = execute(self.executor, tasks, attempts=1)
         executed: list[ExecutedProposal] = []
         for proposal, result in zip(proposals, results, strict=True):
+            # One missing value makes the whole program a bad label
             if _is_complete(result):
-                # One missing value makes the whole program a bad label
                 executed.append(ExecutedProposal(*proposal, result))
                 continue
             outcome = "no reply" if is_late(result) else "not found"
