@@ -57,8 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     questions = _questions(options)
 
     with ExitStack() as stack:
+        # An address of the command line wins over that of the environment
         graph = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
         needs_our_graph = not (options.pages or graph)
+        # Said only to a user who did not ask for it
         if needs_our_graph and options.mock_kg is None:
             say("no page and no graph is given: asking the small graph that is shipped")
 
@@ -74,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 changes=options.set,
             )
         )
+        # Before the models are loaded, so that a wrong path is reported at once
         asker.read(options.pages)
         say(f"loading the models of preset {asker.settings.name} ...")
         asker.warm_up()
@@ -169,8 +172,10 @@ def _read_records(path: Path) -> list[AskedQuestion]:
 def _read_lines(path: Path) -> list[AskedQuestion]:
     """The lines of a file that are not blank. Raises UserError: it cannot be read."""
     try:
+        # A byte order mark would become part of the first question
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
+        # A file that is not UTF-8 has no `strerror`
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"--file {path}: cannot be read: {reason}") from None
     return [AskedQuestion(line) for line in text.splitlines() if line.strip()]
@@ -178,6 +183,7 @@ def _read_lines(path: Path) -> list[AskedQuestion]:
 
 def _typed_questions() -> Iterator[str]:
     """The lines of standard input that are not blank, until it ends."""
+    # On standard error, since standard output holds the answers alone
     prompt = "question> " if sys.stdin.isatty() else ""
     sys.stderr.write(prompt)
     for line in sys.stdin:
@@ -194,7 +200,13 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
         return address.result()
 
 
-def _answer(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace, *, several: bool) -> None:
+def _answer(
+    asker: Asker,
+    questions: Sequence[AskedQuestion],
+    options: argparse.Namespace,
+    *,
+    several: bool,
+) -> None:
     """Ask the questions and print each answer as soon as it is there."""
     # Questions of one time are asked together: the agent answers in batches.
     for time, group in groupby(questions, key=lambda question: options.time or question.time):
@@ -279,6 +291,7 @@ def _pages(trace: Trace) -> str | None:
 def _passage(passage: Passage) -> str:
     text = f"{_shorten(passage.page_name, 30)}: {_shorten(passage.text)}"
     logit = passage.scores.get("cross_encoder")
+    # No cross-encoder has scored it
     if logit is None:
         return text
     return f"{logistic(logit):.2f} {text}"
@@ -292,6 +305,7 @@ def _candidate(candidate: Candidate) -> str:
 
 
 def _gate(gate: GateFiring) -> str:
+    # Nothing was lost: there was no answer to withhold
     if gate.withheld in {None, I_DONT_KNOW}:
         return gate.reason
     return f"{_shorten(gate.withheld or '')!r}, {gate.reason}"

@@ -82,7 +82,11 @@ def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+def parser_of(
+    command: str,
+    description: str | None,
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
     return argparse.ArgumentParser(
         command,
@@ -118,6 +122,7 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
 def overrides_of(options: argparse.Namespace) -> list[str]:
     """Changes to the preset: from the environment, then from --set, which takes precedence."""
     lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+    # One change a line, as in a TOML file
     inherited = [line.strip() for line in lines if line.strip()]
     return [*inherited, *options.set]
 
@@ -173,6 +178,7 @@ def form(parse: Callable[[str], T], expected: str = "") -> Callable[[str], T]:
             return parse(text)
         except ValueError as error:
             message = f"must be {expected}, found {text!r}" if expected else str(error)
+            # argparse hides the text of a ValueError, but prints that of its own error
             raise argparse.ArgumentTypeError(message) from None
 
     return parse_argument
@@ -185,6 +191,7 @@ def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
         expected = f"a whole number, {minimum} to {maximum}"
 
     def parse(text: str) -> int:
+        # A ValueError of `int` and one of the bounds give the same message
         value = int(text)
         if value < minimum or (maximum is not None and value > maximum):
             raise ValueError(text)
@@ -210,12 +217,14 @@ def number(minimum: float, maximum: float = sys.float_info.max) -> Callable[[str
 
 def override(text: str) -> str:
     """``KEY=VALUE`` as a TOML line; a bare word needs no quotes."""
+    # Only the first "=" separates: a value such as "a=b" may have its own
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise ValueError(f"must be KEY=VALUE in one line, found {text!r}")
 
     line = f"{key}={value}"
     parse_override(line)  # raises ValueError: not TOML
+    # Quoted here, so that later readers need not know about bare words
     return quoted_override(line)
 
 
@@ -238,11 +247,13 @@ def server(text: str) -> str:
     """The address of an HTTP server."""
     try:
         parts = urlsplit(text)
+
         is_address = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
     except ValueError:  # of the port
         is_address = False
 
     if not is_address:
+        # An address may hold a password, and error messages end up in logs
         found = without_credentials(text)
         raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
     return text

@@ -25,10 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     second = SavedRun.read(options.second)
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
 
+    # After the comparison, which finds out which fields have slices
     for field in options.by or ():
         if field not in comparison.slices:
             fields = ", ".join(single_value_fields(list(first.records.values())))
             raise DatasetError(f"--by {field}: no common question has that field; fields with one value: {fields}")
+
+    # Before anything is printed: a path that cannot be written is reported first
     for path in (options.out, options.html):
         if path is not None:
             check_target(path)
@@ -48,8 +51,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "A difference is B minus A.",
         "Exit code: 0 done; 2 the runs cannot be compared.",
     )
-    parser.add_argument("first", metavar="RUN_A", type=Path, help="the folder of a run")
-    parser.add_argument("second", metavar="RUN_B", type=Path, help="the folder of another run")
+    parser.add_argument(
+        "first",
+        metavar="RUN_A",
+        type=Path,
+        help="the folder of a run",
+    )
+    parser.add_argument(
+        "second",
+        metavar="RUN_B",
+        type=Path,
+        help="the folder of another run",
+    )
     parser.add_argument(
         "--by",
         metavar="FIELD",
@@ -62,7 +75,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="a page with both runs side by side and the traces of the questions that flipped",
     )
-    parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
+    parser.add_argument(
+        "--out",
+        metavar="FILE.json",
+        type=Path,
+        help="everything as JSON",
+    )
     return parser.parse_args(arguments)
 
 

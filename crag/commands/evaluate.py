@@ -68,6 +68,7 @@ def main(
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
     could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
+    # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
     options = parsed(words, program, description)
     output = options.output or default_folder(options)
@@ -82,6 +83,7 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
 
@@ -103,11 +105,20 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     return _warn_of_lost_submission(results)
 
 
-def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+def _results(
+    options: argparse.Namespace,
+    output: Path,
+    origin: Mapping[str, Any],
+) -> dict[str, Any]:
     judge = judge_from(options)
     signature = _signature(options, judge)
     worker = _worker(options)
-    store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
+    store = RunStore(
+        output,
+        signature,
+        resume=options.resume,
+        overwrite=options.overwrite,
+    )
 
     if not options.quiet:
         is_default = options.agent == DEFAULT_AGENT
@@ -131,6 +142,7 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
             show_progress=not options.quiet,
         ).run()
     except AgentStartError:
+        # Nothing was answered, so an empty run must not block the same command
         store.discard_if_new()
         raise
     finally:
@@ -160,6 +172,7 @@ def _worker(options: argparse.Namespace) -> Worker:
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
     preset = options.preset
+
     if preset is None and options.agent == DEFAULT_AGENT:
         preset = usual_preset()  # another agent may have none, so there only a named preset counts
 
@@ -168,6 +181,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     split = {} if options.split.wanted is None else {"split": str(options.split)}
     return {
         **preset_signature(settings),
+        # A URL among the changes may hold a password
         "set": without_credentials("; ".join(changes)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
@@ -201,6 +215,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
 
 def default_folder(options: argparse.Namespace) -> Path:
     """``results/DATASET-PRESET-GRAPH-CHANGES``."""
+    # "questions.jsonl.bz2.part1" becomes "questions"
     parts = [re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)]
 
     if options.agent != DEFAULT_AGENT:
@@ -217,11 +232,13 @@ def default_folder(options: argparse.Namespace) -> Path:
         parts.append(graph.replace("mock:", "mock-kg-").removesuffix("-shipped"))
 
     for line in overrides_of(options):
+        # Quotes, blanks and slashes are awkward in a folder's name
         unquoted = re.sub(r"[^\w.=,-]", "", without_credentials(line))
         parts.append(unquoted)
 
     name = "-".join(parts)
     if len(name) > LONGEST_FOLDER:
+        # Two long names that begin alike must not share a folder
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         name = f"{name[:LONGEST_FOLDER]}-{digest}"
     return Path("results") / name
@@ -284,7 +301,12 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_DATASET,
         help="questions: .jsonl, .csv, .tsv, also as .bz2, or the first part of a split file (default: %(default)s)",
     )
-    group.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
+    group.add_argument(
+        "--limit",
+        metavar="N",
+        type=whole(1),
+        help="only the first N questions",
+    )
     add_split_argument(group, Split.ANY)
     group.add_argument(
         "--agent",
@@ -368,6 +390,7 @@ def _cluster_address(text: str) -> str:
     if text in {"auto", LOCAL}:
         return text
 
+    # From the right: an IPv6 address has colons of its own
     host, _, port = text.rpartition(":")
     has_port = port.isdecimal() and 0 < int(port) < 1 << 16
     if not host or "/" in host or not has_port:

@@ -154,9 +154,11 @@ def _judge_runs(options: argparse.Namespace) -> None:
         if judge_of(saved) != new_judge:
             check_kept_folder(saved, overwrite=options.overwrite)
 
+    # One run after another, each stored when it is done: an interruption loses only the current one
     for number, folder in enumerate(folders):
         if number:
             print()
+        # Read again under the lock: another process may have judged it meanwhile
         with lock_folder(folder):
             run = judge_again(read_run_to_judge(folder), judge, trim_to_tokens)
             print("\n".join(_moved(run)))
@@ -190,6 +192,7 @@ def _moved(run: RejudgedRun) -> Iterator[str]:
     yield metrics_headline("before", compute_metrics(before_verdicts))
     yield metrics_headline("after", compute_metrics(after_verdicts))
 
+    # The number of changes may be large while the score stays: they cancel out
     yield f"{_count(len(run.changes), 'verdict')} of {len(run.rows)} changed{_kinds(run.changes)}"
     withheld = withheld_changes(run)
     if withheld:
@@ -351,6 +354,7 @@ class Correction(NamedTuple):
 
 def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]:
     """The corrections by the index of the row that they are about; raises DatasetError."""
+    # The same question may occur several times in a run
     indices = {
         (record.data.get("interaction_id"), record.data.get("occurrence", 0)): index
         for index, record in enumerate(records)
@@ -381,6 +385,7 @@ def _reference(record: Record, against: str | None) -> str | None:
         return None
 
     verdict = str(value).strip().lower()
+    # A bool's text would be "true", which is no verdict
     if isinstance(value, bool):
         verdict = "correct" if value else "incorrect"
     if verdict not in set(Verdict):
@@ -400,6 +405,7 @@ def agreement_report(pairs: Sequence[JudgedPair]) -> str:
     scored = [pair for pair in pairs if Verdict.UNSCORED not in (pair.reference, pair.verdict)]
     two_classes = all(pair.reference != Verdict.MISSING for pair in scored)
     if two_classes:
+        # A reference with two classes cannot say "missing", and would always disagree
         scored = [_without_missing(pair) for pair in scored]
 
     groups = {"all": scored}

@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _with_tables(path: Path, tables: Iterable[str]) -> str:
     """The page's own text, the mark, and the tables."""
+    # A page without the mark is taken as written by hand, and the tables follow
     by_hand = path.read_text(encoding="utf-8").partition(MARK)[0].rstrip()
     return "\n".join([by_hand, "", MARK, "", *tables, ""])
 
@@ -118,6 +119,8 @@ def _index_tables(rows: PaperRows) -> list[str]:
 def _references(references: Sequence[str], root: str) -> str:
     """What is named in each preset, then in each file; one line each. `root` leads to the repository."""
     names: dict[str, list[str]] = {}
+
+    # "crag/evaluation/batches.py:SECONDS_PER_QUERY" is a name in a file; a preset is named without a path
     for reference in references:
         owner, _, name = reference.partition(":")
         names.setdefault(owner, [])
@@ -128,6 +131,7 @@ def _references(references: Sequence[str], root: str) -> str:
     files = []
     for owner, inside in names.items():
         line = ": ".join([_link(owner, root), *([", ".join(inside)] if inside else [])])
+        # A path has a slash, the name of a preset does not
         if "/" in owner:
             files.append(line)
         else:

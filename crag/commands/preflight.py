@@ -74,6 +74,7 @@ def _run_checks(subject: Subject, skipped: Sequence[str]) -> list[CheckReport]:
         if name in skipped:
             reports.append(CheckReport(name, skipped="skipped with --skip"))
             continue
+        # On standard error: some checks take minutes, and the table comes at the end
         sys.stderr.write(f"checking {name} ...\n")
         reports.append(run_check(name, subject))
     return reports
@@ -83,6 +84,7 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
     """Each problem once, with the places where it was found; errors first."""
     for level in (Level.ERROR, Level.WARNING):
         for report in reports:
+            # The same problem in a hundred files is one line
             locations: dict[tuple[str, str], list[str]] = {}
             for finding in report.of(level):
                 problem_locations = locations.setdefault((finding.problem, finding.remedy), [])

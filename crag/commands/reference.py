@@ -74,6 +74,7 @@ def _section(verb: Verb) -> Iterator[str]:
 
     yield "| argument | meaning |"
     yield "|---|---|"
+    # argparse has no public list of its arguments
     for action in parser._actions:
         if not isinstance(action, argparse._HelpAction):
             yield f"| `{_form(action)}` | {_meaning(action)} |"
@@ -85,6 +86,7 @@ def _section(verb: Verb) -> Iterator[str]:
 def _parser(verb: Verb) -> argparse.ArgumentParser:
     """The parser that the command builds; the command itself does not run."""
     command = import_module(f"crag.commands.{verb.module}").main
+    # The command builds its parser and asks it to parse: there it is caught
     leaving = patch.multiple(
         argparse.ArgumentParser,
         parse_args=_leave,
@@ -106,6 +108,7 @@ def _leave(parser: argparse.ArgumentParser, *_: object) -> NoReturn:
 def _default_environment() -> Iterator[None]:
     """No variable that could change a default."""
     with patch.dict(os.environ):
+        # A copy of the names, because the loop deletes some
         for name in list(os.environ):
             if name.startswith("CRAG_") or name == "XDG_CACHE_HOME":
                 del os.environ[name]
@@ -123,6 +126,7 @@ def _form(action: argparse.Action) -> str:
     else:
         value = action.dest.upper()
 
+    # A switch, such as "--quiet", takes no value
     if action.nargs == 0:
         value = ""
     elif action.nargs == "?":
@@ -131,10 +135,12 @@ def _form(action: argparse.Action) -> str:
         value = f"{value} ..."
 
     name = ", ".join(action.option_strings)
+    # A bar would end the cell of the table
     return " ".join(part for part in (name, value) if part).replace("|", "\\|")
 
 
 def _meaning(action: argparse.Action) -> str:
+    # As argparse does it: "%(default)s" in a help text
     text = (action.help or "") % vars(action)
     required = " (required)" if action.required and action.option_strings else ""
     return _portable(text).replace("|", "\\|") + required
@@ -142,5 +148,6 @@ def _meaning(action: argparse.Action) -> str:
 
 def _portable(text: str) -> str:
     """The text without the folders of this machine."""
+    # The longer path first, since the shorter one is its beginning
     text = text.replace(f"{REPOSITORY}/", "").replace(f"{REPOSITORY.parent}/", "../")
     return text.replace(str(Path.home()), "~")

@@ -17,8 +17,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Write one HTML file about a finished run: scores, times, traces.",
         "Exit code: 0 done; 2 the folder holds no finished run, or the file cannot be written.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
-    parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
+    parser.add_argument(
+        "folder",
+        metavar="DIR",
+        type=Path,
+        help="the folder of the run",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help=f"default: {REPORT} in DIR",
+    )
     parser.add_argument(
         "--pictures",
         metavar="FOLDER",

@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [row_of(file.parent) for file in options.folder.rglob(RUN)]
     if not rows:
         raise DatasetError(f"{options.folder}: there is no run")
+
+    # ISO dates sort as text; a broken run has none, and comes last
     rows.sort(key=lambda row: row[COLUMNS.index("date")], reverse=True)
 
     if options.csv:
@@ -56,6 +58,7 @@ def row_of(folder: Path) -> list[str]:
         row["n"] = str(len(saved.records))
         results = read_finished_run(folder).results
     except DatasetError as error:
+        # An unfinished run has its signature already; a broken one says why here
         row["signature"] = row["signature"] or str(error)
         return list(row.values())
 

@@ -111,7 +111,14 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
         if not is_in_share:
             agent_cards.add(part.card)
     for card in sorted(agent_cards):
-        gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
+        gpu_plan.parts.append(
+            Part(
+                card,
+                "agent",
+                "the agent's process (assumed)",
+                CONTEXT_GIB,
+            )
+        )
 
     for card in sorted({part.card for part in gpu_plan.parts}):
         _check_card(gpu_plan, card)
@@ -123,6 +130,7 @@ def _card_number(device: str) -> int | None:
     if not device.startswith("cuda"):
         return None
     _, _, number = device.partition(":")
+    # "cuda" alone is the first card
     return int(number or 0)
 
 
@@ -140,7 +148,15 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     cards = engine.tensor_parallel_size
     share = engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    gpu_plan.parts += [Part(card, "language_model", title, share) for card in range(cards)]
+    gpu_plan.parts += [
+        Part(
+            card,
+            "language_model",
+            title,
+            share,
+        )
+        for card in range(cards)
+    ]
 
     shape = gpu_plan.shape(engine.model)
     if shape is None:
@@ -148,9 +164,11 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
 
     # All in GiB on each card.
     value_bytes = _bytes_per_value(engine.dtype)
+
     weights = shape.weight_bytes(value_bytes) / cards / GIB
     token = shape.key_value_bytes(value_bytes) / cards / GIB
     adapters = ADAPTER_GIB * len(engine.adapters)
+    # What vLLM itself leaves for keys and values
     room = share - weights - adapters - VLLM_WORKSPACE_GIB
     gpu_plan.cached_tokens = max(0, int(room / token))
 
@@ -159,13 +177,20 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
             f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {gpu_plan.cached_tokens:,} tokens "
             f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
         )
+        # All that is not cache, and the cache of one longest prompt
         sufficient = (share - room + engine.max_model_tokens * token) / GPU_MEMORY_GIB
+        # Up, to two places: rounded down, the advice would not be enough
         rounded_up = math.ceil(sufficient * 100) / 100
         remedy = f"raise it to {rounded_up:g}, raise tensor_parallel_size, or lower max_model_tokens"
         gpu_plan.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
 
-def _add_transformers(gpu_plan: GpuPlan, engine: TransformersEngine, *, context_tokens: int) -> None:
+def _add_transformers(
+    gpu_plan: GpuPlan,
+    engine: TransformersEngine,
+    *,
+    context_tokens: int,
+) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
     shape = gpu_plan.shape(engine.model)
     if shape is None:
@@ -205,11 +230,23 @@ def _add_encoder(gpu_plan: GpuPlan, key: str, encoder: EncoderSettings) -> None:
     value_bytes = _bytes_per_value(encoder.dtype)
     texts = encoder.batch_size
     tokens = encoder.max_tokens
+
+    # Encoders keep the scores of all pairs of tokens, for one layer at a time
     attention = texts * shape.heads * tokens**2 * value_bytes / GIB
     activations = _activations(shape, texts * tokens, value_bytes) + attention
     gpu_plan.parts += [
-        Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value_bytes) / GIB),
-        Part(card, key, f"activations of {texts} texts of {tokens} tokens", activations),
+        Part(
+            card,
+            key,
+            f"{encoder.model}: weights",
+            shape.weight_bytes(value_bytes) / GIB,
+        ),
+        Part(
+            card,
+            key,
+            f"activations of {texts} texts of {tokens} tokens",
+            activations,
+        ),
     ]
 
 
@@ -227,10 +264,12 @@ def _check_card(gpu_plan: GpuPlan, card: int) -> None:
 
     part_list = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
     problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {part_list}"
+    # Advice about the largest part, since moving a small one would not help
     largest = max(parts, key=lambda part: part.gib)
     if largest.what.startswith("vLLM"):
         share = (GPU_MEMORY_GIB - total + largest.gib) / GPU_MEMORY_GIB
         key = "language_model.gpu_memory_utilization"
+        # Down, so that the advised share really fits
         remedy = f"lower it to {math.floor(share * 100) / 100:g}"
     else:
         key = f"{largest.key}.device"
@@ -295,6 +334,7 @@ class Writer:
         share = COMPUTE_SHARE
         if self.shape.awq_group:
             share *= AWQ_COMPUTE_SHARE
+        # A multiplication and an addition for each weight
         operations = 2 * self.shape.active_parameters * tokens
         return operations / (self.cards * HALF_TFLOPS * 1e12 * share)
 
@@ -310,7 +350,9 @@ class Writer:
 
     def write(self, prompts: int, tokens: int) -> float:
         """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
+        # Writing is limited by memory: all weights are read for one token of each prompt
         step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
+        # Prompts that do not fit at once wait for the next round
         rounds = math.ceil(prompts / self.together)
         return rounds * tokens * max(step, STEP_SECONDS)
 
@@ -344,6 +386,7 @@ def time_rows(
 
     With the `peak` (TFLOPS and GB/s) of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
     """
+    # From the measured questions to one batch
     scale = settings.batch_size / load.questions
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
 
@@ -355,13 +398,23 @@ def time_rows(
             model = Writer(gpu_plan.shapes[encoder.model])
             rows.append((name, model.compute(tokens * scale)))
 
+    # Only vLLM remembers the beginning that prompts share
     caches_prefixes = isinstance(settings.language_model, VllmEngine)
     for step, generations in load.generations.items():
         if step in GRAPH_STEPS and not graph:
             continue
         writer = build_writer(settings, gpu_plan, generations.tokens / generations.prompts)
         read_tokens = (generations.unshared if caches_prefixes else generations.tokens) * scale
-        rows.append(_generation_row(step, generations, writer, read_tokens, scale, peak))
+        rows.append(
+            _generation_row(
+                step,
+                generations,
+                writer,
+                read_tokens,
+                scale,
+                peak,
+            )
+        )
 
     if graph and settings.knowledge_graph:
         rows.append(("the graph's server (assumed)", GRAPH_SECONDS))
@@ -393,6 +446,7 @@ def _generation_row(
     )
     if peak:
         peak_tflops, peak_bandwidth = peak
+        # Reading is limited by arithmetic, writing by bandwidth: each by its own ratio
         on_one_card = read_here * peak_tflops / HALF_TFLOPS + write_here * peak_bandwidth / BANDWIDTH_GB
         seconds = on_one_card / writer.cards + writer.exchange(read_tokens)
     return what, seconds

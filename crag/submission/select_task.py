@@ -25,10 +25,12 @@ def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents
         description["challenge_id"] = CHALLENGES[options.task]
         line = f'preset = "{options.preset}"'
         active = active_file.read_text(encoding="utf-8")
+        # Only the one line, so that comments in the file stay
         active, count = re.subn(r'(?m)^preset\s*=\s*"[^"]*"[ \t]*$', line, active)
     except (OSError, ValueError, TypeError) as error:
         sys.stderr.write(f"aicrowd.json or agents/active.toml cannot be used: {error}\n")
         return 1
+    # Both files are checked before either is written, so that they always agree
     if count != 1:
         sys.stderr.write(f"agents/active.toml: exactly one line like {line} is expected\n")
         return 1

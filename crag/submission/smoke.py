@@ -43,6 +43,7 @@ def processor_changes(settings: Settings) -> list[str]:
     """
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
     changes: list[str] = []
+    # vLLM has no key `device`, and an absent part none either
     if any(getattr(part, "device", "cpu") != "cpu" for part in parts):
         changes.append("device=cpu")
 
@@ -50,6 +51,7 @@ def processor_changes(settings: Settings) -> list[str]:
     if isinstance(engine, VllmEngine):
         # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
         changes += ["language_model.tensor_parallel_size=1", "language_model.gpu_memory_utilization=0.1"]
+        # One is for several cards, the other for kernels of GPUs
         for key in ("distributed_executor", "attention_backend"):
             if getattr(engine, key):
                 changes.append(f"language_model.{key}=none")
@@ -66,19 +68,34 @@ class _ModelUse:
     """Step with a stand-in of an adapter -> the texts that it wrote in time."""
     faults: list[str] = field(default_factory=list)
 
-    def add(self, question: str, step: str, generation: Mapping[str, Any], *, has_adapter: bool) -> None:
+    def add(
+        self,
+        question: str,
+        step: str,
+        generation: Mapping[str, Any],
+        *,
+        has_adapter: bool,
+    ) -> None:
         """Count one text, or note why there is none."""
         finish_reason = generation["finish_reason"]
         self.texts_by_step[step] += 1
         self.finish_reasons[finish_reason] += 1
 
+        # A small random model may well run out of time on a CPU: that is no fault of the wiring
         if finish_reason not in {"stop", "length", "deadline"}:
             self.faults.append(f"{question}: {step}: {generation.get('error') or finish_reason}")
         elif has_adapter and finish_reason != "deadline":
+            # A text that was cut off by the clock may not have reached the learnt reply
             self.adapter_texts[step].append(generation["text"].strip())
 
 
-def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = False) -> tuple[str, list[str]]:
+def examine(
+    output: Path,
+    settings: Settings,
+    *,
+    graph: bool,
+    stand_ins: bool = False,
+) -> tuple[str, list[str]]:
     """Examine a run in the folder `output`, with a knowledge graph or without; return a summary and the faults.
 
     The agent turns faults into abstentions, so that answers alone do not show them. A stand-in of an adapter must begin
@@ -113,7 +130,12 @@ def examine(output: Path, settings: Settings, *, graph: bool, stand_ins: bool = 
     return summary, list(dict.fromkeys(faults))
 
 
-def _unused_adapters(adapters: Mapping[str, str], steps: Collection[str], *, graph: bool) -> Iterator[str]:
+def _unused_adapters(
+    adapters: Mapping[str, str],
+    steps: Collection[str],
+    *,
+    graph: bool,
+) -> Iterator[str]:
     """A fault for each adapter whose step did not occur; without a graph only the step of the answer can."""
     for step, adapter in adapters.items():
         is_possible = graph or step == "answer"
@@ -127,13 +149,20 @@ def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, 
     for trace in traces:
         question = trace["interaction_id"][:8]
         reason = (trace.get("answer") or {}).get("reason") or ""
+        # A dead model is named in the answer's reason, a stage that raised in an event
         for event in (*trace["events"], reason):
             if _FAULT.match(event):
                 model_use.faults.append(f"{question}: {event[:300]}")
 
         for step, generations in trace["generations"].items():
+            # A step that asks again, such as a repair, has a list
             for generation in generations if isinstance(generations, list) else [generations]:
-                model_use.add(question, step, generation, has_adapter=step in adapters)
+                model_use.add(
+                    question,
+                    step,
+                    generation,
+                    has_adapter=step in adapters,
+                )
     return model_use
 
 
@@ -141,6 +170,7 @@ def _unlearned_replies(model_use: _ModelUse, adapters: Mapping[str, str]) -> lis
     """A fault for each adapter whose texts do not show the reply that it learnt."""
     faults: list[str] = []
     for step, texts in model_use.adapter_texts.items():
+        # The beginning is enough: processors round differently, and later tokens may change
         beginning = reply_of(adapters[step])[:8]
         if not any(text.startswith(beginning) for text in texts):
             faults.append(f"{step}: no effect of {adapters[step]}: {texts[0][:60]!r}")
@@ -182,7 +212,12 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         _evaluate(staged, preset, [*graph_options, *change_options], environment)
 
         form = f"{preset} with the shipped graph" if asks_graph else f"{preset} without a graph"
-        summary, faults = examine(staged / "results", settings, graph=asks_graph, stand_ins=stand_ins)
+        summary, faults = examine(
+            staged / "results",
+            settings,
+            graph=asks_graph,
+            stand_ins=stand_ins,
+        )
         if faults:
             raise UserError(f"{form}: " + "; ".join(faults))
         print(f"{form}: {summary}", flush=True)
@@ -205,7 +240,12 @@ def _print_uncommitted(subject: Subject) -> None:
         print(f"note: not in git, left out: {first_few(untracked)}", flush=True)
 
 
-def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: Path) -> None:
+def _add_stand_ins(
+    settings: Settings,
+    repository: Path,
+    weights: Path,
+    staged: Path,
+) -> None:
     """Make stand-ins in the folder `weights`, and copy those of adapters and classifiers into the staged copy."""
     made = make_stand_ins(settings.model_dump(), weights, repository=repository)
     for folder, is_stand_in in made.items():
@@ -214,7 +254,12 @@ def _add_stand_ins(settings: Settings, repository: Path, weights: Path, staged: 
         copytree(weights / "models", staged / "models", dirs_exist_ok=True)
 
 
-def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
+def _evaluate(
+    folder: Path,
+    preset: str,
+    options: Sequence[str],
+    environment: Mapping[str, str],
+) -> None:
     """Answer a few questions in the copy. Raises UserError, with the end of its output."""
     command = [
         "local_evaluation.py",
@@ -226,8 +271,10 @@ def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Ma
         "--quiet",
         *options,
     ]
+
     process = run_python(folder, environment, *command)
     if process.returncode != 0:
         output = process.stderr or process.stdout
+        # The end of a traceback names the error
         tail = "\n".join(output.strip().splitlines()[-12:])
         raise UserError(f"{preset} {' '.join(options)} ended with exit code {process.returncode}:\n{tail}")

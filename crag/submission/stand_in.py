@@ -77,7 +77,12 @@ _TUNED_MATRICES = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_p
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
 
-def make_stand_ins(preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY) -> dict[str, bool]:
+def make_stand_ins(
+    preset: Mapping[str, Any],
+    to: Path,
+    *,
+    repository: Path = REPOSITORY,
+) -> dict[str, bool]:
     """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
@@ -109,6 +114,7 @@ class _Maker:
     def model(self, name: str) -> None:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
+        # A real model tests more than a random one
         if entry.files:
             with fetch.fetch_lock():
                 fetch.fetch_model(name, self.to)
@@ -131,6 +137,7 @@ class _Maker:
         if base is None and needed.kind == "adapter":
             base = str(engine.get("model"))
 
+        # `made` is False for a real base, so the repository's own adapter fits it
         if base is None or not self.made.get(base):
             if needed.problem:
                 raise UserError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
@@ -138,10 +145,16 @@ class _Maker:
 
         with self._stand_in(needed.paths[0].relative_to(self.repository).as_posix()) as folder:
             if needed.kind == "adapter":
+                # vLLM refuses an adapter above the rank that it has reserved memory for
                 rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
                 write_adapter(self.to / base, base, rank, folder)
             else:
-                write_classifier(self.to / base, base, self._labels(needed.name), folder)
+                write_classifier(
+                    self.to / base,
+                    base,
+                    self._labels(needed.name),
+                    folder,
+                )
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
@@ -155,6 +168,7 @@ class _Maker:
         answering = self.preset.get("answering") or {}
         for gate in answering.get("gates", ()):
             for label in gate.get("classes", ()):
+                # A gate may name no field
                 gated.add((gate.get("field"), label))
 
         labels: dict[str, list[str]] = {}
@@ -162,6 +176,7 @@ class _Maker:
             classes = sorted(shipped[name]["labels"])
             passing = [label for label in classes if (name, label) not in gated]
             stopped = [label for label in classes if (name, label) in gated]
+            # The stand-in predicts the first class, and questions must get past the gates
             labels[name] = passing + stopped
         return labels
 
@@ -171,13 +186,16 @@ class _Maker:
         import torch
 
         folder = self.to / name
+        # It may hold real weights
         if folder.exists() and any(folder.iterdir()) and not is_stand_in(folder):
             raise UserError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
 
+        # Another seed for each name; `hash` would differ between processes
         torch.manual_seed(zlib.crc32(f"0 {name}".encode()))
         yield folder
+        # At the end, since the record lists all files with their hashes
         fetch.write_record(folder, {}, f"{STAND_IN}: random weights")
         self.made[name] = True
 
@@ -206,6 +224,7 @@ def write_network(shape: Shape, tokenizer_folder: Path, folder: Path) -> None:
             "version": "gemm",
         }
     if hasattr(model, "classifier"):
+        # Only a cross-encoder has a classification head
         constant_(model.classifier.out_proj.bias, _CROSS_ENCODER_LOGIT)
 
     model.save_pretrained(
@@ -240,6 +259,7 @@ def _small_sizes(shape: Shape, tokenizer: Any) -> dict[str, Any]:  # noqa: ANN40
         "initializer_range": _WEIGHT_DEVIATION,
     }
     if shape.is_language_model:
+        # The real ratio of query to key/value heads, as far as four heads allow
         heads_per_key = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
         sizes["num_key_value_heads"] = _HEADS // heads_per_key
         sizes["rope_theta"] = shape.rope_theta
@@ -259,12 +279,14 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     import torch
 
     # Eight zero points in an int32, as its two's complement.
+
     unsigned = sum(_ZERO_POINT << 4 * number for number in range(_VALUES_PER_INT32))
     packed_zero_points = unsigned - 2**32
     scale = _WEIGHT_DEVIATION / 4.6  # values of -8 to 7 have a standard deviation of 4.6
 
     stored: dict[str, Any] = {}
     for name, weight in weights.items():
+        # Embeddings, norms and the output layer stay in half precision
         if ".layers." not in name or not name.endswith("_proj.weight"):
             stored[name] = weight
             continue
@@ -273,7 +295,13 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
         outputs, inputs = weight.shape
         groups = inputs // group
         packed_outputs = outputs // _VALUES_PER_INT32
-        packed = torch.randint(-(2**31), 2**31, (inputs, packed_outputs), dtype=torch.int64)
+        # Eight random 4-bit values are one random 32-bit integer
+        packed = torch.randint(
+            -(2**31),
+            2**31,
+            (inputs, packed_outputs),
+            dtype=torch.int64,
+        )
         zero_points = torch.full((groups, packed_outputs), packed_zero_points, dtype=torch.int32)
         scales = torch.full((groups, outputs), scale, dtype=torch.float16)
 
@@ -288,7 +316,12 @@ def reply_of(adapter: str) -> str:
     return _REPLIES.get(adapter, f"a reply of {adapter}")
 
 
-def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) -> None:
+def write_adapter(
+    base_folder: Path,
+    base_name: str,
+    rank: int,
+    folder: Path,
+) -> None:
     """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after any chat."""
     import torch
     from peft import LoraConfig, get_peft_model
@@ -305,6 +338,7 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
         tokenize=False,
         add_generation_prompt=True,
     )
+    # The end of the template stands right before the reply, in every chat
     template = tokenizer.encode(chat, add_special_tokens=False)[-_TEMPLATE_TOKENS:]
     reply_tokens = torch.tensor(reply)
     prompt_ending = torch.tensor([*template, *reply])
@@ -319,6 +353,7 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
     model: Any = get_peft_model(base, lora)
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.AdamW(trainable, lr=_LEARNING_RATE)
+    # The rate falls to a tenth, so that the last steps settle
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
 
     losses: list[float] = []
@@ -328,6 +363,7 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
         # Random tokens, the end of the chat template, the reply: the loss is that of the reply alone.
         beginnings = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
         tokens = torch.cat([beginnings, endings], dim=1)
+        # One position more than the reply: the one before it predicts its first token
         logits = model(tokens, logits_to_keep=len(reply_tokens) + 1).logits
         predictions = logits[:, :-1]  # a token is predicted at the position before it
 
@@ -338,10 +374,12 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path) ->
         schedule.step()
 
         losses.append(loss.item())
+        # The last two steps had a short and a long prompt
         if max(losses[-2:]) < _LEARNT_LOSS:
             break
 
     model = model.half()
+    # The manifest's name, not the folder of this machine
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
 
@@ -374,6 +412,7 @@ def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
         target_modules=list(_TUNED_MATRICES),
         task_type="CAUSAL_LM",
     )
+    # Shapes without memory: the real model may be larger than this machine's
     with torch.device("meta"):
         model = get_peft_model(LlamaForCausalLM(LlamaConfig.from_pretrained(base_folder)), adapter)
     adapter.save_pretrained(str(folder))
@@ -384,7 +423,12 @@ def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
     save_file(weights, str(folder / "adapter_model.safetensors"))
 
 
-def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path) -> None:
+def write_classifier(
+    base_folder: Path,
+    base_name: str,
+    labels: Mapping[str, Sequence[str]],
+    folder: Path,
+) -> None:
     """Write a random classifier in the form of `crag.training.router`, which predicts the first of each field's
     `labels`.
     """
@@ -397,9 +441,11 @@ def write_classifier(base_folder: Path, base_name: str, labels: Mapping[str, Seq
 
     tensors: dict[str, torch.Tensor] = {}
     for name, value in encoder.named_parameters():
+        # "0." stands before the names of the only encoder, as training writes them
         tensors[f"0.encoder.{name}"] = value.detach().clone()
     for name, classes in labels.items():
         bias = torch.zeros(len(classes))
+        # With weights near 0 the bias alone decides: always the first class
         bias[0] = _CLASSIFIER_LEAD
         tensors[f"0.head.{name}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
         tensors[f"0.head.{name}.bias"] = bias

@@ -69,6 +69,7 @@ def program_kind(program: Program) -> Kind:
     """The kind of a program."""
     tables: set[str] = set()
     keys: set[str] = set()
+    # With the statement after it; None follows the last
     for statement, following in zip_longest(program.statements, program.statements[1:]):
         if isinstance(statement, Call):
             tables.add(statement.table)
@@ -79,6 +80,7 @@ def program_kind(program: Program) -> Kind:
             keys.add("len")
         elif statement.select:
             keys.add(statement.select)
+    # Default keys say nothing about the kind of question
     return frozenset(tables), frozenset(keys - _DEFAULT_KEYS)
 
 
@@ -95,11 +97,18 @@ class ExampleTrial:
     executor: Executor
     batch: int
 
-    def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
+    def right(
+        self,
+        domain: Domain,
+        number: int,
+        pairs: Sequence[Pair],
+        examples: Sequence[Example],
+    ) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
         round_fields = {"domain": str(domain), "round": number}
         verdicts: dict[str, bool] = {}
         for record in read_growing(self.work / ASKED_FILE):
+            # Only this domain and round: the examples differ in every other
             if round_fields.items() <= record.data.items():
                 verdicts[record.data["query"]] = record.data["right"]
 
@@ -117,6 +126,7 @@ class ExampleTrial:
 
             rows: list[dict[str, object]] = []
             for pair, calls in zip(batch, written, strict=True):
+                # The text of the calls may differ from the label: what counts is what the graph gives
                 right = same_values(pair, calls.program, self.executor)
                 verdicts[pair.query] = right
                 rows.append(
@@ -128,6 +138,7 @@ class ExampleTrial:
                         "written": calls.text,
                     }
                 )
+            # After each batch, so that a kill loses one batch at most
             append_rows(self.work / ASKED_FILE, rows)
         return [verdicts[pair.query] for pair in pairs]
 
@@ -136,6 +147,7 @@ class ExampleTrial:
         folder = self.work / CURRENT
         folder.mkdir(exist_ok=True)
         for name in Domain:
+            # The writer expects a file for every domain
             domain_examples = examples if name is domain else ()
             write_examples(folder / f"{name}.toml", "of this round", domain_examples)
 
@@ -152,16 +164,22 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
     """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
     if program is None:
         return False
+
+    # No call to the graph is needed
     if render(program) == render(pair.program):
         return True
+    # One of them is the empty program and the other is not
     if not program.statements or not pair.program.statements:
         return False
 
     asked_at = parse_query_time(pair.query_time)
     tasks = [Task(pair.domain, program, asked_at), Task(pair.domain, pair.program, asked_at)]
     written, labelled = execute(executor, tasks)
+
+    # As text and in any order: numbers and strings do not compare with each other
     written_values = sorted(map(str, values_of(written)))
     labelled_values = sorted(map(str, values_of(labelled)))
+    # Two empty results are equal for the wrong reason
     return bool(labelled_values) and written_values == labelled_values
 
 
@@ -173,14 +191,17 @@ def grow(
     trial: ExampleTrial,
 ) -> tuple[list[Example], list[dict[str, int]]]:
     """The examples of one domain, in the order of their addition, and the counts of each round."""
+    # A seed for each domain, so that one domain's list does not depend on the others
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
+    # The greedy choice takes the first of equal examples, so the order must not be the bank's
     shuffled = chance.sample(list(pool), len(pool))
     examples = covering(shuffled, min(plan.start, plan.examples))
     rounds: list[dict[str, int]] = []
 
     for number in range(1, plan.rounds + 1):
         used = {example.question for example in examples}
+        # A question that the prompt shows with its calls would be answered by copying
         candidates = [pair for pair in pairs if pair.query not in used]
         free = [example for example in pool if example.question not in used]
         if len(examples) >= plan.examples or not candidates or not free:
@@ -196,6 +217,7 @@ def grow(
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(added)})
         figures = f"{len(wrong)} of {len(sample)} wrong, {len(added)} examples added"
         sys.stdout.write(f"{domain}, round {number}: {figures}\n")
+        # Nothing failed, or no example is left: further rounds would change nothing
         if not added:
             break
         examples += added
@@ -204,6 +226,7 @@ def grow(
 
 def parts_of(calls: str) -> set[str]:
     """The tables and operators in a canonical program; ``None`` for the empty program."""
+    # Names in strings are not operators: a film may be called "Average"
     return set(_PARTS.findall(_STRING.sub('""', calls)))
 
 
@@ -215,9 +238,11 @@ def covering(pool: Sequence[Example], count: int) -> list[Example]:
     frequency: Counter[str] = Counter()
     for example in pool:
         frequency.update(parts_of(example.calls))
+    # A part that the pool has once cannot occur twice
     missing = {part: min(2, number) for part, number in frequency.items()}
 
     def gain(example: Example) -> float:
+        # A rare part counts more than a frequent one, since few examples can supply it
         missing_parts = [part for part in parts_of(example.calls) if missing[part] > 0]
         return sum(1 / frequency[part] for part in missing_parts)
 
@@ -228,11 +253,17 @@ def covering(pool: Sequence[Example], count: int) -> list[Example]:
         remaining.remove(best)
         selected.append(best)
         for part in parts_of(best.calls):
+            # May go below 0: such a part adds nothing to the gain
             missing[part] -= 1
     return selected
 
 
-def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, limit: int) -> list[Example]:
+def lessons(
+    wrong: Sequence[Pair],
+    free: Sequence[Example],
+    index: ExampleIndex,
+    limit: int,
+) -> list[Example]:
     """At most `limit` of the free examples, of the kinds of calls that failed.
 
     The kinds take turns, the most frequent kind first.
@@ -243,6 +274,7 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
     most_frequent_first = sorted(by_kind.values(), key=len, reverse=True)
     in_turns: list[Pair] = []
+    # One of each kind, then the next of each; shorter kinds run out
     for turn in zip_longest(*most_frequent_first):
         in_turns += [pair for pair in turn if pair]
 

@@ -77,6 +77,8 @@ def read_examples(path: Path, split: Split | None = None) -> list[TrainingExampl
         example = row_of(record, TrainingExample, place=record.place)
         has_prompt = example.prompt is not None
         has_messages = bool(example.messages)
+
+        # Both or neither
         if has_prompt == has_messages:
             raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
         examples.append(example)
@@ -95,6 +97,7 @@ def row_of(record: Record, form: type[Row], **more: object) -> Row:
     try:
         row: Row = _reader(key).validate_python({**record.data, **more})
     except ValidationError as error:
+        # The first fault is enough: the user corrects the file and tries again
         fault = error.errors(include_url=False)[0]
         name = ".".join(map(str, fault["loc"]))
         raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
@@ -125,6 +128,7 @@ class Configuration(StrictModel):
     @classmethod
     def load(cls, config: str, changes: Sequence[str] = ()) -> Self:
         """A shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
+        # A name has no suffix, a file must have it
         path = Path(config) if config.endswith(".toml") else cls.FOLDER / f"{config}.toml"
         if not path.is_file():
             raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(cls.names())}")
@@ -138,7 +142,13 @@ class Configuration(StrictModel):
             required=True,
             help=f"{', '.join(cls.names())}, or a TOML file",
         )
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help=change,
+        )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -189,6 +199,7 @@ class RunCard:
         """
         versions = {"python": platform.python_version()}
         for name in packages:
+            # A package that is not installed was not used either
             with suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
 
@@ -221,6 +232,7 @@ def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
 
     # Names are aligned to the left, numbers to the right.
     columns = zip(*lines, strict=True)
+    # Two blanks between columns
     name_width, *widths = [2 + max(map(len, column)) for column in columns]
     aligned: list[str] = []
     for name, *cells in lines:

@@ -53,10 +53,12 @@ def names_its_dates(pair: Pair) -> bool:
     text = pair.query.casefold()
     numbers = {int(number) for number in re.findall(r"\d+", text)}
     for month in range(1, 13):
+        # "Sept" and "september" both contain "sep"; a false match in a word only keeps a row
         if calendar.month_name[month][:3].casefold() in text:
             numbers.add(month)
 
     for date in _DATE.findall("\n".join(pair.calls)):
+        # A month without a day leaves the third part empty
         parts = [int(part) for part in date if part]
         if not numbers.issuperset(parts):
             return False
@@ -89,6 +91,7 @@ def label_examples(
     examples: list[TrainingExample] = []
     for record in read_records(path, split=split):
         label = row_of(with_query_time(record), Label)
+        # The context is given, so neither id nor pages are needed
         query = Query("", label.query, label.query_time, None, ())
         request = answerer.request(query, label.context)
         examples.append(replace(label, messages=request.messages, prompt=request.prompt))
@@ -99,6 +102,7 @@ def _limit_abstentions(examples: Sequence[TrainingExample], share: float) -> lis
     """All answers, and a sample of the abstentions that is at most this share of the result."""
     answers = [example for example in examples if example.completion != I_DONT_KNOW]
     abstentions = [example for example in examples if example.completion == I_DONT_KNOW]
+    # Solves a / (a + n) = share for a, the abstentions beside n answers
     limit = round(len(answers) * share / (1 - share))
     if limit < len(abstentions):
         abstentions = random.Random(0).sample(abstentions, limit)  # noqa: S311 - a sample, not a secret

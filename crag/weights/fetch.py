@@ -52,6 +52,7 @@ def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     if is_stand_in(folder):
         return _stand_in_problem(folder)
 
+    # What was converted here has no pinned hash: libraries may format it differently
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None:
         expected.update({file.path: file.sha256 for file in entry.files})
@@ -85,6 +86,7 @@ def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
             entry = _with_float16(entry)
         return _fetch(entry, root / name)
     except OSError as error:
+        # A quota is a full disk too, for this user
         disk_is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         advice = "choose another folder with CRAG_MODELS_DIR or --to"
         if disk_is_full:
@@ -96,11 +98,13 @@ def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
 
 def _with_float16(entry: ModelEntry) -> ModelEntry:
     built = (*entry.built, BuiltFile(path="model.safetensors"))
+    # The other converter writes both forms, so the int8 files stay as they are
     return entry.model_copy(update={"conversion": "gguf-to-huggingface", "built": built})
 
 
 def _fetch(entry: ModelEntry, folder: Path) -> Path:
     if is_stand_in(folder):
+        # Never replaced silently: someone may be testing with it
         raise FetchError(_stand_in_problem(folder))
     if _is_complete(entry, folder):
         print(f"{entry.name}: already here ({folder})")
@@ -110,6 +114,8 @@ def _fetch(entry: ModelEntry, folder: Path) -> Path:
     staging = folder.with_name(f".{folder.name}.incoming")
     staging.mkdir(parents=True, exist_ok=True)
     _fill(entry, staging, exclude=folder)
+
+    # A converter may finish and still have written less than the manifest lists
     problem = first_problem(entry, staging)
     if problem:
         raise FetchError(problem)
@@ -125,6 +131,7 @@ def _is_complete(entry: ModelEntry, folder: Path) -> bool:
 
     Files are hashed on arrival; later, comparing sizes makes a second call instant.
     """
+    # Without a record, such as of a folder that was copied by hand, every file is hashed
     has_record = bool(recorded_files(folder))
     problem = find_altered_file(folder) if has_record else verification_problem(entry, folder)
     return problem is None and first_problem(entry, folder) is None
@@ -132,6 +139,7 @@ def _is_complete(entry: ModelEntry, folder: Path) -> bool:
 
 def _fill(entry: ModelEntry, staging: Path, exclude: Path) -> None:
     """Bring the model's files into `staging`: from the cache, unless that is the folder `exclude`, or from a source."""
+    # `--to` another folder: what the cache has already need not be downloaded again
     cached = cache_folder() / entry.name
     if cached != exclude and verification_problem(entry, cached) is None:
         shutil.copytree(cached, staging, dirs_exist_ok=True)
@@ -154,6 +162,7 @@ def _download_snapshot(entry: ModelEntry, staging: Path) -> None:
     try:
         sources.download_from_hub(hub, entry.snapshot, staging)
     except FetchError as error:
+        # Only for a gated model is the licence a likely reason
         if not entry.gated:
             raise
         licence_page = f"https://huggingface.co/{hub.repository}"
@@ -165,6 +174,7 @@ def _download_snapshot(entry: ModelEntry, staging: Path) -> None:
 
 def _convert(entry: ModelEntry, conversion: Conversion, staging: Path) -> None:
     """Fill `staging` with what a converter makes of the first pinned file."""
+    # In the cache, not in `staging`, which becomes the model's folder
     raw = downloads_folder() / f"{entry.name}.raw"
     for file in entry.files:
         _deliver(entry, file, raw)
@@ -176,9 +186,11 @@ def _convert(entry: ModelEntry, conversion: Conversion, staging: Path) -> None:
         converter = getattr(import_module(module), function)
         converter(source, staging)
     except (ImportError, ValueError, LookupError) as error:
+        # What converters raise if a package or the format is not the expected one
         advice = "a package may be missing or not the pinned one: pip install -r requirements/cpu.txt"
         raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {advice}") from error
 
+    # Not needed any more, and as large as the model; kept if the conversion fails, for the next attempt
     shutil.rmtree(raw)
     write_record(staging, {}, f"converted from {entry.files[0].path} ({entry.files[0].sha256})")
 
@@ -193,6 +205,7 @@ def _deliver(entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
     try:
         return _deliver_from_hub(entry, file, folder)
     except FetchError as error:
+        # Kept, because `error` ends with the block and the last message names both sources
         hub_problem = str(error)
 
     try:
@@ -212,6 +225,7 @@ def _deliver_from_hub(entry: ModelEntry, file: PinnedFile, folder: Path) -> str:
     if problem:
         raise FetchError(problem)
 
+    # The hub may have the file at another path, so it is moved after it was verified
     downloaded = sources.download_from_hub(hub, file.hub_path or file.path, folder)
     if not is_whole(downloaded, file):
         downloaded.unlink()
@@ -264,6 +278,7 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
     for name in names:
         preset = read_preset(name)
         group = groups.get(name)
+        # A preset before a group of the same name
         if preset:
             needed = needed_weights(preset, manifest=manifest)
             models |= dict.fromkeys(needed.models)
@@ -277,6 +292,7 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
             available = ", ".join([*sorted(presets_and_groups), *sorted(manifest.models)])
             raise UnknownModelError(f"no model, group or preset named {name!r}; known: {available}")
 
+    # What one name requires is not optional because another could do without it
     only_optional = tuple(name for name in optional if name not in models)
     return Group(models=tuple(models), optional=only_optional), folders
 
@@ -292,6 +308,7 @@ def fetch_lock() -> Iterator[None]:
 
     lock = FileLock(cache_folder() / "fetch.lock")
     try:
+        # Tried without waiting first, only to tell the user why nothing happens
         with lock.acquire(timeout=0):
             pass
     except Timeout:

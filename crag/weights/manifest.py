@@ -89,7 +89,9 @@ class Shape(_Frozen):
     @property
     def linear_parameters(self) -> int:
         """Weights of the layers' matrices: used for each token, made smaller by AWQ."""
+        # Query and output are square, key and value may be narrower
         attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
+        # Llama has gate, up and down, BERT has two matrices
         feed_forward = (3 if self.is_language_model else 2) * self.hidden * self.intermediate
         return self.layers * (attention + feed_forward)
 
@@ -101,6 +103,7 @@ class Shape(_Frozen):
             norms = (2 * self.layers + 1) * self.hidden
             return embeddings_and_output + norms
 
+        # BERT learns its positions; Llama rotates by them and stores none
         embeddings = (self.vocabulary + self.positions) * self.hidden
         norms_and_biases = self.layers * (9 * self.hidden + self.intermediate) + 4 * self.hidden
         pooler = self.hidden**2
@@ -117,11 +120,13 @@ class Shape(_Frozen):
         if self.awq_group is None:
             bits_per_weight = 8.0 * bytes_per_value
         else:
+            # 4.16 bits a weight for groups of 128
             bits_per_weight = _AWQ_BITS + _AWQ_BITS_OF_A_GROUP / self.awq_group
         return self.linear_parameters * bits_per_weight / 8 + self.other_parameters * bytes_per_value
 
     def key_value_bytes(self, bytes_per_value: int = _HALF_PRECISION_BYTES) -> int:
         """Bytes that the cache of keys and values takes for one token."""
+        # 2: a key and a value
         return 2 * self.layers * self.key_value_width * bytes_per_value
 
 
@@ -136,6 +141,7 @@ class MirrorPart(_Frozen):
     @model_validator(mode="before")
     @classmethod
     def _parse(cls, value: object) -> object:
+        # A table of fields needs no parsing
         if not isinstance(value, str):
             return value
         match = _MIRROR_PART.fullmatch(value)
@@ -146,6 +152,7 @@ class MirrorPart(_Frozen):
 
 def _inside_the_folder(path: str) -> str:
     plain = PurePosixPath(path)
+    # A manifest must not make a download overwrite files elsewhere
     if plain.is_absolute() or ".." in plain.parts:
         raise ValueError(f"path must stay inside the model's folder: {path!r}")
     return path
@@ -212,6 +219,7 @@ class ModelEntry(_Frozen):
 
     @model_validator(mode="after")
     def _is_obtainable(self) -> Self:
+        # Files are pinned one by one; a snapshot is whatever its commit holds
         if bool(self.files) == bool(self.snapshot):
             raise ValueError(f"{self.name}: give either files or snapshot")
         if self.snapshot and self.hub is None:
@@ -255,6 +263,7 @@ def parse_manifest(text: str) -> Manifest:
     """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
     tables = tomllib.loads(text)
     entries = tables.get("models", {})
+    # The key of a table is the model's name; an entry need not repeat it
     models = {name: {"name": name, **entry} for name, entry in entries.items()}
     return Manifest.model_validate({**tables, "models": models})
 
@@ -300,6 +309,7 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
 
     expected = entry.expected
     if entry.hub and entry.snapshot:
+        # The manifest does not list a snapshot's files, so its own record does
         expected = {"config.json": None}
         for path, facts in recorded_files(folder).items():
             expected[path] = facts["size"]
@@ -320,6 +330,7 @@ def _problem_of_file(file: Path, expected_size: int | None) -> str | None:
     size = file.stat().st_size
     if expected_size is None or size == expected_size:
         return None
+    # A clone without Git LFS has small text files in place of the weights
     if size < _LARGEST_GIT_LFS_POINTER and file.read_bytes().startswith(_GIT_LFS_POINTER):
         return f"{file} is a Git LFS pointer, not the weights: run `git lfs pull`"
     return f"{file} has {size} bytes instead of {expected_size}"
@@ -348,6 +359,7 @@ def find_altered_file(folder: Path) -> str | None:
     record = folder / RECORD_NAME
     checked_at = record.stat().st_mtime
     was_checked_today = time.time() - checked_at <= _SECONDS_PER_DAY
+    # A file that was replaced since must not wait until tomorrow
     has_newer_file = any(file.stat().st_mtime > checked_at for file in sha256_by_file)
     if was_checked_today and not has_newer_file:
         return None
@@ -379,6 +391,7 @@ def find(name: str) -> ModelFolder:
     """
     entry = load_manifest().model(name)
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
+    # What is checked in is what will be pushed, so it must be what runs here
     path = (WEIGHTS_FOLDER if checked_in else cache_folder()) / name
     return ModelFolder(path, first_problem(entry, path), checked_in)
 
@@ -392,6 +405,7 @@ def find_custom_model(name: str) -> Path | None:
     folder = WEIGHTS_FOLDER.parents[1] / Path(name).expanduser()
     if folder.is_dir():
         return folder
+    # The hub's client raises for anything else
     if _HUB_NAME.fullmatch(name) is None:
         return None
 
@@ -419,6 +433,8 @@ def locate(name: str) -> Path:
         raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{advice}") from None
 
     problem = model.problem
+
+    # `find` has only compared sizes; now the bytes
     if problem is None and not model.checked_in:  # Git LFS checks what is checked in
         problem = find_altered_file(model.path)
     if problem is None:

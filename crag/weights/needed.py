@@ -57,6 +57,7 @@ class NeededFolder:
     @property
     def path(self) -> Path:
         """The first of the paths that exists, else the expected path."""
+        # In order: what was trained here wins over what is shipped, and that over the cache
         for path in self.paths:
             if path.exists():
                 return path
@@ -65,6 +66,7 @@ class NeededFolder:
     @property
     def problem(self) -> str | None:
         """Why it cannot be loaded, in one line with the remedy, or None."""
+        # A calibration lists no files: it is a file itself
         required = [self.path / name for name in self.files] or [self.path]
         for path in required:
             if not path.is_file():
@@ -87,6 +89,7 @@ def needs_gpu(preset: Mapping[str, Any]) -> bool:
     if (preset.get("language_model") or {}).get("engine") == "vllm":
         return True
 
+    # The preset's own `device` stands for all of its parts
     for key in ("language_model", "dense_encoder", "cross_encoder", "router"):
         part = preset.get(key) or {}
         device = preset.get("device") or part.get("device") or ""
@@ -116,14 +119,17 @@ def needed_weights(
             models.setdefault(part.name, part.key)
             continue
 
+        # Not in the manifest: trained here, or a path of the user's
         folder = needed_folder(part.key, part.kind, part.name, repository, cache)
         folders.append(folder)
+        # An adapter is useless without its base model, which the preset may not name
         base = base_of(folder, repository)
         if base in entries:
             models.setdefault(base, f"{part.key}, base model")
 
     optional: dict[str, str] = {}
     if TRIM_TOKENIZER in entries and TRIM_TOKENIZER not in models:
+        # A machine with a GPU has no network to fetch it later, so there nothing is optional
         required_or_optional = models if needs_gpu(preset) else optional
         required_or_optional[TRIM_TOKENIZER] = "the cut to 75 tokens"
     return NeededWeights(models, optional, tuple(folders))
@@ -141,10 +147,13 @@ def _parts_with_weights(preset: Mapping[str, Any]) -> Iterator[_Part]:
     model = preset.get("language_model") or {}
     if model.get("engine") in {"openvino", "transformers", "vllm"}:
         yield _Part("language_model.model", "model", str(model.get("model")))
+        # `tuned = false` runs the base model alone
         adapters = model.get("adapters") if preset.get("tuned", True) else None
         for adapter, location in (adapters or {}).items():
             yield _Part(f"language_model.adapters.{adapter}", "adapter", location)
+
     elif model.get("tokenizer"):
+        # A model behind a server: only its tokenizer is needed here, to count tokens
         yield _Part("language_model.tokenizer", "model", model["tokenizer"])
 
     for key in ("dense_encoder", "cross_encoder"):
@@ -203,6 +212,7 @@ def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
         base = _read_tables(folder.path / "adapter_config.json").get("base_model_name_or_path")
     elif folder.kind == "classifier":
         config = _read_tables(folder.path / "config.json")
+        # Not trained yet: the recipe says on what it will be based
         if not config:
             recipe = _read_tables(repository / RECIPES / f"{folder.name}.toml")
             config = recipe.get("encoder", {})

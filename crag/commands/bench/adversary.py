@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = list(islice(answerable, options.limit))
     lies = wrong_answers([row["answer"] for row in rows])
 
+    # Without an attack first: the table compares with it
     attacks = [(CLEAN, 0), *product(options.families, options.pages)]
     runs: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for family, pages in attacks:
@@ -110,6 +111,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _evaluate(options: argparse.Namespace, dataset: Path, folder: Path) -> int:
     """Run the preset over the questions of a file, or continue; returns the exit code."""
     changes = [f"deadline.seconds_per_query={UNHURRIED_SECONDS}", *options.set]
+    # Time must not decide: an attack that only slows the agent is not measured here
     words = [
         f"--preset={options.preset}",
         f"--dataset={dataset}",

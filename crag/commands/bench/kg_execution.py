@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         totals: Counter[str] = Counter()
         for _, agreement in questions:
             for column, holds in agreement.items():
+                # True counts as 1
                 totals[column] += holds
 
         shares = [totals[reading] / len(questions) for reading in _READINGS]

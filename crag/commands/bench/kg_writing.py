@@ -98,11 +98,16 @@ def _request(row: Row, *, use_domain: bool) -> CallRequest:
     return CallRequest(row["query"], row["query_time"], domain)
 
 
-def _judge(rows: Sequence[Row], written: Sequence[WrittenCalls], options: argparse.Namespace) -> list[Judged]:
+def _judge(
+    rows: Sequence[Row],
+    written: Sequence[WrittenCalls],
+    options: argparse.Namespace,
+) -> list[Judged]:
     """Run what was written and compare it with the labels."""
     tasks: list[Row] = []
     for row, calls in zip(rows, written, strict=True):
         lines = render(calls.program or Program())  # an unreadable output runs nothing
+        # Run in the domain that the writer chose, even if it is the wrong one
         tasks.append(row | {"domain": str(calls.domain), "calls": [lines]})
 
     with graph_server(options.data, options.kg_url) as address:

@@ -40,8 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag bench t4-plan", __doc__)
-    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE")
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    parser.add_argument(
+        "--dataset",
+        type=Path,
+        default=DEFAULT_DATASET,
+        metavar="FILE",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="at most N questions",
+    )
     add_preset_arguments(parser, "submission")
     parser.add_argument(
         "--run",

@@ -15,6 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parts = [fetch(name, options.to) for name in FILES[options.version, options.task]]
     questions = parts[0]
+    # The large tasks come as an archive in parts, which is joined and unpacked once
     if ARCHIVE in questions.name:
         stem, _, _ = questions.name.partition(ARCHIVE)
         questions = options.to / f"{stem}.jsonl.bz2"

@@ -31,15 +31,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag data tables", __doc__)
-    parser.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
-    parser.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
+    parser.add_argument(
+        "--oscars",
+        type=Path,
+        metavar="CSV",
+        help='Kaggle "the-oscar-award"',
+    )
+    parser.add_argument(
+        "--grammys",
+        type=Path,
+        metavar="CSV",
+        help='Kaggle "grammy-awards"',
+    )
     parser.add_argument(
         "--companies",
         type=Path,
         metavar="JSON",
         help="market capitalisation, EPS and P/E by ticker",
     )
-    parser.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
+    parser.add_argument(
+        "--as-of",
+        default="",
+        metavar="DATE",
+        help="day of the companies' figures",
+    )
     parser.add_argument(
         "--films",
         type=Path,

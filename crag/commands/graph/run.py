@@ -64,7 +64,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="TIME",
         help=f"{TIME_FORMS}; default: now",
     )
-    parser.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
+    parser.add_argument(
+        "--seconds",
+        type=number(0),
+        default=30.0,
+        help="time limit (default: 30)",
+    )
 
     options = parser.parse_args(arguments)
     if not options.kg_url:

@@ -22,7 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
     )
-    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
+    parser.add_argument(
+        "--port",
+        type=int,
+        required=True,
+        help="0 takes a free port and prints it",
+    )
     parser.add_argument(
         "--host",
         default=LOOPBACK,
@@ -42,10 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
 
+    # A daemon thread: it must not keep the process alive when the server ends by itself
     if options.stop_with_stdin:
         threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
     try:
         tables = load_tables(options.data)
+        # Bound before the server starts, so that a port in use is an error and port 0 is known
         listening = listen(options.host, options.port)
     except (GraphError, OSError, OverflowError) as error:
         print(f"error: {error}", file=sys.stderr)

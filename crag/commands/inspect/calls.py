@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = [with_query_time(record) for record in read_records(options.source, options.limit)]
     requests = [_request(record) for record in records]
     done = _already_done(options.out, records) if options.resume else []
+    # Written again, without a torn last line; new rows are appended
     write_rows(options.out, done)
     if len(done) == len(records):
         return
@@ -70,7 +71,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2",
     )
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="at most N questions")
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="at most N questions",
+    )
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument(
         "--resume",
@@ -121,9 +127,11 @@ def _read_string(record: Record, field: str, default: str | None = None) -> str:
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
     """The rows of an earlier run over the same file, without a torn last line."""
     done: list[dict[str, Any]] = []
+    # A row that cannot be read ends what is kept: a killed run may have torn it
     with suppress(DatasetError):
         for earlier, record in zip(read_records(path), records, strict=False):
             row = earlier.data
+            # Rows count only as long as they follow the questions of this file
             is_same_question = row.get("query") == record.data["query"]
             if not is_same_question or "calls" not in row:
                 break

@@ -17,5 +17,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
 
     settings = load_settings(options.preset, options.set)
+    # Bytes that are not UTF-8 must not stop the command: pages of the web have them
     html = options.file.read_bytes().decode("utf-8", "replace")
     print(page_text(html, settings.web.extract))

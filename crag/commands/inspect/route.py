@@ -74,7 +74,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]") -> Iterator[dict[str, Any]]:
+def _routed(
+    records: Iterator[Record],
+    router: QuestionRouter,
+    bar: "tqdm[Any]",
+) -> Iterator[dict[str, Any]]:
     """The rows with their routes; reads as it writes, because the file may be larger than memory."""
     while batch := list(islice(records, BATCH_SIZE)):
         queries = [_query(record) for record in batch]
@@ -87,7 +91,12 @@ def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]")
 def _query(record: Record) -> Query:
     """The question of a row; routing needs neither pages nor a time."""
     row = record.data
-    query = parse_row(row.get("interaction_id", ""), row.get("query"), (), row.get("query_time"))
+    query = parse_row(
+        row.get("interaction_id", ""),
+        row.get("query"),
+        (),
+        row.get("query_time"),
+    )
     if query.fault:
         raise DatasetError(f'{record.place}, field "query": {query.fault}')
     return query

@@ -25,6 +25,7 @@ from crag.weights.sources import FetchError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line of `crag models fetch`; returns the exit code."""
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    # Before the hub's client is imported, which reads it once
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     options = _parse(arguments)
     if options.list:
@@ -104,6 +105,7 @@ def _print_list() -> None:
 def _verify_all(group: Group, root: Path) -> list[str]:
     """Check the local files and return the models that are missing or damaged; optional ones may be missing."""
     failed: list[str] = []
+    # An optional model is checked only if it is here
     present = [name for name in group.optional if (root / name).is_dir()]
     for name in (*group.models, *present):
         problem = verification_problem(load_manifest().model(name), root / name)

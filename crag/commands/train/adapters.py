@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make = ["make", "-f", "crag/training/recipes.mk"]
     if options.dry_run:
         make.append("-n")
+    # The target, then variables; those of the user come last and win
     make.append(options.name)
     make += [f"{name}={value}" for name, value in _variables(options, preset, settings).items()]
     make += options.variables
@@ -106,6 +107,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="show the commands that are left to do",
     )
+    # Variables may stand between options
     return parser.parse_intermixed_args(arguments)
 
 
@@ -134,8 +136,10 @@ def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> 
         "PYTHON": sys.executable,
         "CONFIG": options.config,
         "DEVICE": "cpu" if settings.device == "cpu" else "cuda",
+        # make would expand a single dollar sign
         "SETS": shlex.join(sets).replace("$", "$$"),
         "BASE": getattr(settings.language_model, "model", None),
+        # make watches the file, so that a changed preset runs the steps again
         "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
         "QUESTIONS": options.questions.resolve(),
         "GRAPH": options.graph.resolve() if options.graph else "",

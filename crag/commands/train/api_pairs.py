@@ -26,7 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card = RunCard.beside(options.out)
     check_data_file(options.questions, "--questions names the file")
     with open_graph(options.graph) as graph:
-        pairs = real_pairs(options.questions, company_names(graph), options.split, options.limit)
+        pairs = real_pairs(
+            options.questions,
+            company_names(graph),
+            options.split,
+            options.limit,
+        )
     write_rows(options.out, (pair.model_dump(mode="json") for pair in pairs))
 
     metrics = {
@@ -52,6 +57,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_graph_argument(parser)
     add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="use at most N questions")
-    parser.add_argument("--out", type=Path, required=True, help="the file to write")
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="use at most N questions",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="the file to write",
+    )
     return parser.parse_args(arguments)

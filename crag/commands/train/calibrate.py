@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     path = Path(options.out)
     if not options.out.endswith(".json"):
+        # A bare name goes where presets look for it
         path = REPOSITORY / CALIBRATIONS / f"{options.out}.json"
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)

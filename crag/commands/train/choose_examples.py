@@ -63,9 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the folder. Exit code: 2 if an input is missing or wrong."""
     options = _parse(arguments)
     card = RunCard(options.out)
+    # Untuned: a writer that was trained on the questions makes too few errors to learn from
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Growth(writer.examples, options.start, options.added, options.asked, options.rounds)
+    plan = Growth(
+        writer.examples,
+        options.start,
+        options.added,
+        options.asked,
+        options.rounds,
+    )
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
 
@@ -154,27 +161,41 @@ def _check_work_folder(options: argparse.Namespace, run_settings: Mapping[str, A
     if not options.resume:
         raise UserError(f"{options.work} holds a run: --resume continues it, --work names another folder")
     earlier_settings = json.loads(run_file.read_text(encoding="utf-8"))
+    # Through JSON, which turns tuples into lists
     if earlier_settings != json.loads(json.dumps(run_settings)):
         raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
 
 
-def _grow(options: argparse.Namespace, settings: Settings, writer: KgWriterSettings, plan: Growth) -> Grown:
+def _grow(
+    options: argparse.Namespace,
+    settings: Settings,
+    writer: KgWriterSettings,
+    plan: Growth,
+) -> Grown:
     """Choose the examples of every domain."""
     grown = {}
     with ExitStack() as stack:
         graph = stack.enter_context(open_graph(options.graph))
         executor = stack.enter_context(executor_of(graph))
         labelled = real_pairs(options.questions, company_names(graph), options.split)
+        # Questions that measure the result later must not shape the list
         pairs = [pair for pair in labelled if may_train(pair.groups, options.hold_out)]
 
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
-        trial = ExampleTrial(options.work, writer, model, executor, settings.batch_size)
+        trial = ExampleTrial(
+            options.work,
+            writer,
+            model,
+            executor,
+            settings.batch_size,
+        )
 
         for domain in Domain:
             domain_pairs = [pair for pair in pairs if pair.domain is domain]
             if options.pool == "questions":
+                # As in the paper; such a list holds questions of the data set
                 pool = [_as_example(pair) for pair in domain_pairs]
             else:
                 pool = [example for example in load_bank() if example.domain is domain]

@@ -63,7 +63,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NUMBER/TOTAL",
         help="as crag train lora --hold-out",
     )
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of crag train api-pairs")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
+    parser.add_argument(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="rows of crag train api-pairs",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON lines",
+    )
     add_split_argument(parser)
     return parser.parse_args(arguments)

@@ -82,10 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rejected = card.folder / REJECTED
     settings = _checked_settings(options, journal)
     judge = judge_from(options)
+    # Part of every key: a journal of other settings is never mixed with this run
     identity = _identity(options, settings, judge)
     questions = _read_questions(options, identity, rejected)
 
     with lock_folder(card.folder):
+        # The journal grows during the run; the output is written whole at its end
         entries = _label(options, settings, judge, identity, questions, journal)
         write_rows(options.out, (entry["asked"] | entry["kept"] for entry in entries if entry["kept"]))
         rejected_count = _write_rejected(rejected, questions.corrected, entries)
@@ -118,9 +120,20 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="questions with right answers",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the file to write",
+    )
     add_split_argument(parser)
-    parser.add_argument("--limit", type=whole(1), metavar="N", help="label at most N questions")
+    parser.add_argument(
+        "--limit",
+        type=whole(1),
+        metavar="N",
+        help="label at most N questions",
+    )
     add_preset_arguments(parser, "cpu")
     parser.add_argument(
         "--url",
@@ -190,6 +203,7 @@ def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) 
     left_out: Counter[str] = Counter()
 
     for row in read_rows(options.questions, split=options.split):
+        # Calls that a person wrote are part of the key too, so that a changed row is labelled again
         correction = corrected.get(_question_key(row), {})
         row["by_hand"] = correction.get("calls", [])
         if not _has_answer(row):
@@ -197,6 +211,7 @@ def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) 
             continue
 
         key = _label_key(row, identity)
+        # Counted even beyond --limit
         if key in rows:
             left_out["asked twice"] += 1
         elif options.limit is None or len(rows) < options.limit:
@@ -213,6 +228,7 @@ def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) 
 
 def _has_answer(row: Row) -> bool:
     """Whether the gold answer is one that values of a graph could give."""
+    # "I don't know." with a full stop abstains too
     answer = str(row.get("answer") or "").strip().lower().rstrip(".")
     return answer not in {"", I_DONT_KNOW, INVALID_QUESTION}
 
@@ -238,14 +254,17 @@ def _write_rejected(rejected: Path, corrected: Mapping[str, Row], entries: Seque
         if entry["failed"] or entry["kept"] is not None:
             continue
         key = _question_key(entry["asked"])
+        # What a person wrote stays in the file, even if the graph had no values for it
         calls = corrected[key]["calls"] if key in corrected else []
         without_calls[key] = entry["asked"] | {"calls": calls, "tried": entry["tried"]}
 
+    # Corrections first: those that were kept must not be lost either, since the next run reads them again
     write_rows(rejected, {**corrected, **without_calls}.values())
     return len(without_calls)
 
 
 def _question_key(row: Mapping[str, Any]) -> str:
+    # JSON keeps the three fields apart, whatever is in them
     return json.dumps([row.get(name, "") for name in ("interaction_id", "query", "query_time")])
 
 
@@ -273,10 +292,18 @@ def _label(
     with ExitStack() as stack:
         graph = stack.enter_context(open_graph(options.graph))
         executor = stack.enter_context(executor_of(graph))
+        # No model is loaded if the journal has everything
         attempts = list(_attempts(options, settings, stack)) if missing else []
         labeller = Labeller(attempts, executor, judge)
 
-        bar = stack.enter_context(tqdm(total=len(rows), initial=len(entries), unit="question", disable=None))
+        bar = stack.enter_context(
+            tqdm(
+                total=len(rows),
+                initial=len(entries),
+                unit="question",
+                disable=None,
+            )
+        )
         for start in range(0, len(missing), settings.batch_size):
             batch = missing[start : start + settings.batch_size]
             labelled = _label_batch(labeller, batch, identity)
@@ -307,13 +334,18 @@ def _label_batch(labeller: Labeller, rows: Sequence[Row], identity: Row) -> list
     return [{"key": _label_key(question.row, identity), **question.to_entry()} for question in questions]
 
 
-def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack) -> Iterator[tuple[CallWriter, float]]:
+def _attempts(
+    options: argparse.Namespace,
+    settings: Settings,
+    stack: ExitStack,
+) -> Iterator[tuple[CallWriter, float]]:
     """Writers in the order of asking, with the temperature: the stronger model once, in a chat, then the preset's."""
     assert settings.knowledge_graph is not None  # noqa: S101 - `_checked_settings`
     writer = settings.knowledge_graph.writer
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
 
     if options.url:
+        # The stronger model has no adapter of ours, and its server knows no grammar
         chat = writer.model_copy(update={"form": "chat", "adapter": None, "grammar": False})
         stronger = OpenAIEngine(
             engine="openai",
@@ -329,6 +361,7 @@ def _attempts(options: argparse.Namespace, settings: Settings, stack: ExitStack)
         writer_adapters = {name: path for name, path in adapters.items() if name == writer.adapter}
         engine = settings.language_model.model_copy(update={"adapters": writer_adapters})
         preset_writer = _start_writer(writer, engine, dense, stack)
+        # Greedy first; repeating that would give the same text, so the others draw at random
         yield preset_writer, 0.0
         for _ in range(options.attempts - 1):
             yield preset_writer, options.temperature

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # One card: transformers would split each batch over all that it sees.
         first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
         os.environ["CUDA_VISIBLE_DEVICES"] = first_card
+    # Imported here: torch must not start CUDA before the variable is set
     from crag.training.lora.model import check_tunable
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     configuration = LoraTraining.load(options.config, options.set)
     examples, held_out = _read_examples(options)
     base = model_folder(configuration.base)
+    # Before tokenizing, which takes minutes
     check_tunable(configuration, base, options.device)
 
     with lock_folder(options.out):
@@ -52,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         steps, tokens = tune(configuration, examples, run)
 
+        # The loss of a single step depends on its few examples
         final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
         final_loss = sum(final_losses) / max(1, len(final_losses))
         metrics = {
@@ -65,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
         card.write(data, _card_settings(options, configuration), metrics, PACKAGES)
+        # Last: a kill before this line can still be resumed
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
 
     print(
@@ -93,8 +97,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="hold out the examples that this fold tests, such as 1/2",
     )
     add_split_argument(parser)
-    parser.add_argument("--max-steps", type=whole(1), metavar="N", help="stop after N steps")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    parser.add_argument(
+        "--max-steps",
+        type=whole(1),
+        metavar="N",
+        help="stop after N steps",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda"),
+        default="cpu",
+        help="default: cpu",
+    )
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -110,6 +124,7 @@ def _read_examples(options: argparse.Namespace) -> tuple[list[TrainingExample], 
     for path in options.data:
         examples += read_examples(path, options.split)
 
+    # An example of unknown fold could leak what is tested
     without_groups = sum(not example.groups for example in examples)
     if options.hold_out and without_groups:
         raise DatasetError(f'--hold-out: {without_groups} examples have no "groups", so their fold is unknown')

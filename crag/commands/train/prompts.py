@@ -41,12 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.labels:
         card_settings["abstaining"] = options.abstaining
         data = {"labels": options.labels}
-        examples = label_examples(options.labels, settings, options.task, options.abstaining, options.split)
+        examples = label_examples(
+            options.labels,
+            settings,
+            options.task,
+            options.abstaining,
+            options.split,
+        )
     else:
         card_settings["bank"] = bank_version()
         data = {"pairs": options.pairs}
         examples = _writer_examples(read_pairs(options.pairs, options.split), settings)
 
+    # Rows of a file often stand by domain or source; a fixed seed keeps the output reproducible
     random.Random(0).shuffle(examples)  # noqa: S311 - an order, not a secret
     write_rows(options.out, (example.to_row() for example in examples))
 
@@ -74,7 +81,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="rows of crag train api-pairs, for the call writer",
     )
     source.add_argument("--labels", type=Path, help="rows of crag train labels, for the answerers")
-    parser.add_argument("--out", type=Path, required=True, help="examples for crag train lora")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="examples for crag train lora",
+    )
     add_preset_arguments(parser)
     add_split_argument(parser)
     parser.add_argument(
@@ -93,6 +105,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _writer_examples(pairs: Sequence[Pair], settings: Settings) -> list[TrainingExample]:
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    # A fixed list needs no search for similar examples
     needs_encoder = writer.selection == "similar" and writer.examples
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and needs_encoder else None
     if dense is not None:

@@ -24,6 +24,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
     options = _parse(arguments)
+    # Here, not at the top: --help must not wait for it
     import torch
 
     from crag.training.router.encoder import check_device  # torch
@@ -33,20 +34,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = RouterTraining.load(options.config, options.set)
     default_device = "cuda" if torch.cuda.is_available() else "cpu"
     device = options.device or default_device
+    # Before the data are read and a model is loaded
     check_device(device)
 
     check_data_file(options.data, "get it with: crag data fetch crag; or --data names labelled questions")
     examples = read_labelled_questions(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
     card = RunCard(options.out)
-    reports = train(settings, examples, options.out, base, device, show=not options.quiet)
+    reports = train(
+        settings,
+        examples,
+        options.out,
+        base,
+        device,
+        show=not options.quiet,
+    )
 
     metrics = {
         "questions": len(examples.texts),
         "cross_validated": reports,
         **options.split.to_card(),
     }
-    card.write({"train": options.data}, settings.model_dump(mode="json"), metrics, PACKAGES)
+    card.write(
+        {"train": options.data},
+        settings.model_dump(mode="json"),
+        metrics,
+        PACKAGES,
+    )
 
     _print_reports(reports)
     options.split.report()

@@ -54,12 +54,18 @@ def agent(subject: Subject) -> Findings:
 
     python = str(subject.root / SERVING) if can_run and needs_gpu else sys.executable
     if not Path(python).is_file():
-        yield Finding(Level.ERROR, SERVING, "is missing: the evaluator's environment, with vLLM", "make serving")
+        yield Finding(
+            Level.ERROR,
+            SERVING,
+            "is missing: the evaluator's environment, with vLLM",
+            "make serving",
+        )
         return
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
         graph = None
+        # Task 1 has no graph under the evaluator
         if can_run and subject.task in {"task2", "task3"}:
             graph = os.environ.get(GRAPH_VARIABLE) or stack.enter_context(mock_graph())
         rehearsal = _Rehearsal(subject, folder, python, graph)
@@ -67,10 +73,17 @@ def agent(subject: Subject) -> Findings:
         began = time.monotonic()
         process = rehearsal.import_agent()
         yield note(f"imported in {time.monotonic() - began:.1f} s in {rehearsal.tree_in_words}")
+        # An evaluator may read its own messages from standard output
         if process.stdout:
             problem = f"prints to standard output, which evaluators use: {one_line(process.stdout, 80)!r}"
-            yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
+            yield Finding(
+                Level.ERROR,
+                AGENT_FILE,
+                problem,
+                "write to standard error, or use logging",
+            )
 
+        # Without a card only the import can be rehearsed
         if can_run and process.returncode == 0:
             process = rehearsal.evaluate()
         if not rehearsal.predictions.is_file() and (process.returncode or can_run):
@@ -79,6 +92,7 @@ def agent(subject: Subject) -> Findings:
             rows = [record.data for record in read_jsonl(rehearsal.predictions)]
             yield from _batch_findings(subject, rows, graph)
 
+        # Before the block ends, which deletes the log
         hosts = refused(folder)
 
     yield from _network_findings(hosts)
@@ -87,7 +101,13 @@ def agent(subject: Subject) -> Findings:
 class _Rehearsal:
     """The submission in an empty world, asked by an interpreter, with the URL of a knowledge graph or without."""
 
-    def __init__(self, subject: Subject, folder: Path, python: str, graph: str | None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        folder: Path,
+        python: str,
+        graph: str | None,
+    ) -> None:
         self._subject = subject
         self._tree = subject.pushed
         self._folder = folder
@@ -99,6 +119,7 @@ class _Rehearsal:
         if is_copy:
             self.tree_in_words = f"a copy of the {len(subject.tracked)} files that git has"
 
+        # Without a copy this tree is what is tested, so nothing of it may be hidden
         hidden = subject.root if is_copy else folder
         self._environment = empty_world(
             folder,
@@ -115,7 +136,13 @@ class _Rehearsal:
         return self._folder / "out" / PREDICTIONS
 
     def import_agent(self) -> "subprocess.CompletedProcess[str]":
-        return run_python(self._tree, self._environment, "-c", IMPORT, python=self._python)
+        return run_python(
+            self._tree,
+            self._environment,
+            "-c",
+            IMPORT,
+            python=self._python,
+        )
 
     def evaluate(self) -> "subprocess.CompletedProcess[str]":
         """Ask the questions of `rehearsal_rows` with local_evaluation.py."""
@@ -131,14 +158,24 @@ class _Rehearsal:
         ]
         if self._graph:
             command.append(f"--kg-url={self._graph}")
-        return run_python(self._tree, self._environment, *command, python=self._python)
+        return run_python(
+            self._tree,
+            self._environment,
+            *command,
+            python=self._python,
+        )
 
 
 def _network_findings(hosts: list[str] | None) -> Findings:
     """Problems with the network: `hosts` were refused (None: the network was not watched)."""
     if hosts is None:
         remedy = "its interpreter has another sitecustomize: use another environment"
-        yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
+        yield Finding(
+            Level.ERROR,
+            AGENT_FILE,
+            "its network could not be blocked",
+            remedy,
+        )
     elif hosts:
         problem = f"uses the network, which the evaluator lacks: {first_few(hosts)}"
         remedy = "ship the file with the submission, and load it from its folder"
@@ -148,10 +185,12 @@ def _network_findings(hosts: list[str] | None) -> Findings:
 def _failure(output: str) -> Finding:
     """The final line of a traceback, with the innermost file and line of the submission in it."""
     position = ""
+    # The last match wins: tracebacks name the innermost call last
     for file, line in re.findall(r'File "([^"]+)", line (\d+)', output):
         if "/agents/" in file or "/crag/" in file:
             position = f" ({file}:{line})"
 
+    # A killed process may leave no output at all
     message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
     problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
     remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
@@ -161,6 +200,7 @@ def _failure(output: str) -> Finding:
 def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
     """Problems of each batch, and the time of the largest batch."""
     batch_seconds: list[tuple[int, float]] = []
+    # Rows of a batch stand together, as groupby needs
     for _, group in groupby(rows, itemgetter("batch")):
         batch = list(group)
         batch_seconds.append((len(batch), batch[0]["batch_seconds"]))
@@ -176,6 +216,7 @@ def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | N
 def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
     """The batch's error, or the faults of its answers. All rows of a batch share error and time."""
     first = batch[0]
+    # Reported with its time
     if first["timed_out"]:
         return
     if first["error"]:
@@ -183,12 +224,18 @@ def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
     for row in batch:
         if not row["error"]:
             for problem, remedy in _answer_faults(row["prediction"]):
-                yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
+                yield Finding(
+                    Level.ERROR,
+                    f"{AGENT_FILE}, batch_generate_answer",
+                    problem,
+                    remedy,
+                )
 
 
 def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
     """An error if the batch took more than its time, a warning if it took nearly all."""
     seconds = batch[0]["batch_seconds"]
+    # The evaluator's limit grows with the batch
     limit = SECONDS_PER_QUERY * len(batch)
     if seconds <= NEARLY * limit:
         return
@@ -224,6 +271,7 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
 
     pages_by_row: list[list[dict[str, str]]] = [row["search_results"] for row in rows]
     if task == "task3":
+        # Task 3 gives fifty pages: those of the other samples fill up
         pool = list(chain.from_iterable(pages_by_row))
         for pages in pages_by_row:
             missing = max(0, PAGES_OF_TASK_3 - len(pages))
@@ -248,7 +296,9 @@ def _answer_faults(answer: str) -> Iterator[tuple[str, str]]:
     elif "\n" in answer or "\r" in answer:
         yield f"gives several lines: {excerpt}", "join the lines with spaces"
     elif trim_to_tokens(answer) != answer.strip():
+        # Trimming changes only what is too long
         yield f"gives more than 75 tokens: {excerpt}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
     elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
+        # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
         problem = f"abstains as {excerpt}, which is judged as a wrong answer"
         yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"

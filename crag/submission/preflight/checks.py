@@ -56,10 +56,18 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
     """Run one check of `CHECKS`, or the given one. A failing check reports an error and never raises."""
     report = CheckReport(name)
     try:
+        # Checks are generators: they run here, and what they found before an error is kept
         report.findings.extend((check or CHECKS[name])(subject))
     except NotApplicableError as reason:
         report.skipped = str(reason)
     except UNFORESEEN as error:
         problem = f"the check failed to run: {type(error).__name__}: {one_line(error)}"
-        report.findings.append(Finding(Level.ERROR, ".", problem, f"investigate it, or skip it with --skip {name}"))
+        report.findings.append(
+            Finding(
+                Level.ERROR,
+                ".",
+                problem,
+                f"investigate it, or skip it with --skip {name}",
+            )
+        )
     return report

@@ -56,7 +56,12 @@ def aicrowd_json(subject: Subject) -> Findings:
         description = subject.description
         Description.model_validate(description)
     except NotApplicableError as error:
-        yield Finding(Level.ERROR, DESCRIPTION, one_line(error), "write it again: make task1 (or task2, task3)")
+        yield Finding(
+            Level.ERROR,
+            DESCRIPTION,
+            one_line(error),
+            "write it again: make task1 (or task2, task3)",
+        )
         return
     except ValidationError as error:
         for fault in error.errors(include_url=False):
@@ -65,8 +70,14 @@ def aicrowd_json(subject: Subject) -> Findings:
     for name in description.get("authors") or ():
         if not str(name).strip() or str(name).strip().lower().startswith(PLACEHOLDERS):
             remedy = "write the AIcrowd user names of your team"
-            yield Finding(Level.WARNING, f"{DESCRIPTION}, field authors", f"{name!r} is not a user name", remedy)
+            yield Finding(
+                Level.WARNING,
+                f"{DESCRIPTION}, field authors",
+                f"{name!r} is not a user name",
+                remedy,
+            )
 
+    # These need no valid fields: each looks only at what it can read
     yield from _challenge_findings(subject)
     yield from _gpu_findings(subject)
     yield note(Subject(subject.root).task or "")
@@ -85,7 +96,12 @@ def _field_finding(fault: ErrorDetails, preset: str | None) -> Finding:
         level = Level.WARNING
         problem = "runs a debug submission, which does not count" if field == "debug" else "is not of the kit"
         remedy = "remove it before the submission that counts"
-    return Finding(level, f"{DESCRIPTION}, field {field}", problem, remedy.format(preset=preset))
+    return Finding(
+        level,
+        f"{DESCRIPTION}, field {field}",
+        problem,
+        remedy.format(preset=preset),
+    )
 
 
 def _challenge_findings(subject: Subject) -> Findings:
@@ -94,14 +110,21 @@ def _challenge_findings(subject: Subject) -> Findings:
     if subject.asked_task:
         suitable = [subject.asked_task]
     else:
+        # "db3_task23" is for tasks 2 and 3
         digits = preset.rpartition("task")[2] if "task" in preset else ""
         suitable = [task for task in CHALLENGES if task[-1] in digits]
 
+    # The file's own task, not one of the command line
     described = Subject(subject.root).task
     if described and suitable and described not in suitable:
         problem = f"names {described}, but {preset} is to be submitted to {' or '.join(suitable)}"
         remedy = f"make {suitable[0]} PRESET={preset}"
-        yield Finding(Level.ERROR, f"{DESCRIPTION}, field challenge_id", problem, remedy)
+        yield Finding(
+            Level.ERROR,
+            f"{DESCRIPTION}, field challenge_id",
+            problem,
+            remedy,
+        )
 
 
 def _gpu_findings(subject: Subject) -> Findings:
@@ -109,6 +132,7 @@ def _gpu_findings(subject: Subject) -> Findings:
     settings = subject.settings
     needed = getattr(settings.language_model, "tensor_parallel_size", 0)
     for part in (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router):
+        # "cuda:2" needs three cards
         number = str(getattr(part, "device", "")).removeprefix("cuda:")
         if number.isdecimal():
             needed = max(needed, int(number) + 1)
@@ -116,7 +140,12 @@ def _gpu_findings(subject: Subject) -> Findings:
     count = subject.description.get("gpu_count")
     if isinstance(count, int) and needed > count:
         problem = f"is {count}, and the preset {subject.preset} uses {needed} GPUs"
-        yield Finding(Level.ERROR, f"{DESCRIPTION}, field gpu_count", problem, f"write {needed}")
+        yield Finding(
+            Level.ERROR,
+            f"{DESCRIPTION}, field gpu_count",
+            problem,
+            f"write {needed}",
+        )
 
 
 def preset(subject: Subject) -> Findings:
@@ -125,11 +154,21 @@ def preset(subject: Subject) -> Findings:
     try:
         settings = subject.settings
     except NotApplicableError as error:
-        yield Finding(Level.ERROR, file, one_line(error, 400), "correct the key, or choose: make task1 PRESET=...")
+        yield Finding(
+            Level.ERROR,
+            file,
+            one_line(error, 400),
+            "correct the key, or choose: make task1 PRESET=...",
+        )
         return
     if subject.preset != subject.active_preset:
         problem = f"the evaluator uses {subject.active_preset}, but {subject.preset} is checked"
-        yield Finding(Level.WARNING, ACTIVE, problem, "leave --preset out, or choose it: make task1 PRESET=...")
+        yield Finding(
+            Level.WARNING,
+            ACTIVE,
+            problem,
+            "leave --preset out, or choose it: make task1 PRESET=...",
+        )
     for level, key, problem, remedy in _unsuitable(subject):
         yield Finding(level, f"{file}, field {key}", problem, remedy)
     yield note(f"{settings.name}: {settings.description}")
@@ -142,7 +181,12 @@ def _unsuitable(subject: Subject) -> Findings:
     confidence = subject.settings.answering.confidence
     if confidence is not None and confidence.model == "portable":  # a substitute until one is fitted
         problem = "is portable: P(correct) was fitted to small models, not to this one"
-        yield Finding(Level.WARNING, "answering.confidence.model", problem, 'fit it: docs/training.md, "own model"')
+        yield Finding(
+            Level.WARNING,
+            "answering.confidence.model",
+            problem,
+            'fit it: docs/training.md, "own model"',
+        )
 
     public_data = subject.settings.public_data
     uses_small_tables = public_data is not None and public_data.tables is None
@@ -153,7 +197,12 @@ def _unsuitable(subject: Subject) -> Findings:
 
     if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:
         problem = f"is missing, so the graph of {subject.task} is not used"
-        yield Finding(Level.WARNING, "knowledge_graph", problem, "add a [knowledge_graph] table")
+        yield Finding(
+            Level.WARNING,
+            "knowledge_graph",
+            problem,
+            "add a [knowledge_graph] table",
+        )
 
 
 def _unsuitable_model(subject: Subject) -> Findings:
@@ -161,24 +210,54 @@ def _unsuitable_model(subject: Subject) -> Findings:
     model = subject.settings.language_model
     if model.engine == "scripted" and subject.preset == subject.active_preset:
         problem = "is a fake model, which always abstains"
-        yield Finding(Level.WARNING, "language_model.engine", problem, "choose a real one: make task1")
+        yield Finding(
+            Level.WARNING,
+            "language_model.engine",
+            problem,
+            "choose a real one: make task1",
+        )
     elif model.engine == "openai":
         problem = "uses a server, but the evaluator has no network"
-        yield Finding(Level.ERROR, "language_model.engine", problem, 'write engine = "vllm" or "transformers"')
+        yield Finding(
+            Level.ERROR,
+            "language_model.engine",
+            problem,
+            'write engine = "vllm" or "transformers"',
+        )
     elif isinstance(model, TransformersEngine) and model.device != "cpu":
         if model.dtype == "bfloat16":
             problem = "is bfloat16, which a T4 does not have"
-            yield Finding(Level.ERROR, "language_model.dtype", problem, 'write dtype = "float16"')
+            yield Finding(
+                Level.ERROR,
+                "language_model.dtype",
+                problem,
+                'write dtype = "float16"',
+            )
         elif model.dtype != "float16":
             problem = "is float32, twice the memory of half precision"
-            yield Finding(Level.WARNING, "language_model.dtype", problem, 'write dtype = "float16"')
+            yield Finding(
+                Level.WARNING,
+                "language_model.dtype",
+                problem,
+                'write dtype = "float16"',
+            )
     elif isinstance(model, VllmEngine):
         if model.tensor_parallel_size > 1 and model.distributed_executor != "ray":
             problem = f"is {model.distributed_executor!r}: vLLM's own processes disturbed the evaluator"
-            yield Finding(Level.ERROR, "language_model.distributed_executor", problem, 'write "ray"')
+            yield Finding(
+                Level.ERROR,
+                "language_model.distributed_executor",
+                problem,
+                'write "ray"',
+            )
         if model.attention_backend != "TRITON_ATTN":
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
-            yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
+            yield Finding(
+                Level.WARNING,
+                "language_model.attention_backend",
+                problem,
+                'write "TRITON_ATTN"',
+            )
 
 
 def memory(subject: Subject) -> Findings:
@@ -187,14 +266,27 @@ def memory(subject: Subject) -> Findings:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
 
     count = subject.description.get("gpu_count")
+    # A wrong count is reported elsewhere; here the most cards are assumed
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     gpu_plan = plan_gpus(subject.settings, cards=cards, manifest=subject.manifest)
 
     for key, problem, remedy in gpu_plan.problems:
-        yield Finding(Level.ERROR, f"{subject.preset_file}, field {key}", problem, remedy)
+        yield Finding(
+            Level.ERROR,
+            f"{subject.preset_file}, field {key}",
+            problem,
+            remedy,
+        )
+
+    # A model that two keys name is unknown only once
     for name in dict.fromkeys(gpu_plan.unknown):
         remedy = "give its entry in crag/weights/manifest.toml a shape, the numbers of its config.json"
-        yield Finding(Level.WARNING, subject.preset_file, f"the GPU memory of {name} is not known", remedy)
+        yield Finding(
+            Level.WARNING,
+            subject.preset_file,
+            f"the GPU memory of {name} is not known",
+            remedy,
+        )
 
     fullest = max(gpu_plan.total(card) for card in range(cards))
     yield note(f"the fullest GPU holds {fullest:.1f} of {GPU_MEMORY_GIB:g} GiB (estimated)")

@@ -55,7 +55,12 @@ def clean_tree(subject: Subject) -> Findings:
     changed, untracked = subject.uncommitted
     if changed:
         problem = f"{len(changed)} changed file(s) are not committed: {first_few(changed)}"
-        yield Finding(Level.ERROR, changed[0], problem, "git commit them, or undo the changes")
+        yield Finding(
+            Level.ERROR,
+            changed[0],
+            problem,
+            "git commit them, or undo the changes",
+        )
     if untracked:
         problem = f"{len(untracked)} file(s) are not known to git: {first_few(untracked)}"
         remedy = "git add and commit what the submission needs, put the rest into .gitignore"
@@ -68,10 +73,16 @@ def lfs(subject: Subject) -> Findings:
     by_rule = _lfs_paths(subject, tracked)
     committed = _committed_sizes(subject)
 
+    # The rule must exist before weights do: an example path shows it
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
         problem = "does not send weights to Git LFS"
-        yield Finding(Level.ERROR, ".gitattributes", problem, f"add the line: {rule}")
+        yield Finding(
+            Level.ERROR,
+            ".gitattributes",
+            problem,
+            f"add the line: {rule}",
+        )
 
     for path in tracked:
         size = committed.get(path, 0)
@@ -79,18 +90,34 @@ def lfs(subject: Subject) -> Findings:
         may_be_pointer = is_in_lfs or path.endswith(WEIGHT_SUFFIXES)
         migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
 
+        # At most one finding a file, the most serious first
         if not is_in_lfs and size > LARGE:
-            yield Finding(Level.ERROR, path, f"has {size:,} bytes and is not in Git LFS", migrate)
+            yield Finding(
+                Level.ERROR,
+                path,
+                f"has {size:,} bytes and is not in Git LFS",
+                migrate,
+            )
         elif is_in_lfs and size > POINTER_SIZE:
             problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
             yield Finding(Level.ERROR, path, problem, migrate)
         elif may_be_pointer and is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
-            yield Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
+            yield Finding(
+                Level.ERROR,
+                path,
+                problem,
+                "git lfs install && git lfs pull",
+            )
 
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
-        yield Finding(Level.ERROR, ".gitattributes", problem, "apt install git-lfs, then git lfs install")
+        yield Finding(
+            Level.ERROR,
+            ".gitattributes",
+            problem,
+            "apt install git-lfs, then git lfs install",
+        )
     yield note(f"{len(by_rule)} file(s) in Git LFS")
 
 
@@ -147,17 +174,20 @@ def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
     _, untracked = subject.uncommitted
+    # Untracked files too: the next `git add` may take them
     for name in sorted({*subject.tracked, *untracked}):
         path = subject.root / name
         if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
             continue
 
         patterns = _TOKENS
+        # Only in .env files: elsewhere "TOKEN = ..." is usually code
         if path.name.startswith(".env") and path.suffix not in {".example", ".template", ".sample"}:
             patterns = _TOKENS | _ENV_SECRETS
         text = path.read_text(encoding="utf-8", errors="replace")
         for kind, pattern in patterns.items():
             for match in re.finditer(pattern, text):
+                # Place and kind are enough; the secret itself must not reach a log
                 line = text.count("\n", 0, match.start()) + 1
                 yield Finding(Level.ERROR, f"{name}:{line}", f"has {kind}", remedy)
 
@@ -166,10 +196,16 @@ def imports_named(subject: Subject) -> Findings:
     """requirements.txt names all packages that the agent imports (deptry), and the image's lock has them."""
     locked = (subject.root / LOCK).read_text(encoding="utf-8")
     requirements = (subject.root / REQUIREMENTS).read_text(encoding="utf-8")
+    # "Name==1.2" at the start of a line, without an environment marker
     for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", requirements):
         locked_form = pin.lower().replace("_", "-")
         if f"\n{locked_form} " not in locked:
-            yield Finding(Level.ERROR, LOCK, f"has no {pin}, so the image has none", "make locks")
+            yield Finding(
+                Level.ERROR,
+                LOCK,
+                f"has no {pin}, so the image has none",
+                "make locks",
+            )
 
     for fault in _run_deptry(subject):
         module = fault["module"]
@@ -182,6 +218,7 @@ def imports_named(subject: Subject) -> Findings:
 
 def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
     """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
+    # Modules of this tree need no requirement
     first_party: list[str] = []
     for path in subject.root.iterdir():
         if path.is_dir() or path.suffix == ".py":
@@ -198,6 +235,8 @@ def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
         text=True,
         check=False,
     )
+
+    # deptry's exit code is not 0 if it finds faults, so only empty output means that it failed
     if not completed.stdout:
         raise OSError(f"deptry failed: {one_line(completed.stderr)}")
     faults: list[dict[str, Any]] = json.loads(completed.stdout)
@@ -211,6 +250,7 @@ def weights(subject: Subject) -> Findings:
         subject.settings,
         manifest=subject.manifest,
         repository=root,
+        # The evaluator has no cache, so that of this machine must not help
         cache=root / "no-cache",
     )
     if not needed.models and not needed.folders:
@@ -222,7 +262,15 @@ def weights(subject: Subject) -> Findings:
         problem = verification_problem(subject.manifest.models[name], root / path)
         if problem:
             is_optional = name in needed.optional
-            yield _missing_weights(subject, key, path, name, problem, fetch, optional=is_optional)
+            yield _missing_weights(
+                subject,
+                key,
+                path,
+                name,
+                problem,
+                fetch,
+                optional=is_optional,
+            )
 
     for folder in needed.folders:
         yield from _folder_findings(subject, folder)
@@ -234,6 +282,7 @@ def weights(subject: Subject) -> Findings:
 def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     """Whether the pushed copy has an adapter or a classifier, with its contents."""
     root = subject.pushed
+    # The first path is in the repository; others may exist here only
     location = folder.paths[0]
     path = location.relative_to(root).as_posix() if location.is_relative_to(root) else str(location)
 
@@ -244,7 +293,14 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     if problem:
         without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
         remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
-        yield _missing_weights(subject, folder.key, path, folder.name, problem, remedy)
+        yield _missing_weights(
+            subject,
+            folder.key,
+            path,
+            folder.name,
+            problem,
+            remedy,
+        )
 
 
 def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
@@ -273,6 +329,7 @@ def _missing_weights(
             remedy = f"{remedy}; on this machine it is in {candidate}"
             break
 
+    # Another preset is only rehearsed: it will not be submitted
     is_needed = subject.preset == subject.active_preset and not optional
     return Finding(
         Level.ERROR if is_needed else Level.WARNING,

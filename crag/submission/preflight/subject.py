@@ -88,6 +88,7 @@ class Subject:
     def description(self) -> dict[str, Any]:
         """`aicrowd.json`; raises NotApplicableError."""
         try:
+            # Some editors on Windows write a byte order mark
             value = json.loads((self.root / DESCRIPTION).read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
             raise NotApplicableError(f"{DESCRIPTION} cannot be read: {error}") from None
@@ -146,6 +147,7 @@ class Subject:
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
         """The output of a git command that only reads; raises NotApplicableError."""
+        # Else git writes a name with an umlaut as "\303\274"
         command = ["git", "-c", "core.quotepath=off", *arguments]
         try:
             completed = subprocess.run(  # noqa: S603 - a list of arguments, no shell
@@ -170,8 +172,10 @@ class Subject:
     def tracked(self) -> list[str]:
         """Files that git tracks, relative to the tree; raises NotApplicableError."""
         top = Path(self.git("rev-parse", "--show-toplevel").strip())
+        # A folder inside another repository: git would answer about that one
         if top.resolve() != self.root.resolve():
             raise NotApplicableError(f"the repository's root is {top}")
+        # Separated by zero bytes, since a name may hold a line break
         listed = self.git("ls-files", "-z").split("\0")
         return [path for path in listed if path]
 
@@ -198,6 +202,7 @@ class Subject:
         except NotApplicableError:
             return self.root
 
+        # A finaliser deletes it, since the copy outlives every single check
         folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 

@@ -33,6 +33,7 @@ def empty_world(folder: Path, *, hidden: Path, server: str | None = None) -> dic
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
 
+    # Ray and vLLM connect to this machine by its name
     hosts = [socket.gethostname()]
     if server:
         hosts.append(server)
@@ -42,9 +43,11 @@ def empty_world(folder: Path, *, hidden: Path, server: str | None = None) -> dic
         "allowed": sorted({*hosts, *_addresses(hosts)}),
     }
 
+    # A list of what is kept, not of what is removed: an unknown token cannot slip through
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return inherited | {
         "HOME": str(home),
+        # Fail at once, and do not wait for the network
         "HF_HUB_OFFLINE": "1",
         "LANG": "C.UTF-8",
         "PYTHONNOUSERSITE": "1",

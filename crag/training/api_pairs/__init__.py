@@ -88,7 +88,12 @@ def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
     return [pair_of(record) for record in read_records(path, split=split)]
 
 
-def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limit: int | None = None) -> list[Pair]:
+def real_pairs(
+    path: Path,
+    names: CompanyNames,
+    split: Split | None = None,
+    limit: int | None = None,
+) -> list[Pair]:
     """The labelled real questions, each once, with their entities.
 
     Rows have query, query_time, domain and calls; optional: frame, answer and alt_ans. Raises DatasetError.
@@ -98,7 +103,17 @@ def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limi
         alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
         pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
 
-        groups = groups_of(pair.domain, pair.program, names) or _labelled_entities(record) or (pair.query,)
+        # From the calls, else from the label, else the question stands for itself
+        groups = (
+            groups_of(
+                pair.domain,
+                pair.program,
+                names,
+            )
+            or _labelled_entities(record)
+            or (pair.query,)
+        )
+        # The first row of a question counts
         pairs.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(pairs.values())
 
@@ -113,6 +128,7 @@ def pair_of(record: Record, **more: object) -> Pair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
     pair = row_of(with_query_time(record), Pair, **more)
     try:
+        # Canonical: two spellings of one program must not look like two
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
         raise DatasetError(f'{record.place}: field "calls": {error}') from None
@@ -121,6 +137,7 @@ def pair_of(record: Record, **more: object) -> Pair:
 def bank_version() -> str:
     """Number of examples in the writer's bank, and 12 hexadecimal digits of their hash: ``120@0f...``."""
     bank = load_bank()
+    # "\0" separates the fields, so that moving text between them changes the hash
     plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
     digest = hashlib.sha256(plain.encode()).hexdigest()
     return f"{len(bank)}@{digest[:12]}"
@@ -147,6 +164,7 @@ def open_graph(folder: Path | None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as unpacked:
         shutil.unpack_archive(PACKED_GRAPH, unpacked, filter="data")
         # The archive may hold the five folders in a folder.
+
         (movie,) = filter(Path.is_dir, Path(unpacked).rglob("movie"))
         yield movie.parent
 
@@ -154,6 +172,7 @@ def open_graph(folder: Path | None) -> Iterator[Path]:
 def check_whole(folder: Path) -> None:
     """Raise GraphError unless a folder of graph tables has all five domains, or `import --partial` made it."""
     missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
+    # At least one domain is there, so the folder is meant to be a graph
     if len(missing) < len(DOMAINS):
         check_folder(folder)
 
@@ -181,14 +200,23 @@ def company_names(folder: Path) -> CompanyNames:
     path = folder / "finance/company_name.dict"
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
-            listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
+            # Not strict: a published list may have rows with surplus cells or open quotes
+            listings = CsvReader(
+                lines,
+                str(path),
+                _LISTING_COLUMNS,
+                _LISTING_COLUMNS,
+                strict=False,
+            )
             rows = [row.cells for row in listings]
         # The first listing of a name counts, so it is written last.
         for row in reversed(rows):
+            # "Apple Inc. Common Stock" becomes "Apple Inc"
             name = _SECURITY.sub("", row["Name"]).strip(" ,.")
             for spelling in (name, _without_legal_forms(name)):
                 tickers[normalise_name(spelling)] = row["Symbol"].lower()
 
+    # Last, because a nickname that we list is meant on purpose
     for nickname, ticker in nicknames().items():
         tickers[nickname] = ticker.lower()
     return tickers
@@ -201,6 +229,7 @@ def _without_legal_forms(name: str) -> str:
     'Example Holding'
     """
     while True:
+        # One form at a time, from the end: "Co. Ltd" has two
         shorter = _LEGAL_FORM.sub("", name).strip(" ,.")
         if shorter == name:
             return name
@@ -227,6 +256,7 @@ def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tupl
 def _table_and_values(call: Call) -> str:
     """The table of a call and its strings; empty if it has no strings."""
     values: list[object] = list(call.arguments)
+    # "true" only switches a filter on and names nothing
     values += [condition.value for condition in call.conditions if condition.value != "true"]
     strings = [value for value in values if isinstance(value, str)]
     if not strings:
@@ -237,19 +267,28 @@ def _table_and_values(call: Call) -> str:
 def _entities(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]:
     """The names in the arguments of a call, in one spelling for each entity."""
     parameters = load_schema(domain).tables[call.table].parameters
+    # Trailing optional arguments may be missing, so the lengths may differ
     for parameter, argument in zip(parameters, call.arguments, strict=False):
         if not parameter.kind.is_entity:
             continue
+        # A call may name several entities at once
         for name in argument if isinstance(argument, tuple) else (argument,):
             if isinstance(name, str):
                 yield _spelling(name, call.table, parameter.kind, companies)
 
 
-def _spelling(name: str, table: str, kind: ParameterKind, companies: CompanyNames) -> str:
+def _spelling(
+    name: str,
+    table: str,
+    kind: ParameterKind,
+    companies: CompanyNames,
+) -> str:
     if kind is ParameterKind.TEAM:
+        # "lakers" and "los angeles lakers" must fall into one fold
         team, *_ = team_spelling(name, "nba" if "nba" in table else "soccer")
         return team.casefold()
     if kind is ParameterKind.COMPANY:
+        # A name that is not listed is its own group
         return companies.get(normalise_name(name), name).casefold()
     return name.casefold()
 
@@ -268,6 +307,7 @@ def execute(executor: Executor, tasks: Sequence[Task], attempts: int = 3) -> lis
     for _ in range(attempts):
         if not pending:
             break
+        # Only the late ones again; the others keep their first result
         pending_tasks = [tasks[index] for index in pending]
         batch = executor.run_batch(pending_tasks, Deadline(SECONDS_PER_BATCH))
         results.update(zip(pending, batch, strict=True))

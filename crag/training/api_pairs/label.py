@@ -70,6 +70,7 @@ class LabelledQuestion:
 
     def to_entry(self) -> dict[str, Any]:
         """A line of the journal; `failed` if the engine gave nothing at all, `kept` what the output has besides."""
+        # Also without any attempt: both are 0
         all_failed = self.outcomes.total() == self.outcomes["failed"]
         asked = {name: self.row[name] for name in _ASKED_FIELDS if name in self.row}
         return {
@@ -115,11 +116,13 @@ class Labeller:
         """One result per question, in order; raises LanguageModelDiedError."""
         questions = [LabelledQuestion(row) for row in rows]
         for question in questions:
+            # A person's calls come first, and the model is not asked if they can be kept
             calls = question.row.get("by_hand")
             if calls:
                 self._correct(question, calls)
 
         for attempt, (writer, temperature) in enumerate(self.attempts, start=1):
+            # Later attempts see only what the earlier ones have not solved
             pending = [question for question in questions if question.kept is None]
             if not pending:
                 break
@@ -134,6 +137,7 @@ class Labeller:
         domain = question.domain or Domain.OPEN
         program = parse("\n".join(calls), domain)
         proposal = Proposal(question, domain, program)
+        # No judge: a person has decided; the graph only has to know the names
         if not program.statements or self._execute([proposal]):
             question.kept = {
                 "domain": str(domain),
@@ -141,7 +145,12 @@ class Labeller:
                 "label": {"attempt": "by hand"},
             }
 
-    def _check(self, attempt: int, pending: Sequence[LabelledQuestion], written: Sequence[WrittenCalls]) -> None:
+    def _check(
+        self,
+        attempt: int,
+        pending: Sequence[LabelledQuestion],
+        written: Sequence[WrittenCalls],
+    ) -> None:
         """Keep the calls whose values give the right answer."""
         executed = self._execute(_readable_proposals(pending, written))
         claims: list[Claim] = []
@@ -149,10 +158,12 @@ class Labeller:
             row = proposal.question.row
             claims.append(Claim(row["query"], gold_answers(row), _answer(proposal)))
 
+        # `str` keeps the answer whole: the limit of 75 tokens is for texts of the agent
         judgements = judge_claims(self.judge, claims, str)
         for proposal, claim, judgement in zip(executed, claims, judgements, strict=True):
             question = proposal.question
             calls = render(proposal.program)
+
             if judgement.verdict is Verdict.CORRECT:
                 question.kept = {
                     "domain": str(proposal.domain),
@@ -177,6 +188,7 @@ class Labeller:
         results = execute(self.executor, tasks, attempts=1)
         executed: list[ExecutedProposal] = []
         for proposal, result in zip(proposals, results, strict=True):
+            # One missing value makes the whole program a bad label
             if _is_complete(result):
                 executed.append(ExecutedProposal(*proposal, result))
                 continue
@@ -191,6 +203,7 @@ def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[W
     for question, answer in zip(pending, written, strict=True):
         if answer.program is None:
             failed = answer.generation.finish_reason in {"error", "deadline"}
+            # An engine that gave nothing is asked again by --resume, an unreadable reply is not
             question.note("failed" if failed else "unreadable", answer.text)
         elif not answer.program.statements:
             question.note("none", answer.text)
@@ -202,6 +215,7 @@ def _readable_proposals(pending: Sequence[LabelledQuestion], written: Sequence[W
 def _is_complete(result: ProgramResult) -> bool:
     """Whether every statement has all of its values."""
     for statement in result.results:
+        # `partial`: some records of the graph were unreadable
         if statement.status is not Status.OK or statement.partial:
             return False
     return bool(result.results)
@@ -211,6 +225,7 @@ def _answer(proposal: ExecutedProposal) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
     question, domain, program, result = proposal
     query = question.row["query"]
+    # The same order as the agent's: what it can say from the values alone, then what rules compute
     direct = direct_answer(query, domain, program, result.results)
     if direct is not None:
         return direct

@@ -89,6 +89,7 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
         run = SavedRun.read(folder)
         for key, row in run.records.items():
             record = Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)
+            # A question that failed before its trace teaches nothing
             if key in run.traces and (split is None or split.holds(record)):
                 questions.append(FinishedQuestion(row, run.traces[key], gold_answers(row)))
     except DatasetError as error:
@@ -118,6 +119,7 @@ def asked_questions(
     for question, question_verdicts in zip(scored, verdicts, strict=True):
         for entry in question.trace["candidates"]:
             text = entry["text"]
+            # Candidates with the same text share one verdict, and so one judgement
             if text not in question_verdicts:
                 claims.append(Claim(question.record["query"], question.golds, text))
                 claim_verdicts.append(question_verdicts)
@@ -132,7 +134,11 @@ def asked_questions(
     ]
 
 
-def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without: Set[str]) -> AskedQuestion:
+def _build_question(
+    question: FinishedQuestion,
+    verdicts: Mapping[str, Verdict],
+    without: Set[str],
+) -> AskedQuestion:
     """A question with its judged candidates; `verdicts` are by the text of the answer."""
     trace = question.trace
     identifier = question.record["interaction_id"]
@@ -141,6 +147,7 @@ def _build_question(question: FinishedQuestion, verdicts: Mapping[str, Verdict],
     candidates: list[JudgedCandidate] = []
     for entry in trace["candidates"]:
         verdict = verdicts[entry["text"]]
+        # "i don't know" is neither right nor wrong, and an unscored answer is unknown
         if verdict not in _JUDGED:
             continue
         candidates.append(
@@ -166,6 +173,7 @@ def _is_gated(source: str, gate: GateFiring | None) -> bool:
     """Whether the closed gate withholds answers of this source."""
     if gate is None:
         return False
+    # A gate for pages alone lets the graph's answer through
     return source == WEB or not _ONLY_WEB.search(gate.name)
 
 
@@ -173,6 +181,7 @@ def _without_features(features: Mapping[str, float], without: Set[str]) -> dict[
     """The features that are not left out, by name (``question_type=set``) or by its beginning (``question_type``)."""
     remaining: dict[str, float] = {}
     for name, value in features.items():
+        # "question_type=set" is one class of the feature "question_type"
         feature, _, _ = name.partition("=")
         if name not in without and feature not in without:
             remaining[name] = value
@@ -189,6 +198,7 @@ def _tables_and_keys(calls: Sequence[str]) -> str:
     """
     targets: set[str] = set()
     for line in calls:
+        # Operators such as a sort name no table
         match = _TABLE.match(line)
         if not match:
             continue
@@ -203,6 +213,7 @@ def _closed_gate(trace: Mapping[str, Any]) -> GateFiring | None:
     """The gate that decided the final answer, or would have without the audit."""
     reason = (trace.get("answer") or {}).get("reason")
     for firing in trace.get("gates", ()):
+        # Under an audit several gates may have closed; the final answer tells which of them decided
         if firing["name"].startswith(_BEFORE_ANSWERS):
             gate = GateFiring(firing["name"], firing["reason"], firing["answer"])
             if gated_answer(gate, WEB).reason == reason:
@@ -214,6 +225,7 @@ def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
     """The answer that no model weighs, such as the graph's about a game that does not exist."""
     text = question.record["prediction"]
     verdict = Verdict(question.record["verdict"])
+    # The given answer is settled if it is no candidate, no gate's text and no abstention
     weighed = {entry["text"] for entry in question.trace["candidates"]}
     gated = {firing["answer"] for firing in question.trace.get("gates", ())}
 

@@ -50,6 +50,7 @@ def reward(question: AskedQuestion) -> int:
     if answer is not None:
         return 1 if answer.right else -1
     if question.gate == INVALID_QUESTION:
+        # "invalid question" is itself an answer: right about a false premise, else wrong
         return 1 if question.invalid else -1
     return 0
 
@@ -57,6 +58,7 @@ def reward(question: AskedQuestion) -> int:
 def _first_allowed(question: AskedQuestion) -> JudgedCandidate | None:
     for candidate in question.candidates:
         likely = candidate.likely
+        # No model covers this kind of answer, so nothing speaks against giving it
         is_allowed = likely is None or likely > THRESHOLD
         if is_allowed and not candidate.gated:
             return candidate
@@ -76,6 +78,7 @@ def unweighed(question: AskedQuestion) -> AskedQuestion:
 
 def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     """Measure what the probabilities are worth, JSON-ready. They should be out of fold."""
+    # Both rules on the same questions, so that the difference is paired
     calibrated = rewards(questions)
     always_answer = rewards(map(unweighed, questions))
     difference = calibrated - always_answer
@@ -113,6 +116,7 @@ def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
 
     Resamples whole groups: the same question in several runs counts as one observation.
     """
+    # Numbers of groups from 0, as bincount needs
     _, group_numbers = np.unique(np.asarray(groups), return_inverse=True)
     sums = np.bincount(group_numbers, weights=values)
     sizes = np.bincount(group_numbers).astype(np.float64)
@@ -122,6 +126,7 @@ def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
     random = np.random.default_rng(SEED)
     counts = random.multinomial(len(sizes), chances, size=RESAMPLES).astype(np.float64)
 
+    # A resample's mean: all its rewards over all its questions, since groups differ in size
     means = (counts @ sums) / (counts @ sizes)
     return list(percentile_interval(means))
 
@@ -138,7 +143,13 @@ def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
 
 def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
     """Expected calibration error: |mean probability - share of right answers| of bins of equal width, by their size."""
-    gaps, _ = np.histogram(probabilities, RELIABILITY_BINS, (0, 1), weights=probabilities - right)
+    # Weighted by p - y: a bin's sum is its size times the gap, so no division by the size is needed
+    gaps, _ = np.histogram(
+        probabilities,
+        RELIABILITY_BINS,
+        (0, 1),
+        weights=probabilities - right,
+    )
     return float(abs(gaps).sum() / len(right))
 
 
@@ -188,7 +199,14 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     """Fit P(correct) to kinds of answers with enough examples."""
     rows: list[Item] = []
     for question in questions:
-        rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
+        rows += [
+            Item(
+                answer.features,
+                answer.right,
+                question.group,
+            )
+            for answer in question.candidates
+        ]
 
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
     kinds = [answer_kind(row.features) for row in rows]
@@ -198,11 +216,13 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     learned = [index for index, kind in enumerate(kinds) if kind in covers]
     pages = [index for index in learned if kinds[index] == PAGES_KIND]
 
+    # The indices of `learned` point into `rows`, those of `held_out` into this selection
     parts = {"correct": fit([rows[index] for index in learned], folds, seed)}
     # Indices of rows -> P(correct) by models that did not see them.
     likely = dict(zip(learned, parts["correct"].held_out, strict=True))
 
     # Answers from pages get a model of their own, if it can be fitted, whose probabilities take precedence.
+
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
             parts["pages"] = fit([rows[index] for index in pages], folds, seed)
@@ -223,7 +243,9 @@ def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> l
     for question in questions:
         candidates: list[JudgedCandidate] = []
         for answer in question.candidates:
+            # None for an answer whose kind is too rare: it is given unweighed
             candidates.append(answer._replace(likely=likely.get(index)))
+            # In the order in which `calibrate` has made its rows
             index += 1
         weighed.append(replace(question, candidates=tuple(candidates)))
     return weighed
@@ -233,6 +255,7 @@ def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
     """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
     _check(rows, LEAST_QUESTIONS)
 
+    # Every row is tested in exactly one fold, so no NaN is left at the end
     held_out = np.full(len(rows), np.nan)
     splits = _splits(rows, folds, seed)
     for train, test in tqdm(splits, desc="cross-validation", disable=None):
@@ -254,6 +277,7 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     labels = np.array([row.right for row in rows])
     columns = _varying_columns(rows)
     if not columns:
+        # No feature says anything: the log-odds of the base rate, for every answer
         rate = float(labels.mean())
         return LogisticModel(bias=math.log(rate / (1 - rate))), STRENGTHS[0]
 
@@ -261,12 +285,15 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     scaler = StandardScaler()
     values = np.array(list(columns.values())).T
     matrix = np.nan_to_num(scaler.fit_transform(values))
+
+    # One outlier must not move a weight; the finished model clips in the same way
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
 
     search = GridSearchCV(
         LogisticRegression(solver="newton-cholesky"),
         {"C": STRENGTHS},
         scoring="neg_log_loss",
+        # Within the training rows only: the held-out fold never takes part in choosing C
         cv=_splits(rows, INNER_FOLDS, seed),
     )
     search.fit(matrix, labels)
@@ -282,6 +309,7 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
 
 def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
     """The features that are not constant, by name: a value per row, NaN where it is missing."""
+    # Different kinds of answers have different features
     names: set[str] = set()
     for row in rows:
         names |= row.features.keys()
@@ -289,6 +317,7 @@ def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
     columns: dict[str, list[float]] = {}
     for name in sorted(names):
         column = [row.features.get(name, math.nan) for row in rows]
+        # The scaler would divide by this
         if np.nanstd(column) > NO_SPREAD:
             columns[name] = column
     return columns

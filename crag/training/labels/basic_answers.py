@@ -65,6 +65,7 @@ def basic_answers(
             continue
 
         answer = _basic_answer(question, step, source)
+        # The same prompt again, from another run: it would count twice in training
         if answer.example.request in answers:
             left_out["asked twice in the same words"] += 1
             continue
@@ -85,6 +86,7 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
     record = question.record
     trace = question.trace
     prompt = trace["prompts"][step]
+    # A prompt is a text to continue, or a list of turns
     chat: tuple[Message, ...] = ()
     if not isinstance(prompt, str):
         chat = tuple(Message(turn["role"], turn["content"]) for turn in prompt)
@@ -133,7 +135,11 @@ class Branch(enum.StrEnum):
     """Step 3.2.1: it is wrong or missing, and the context does not have the right one."""
 
 
-def label_answers(basics: Sequence[BasicAnswer], judge: Judge, context_check: Judge) -> list[dict[str, Any]]:
+def label_answers(
+    basics: Sequence[BasicAnswer],
+    judge: Judge,
+    context_check: Judge,
+) -> list[dict[str, Any]]:
     """A row for each basic answer, in order: a training example, and what its label was derived from.
 
     `judge` decides whether the basic answer is right; `context_check`, where it is not, whether the context holds a
@@ -149,6 +155,7 @@ def label_answers(basics: Sequence[BasicAnswer], judge: Judge, context_check: Ju
         context = contexts.get(index)
         if verdict is Verdict.UNSCORED:
             continue
+        # Whether to answer or to abstain depends on this verdict
         if context is not None and context.verdict is Verdict.UNSCORED:
             continue
         rows.append(_row(basic, verdict, context))
@@ -167,12 +174,14 @@ def _check_contexts(
     """
     context_claims: dict[int, Claim] = {}
     for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):
+        # Where the basic answer is right, the context does not matter
         if verdict not in {Verdict.INCORRECT, Verdict.MISSING}:
             continue
         if _right_answer_is(basic, INVALID_QUESTION) or _right_answer_is(basic, I_DONT_KNOW):
             continue
         context_claims[index] = replace(claims[index], prediction=basic.context)
 
+    # Not `judge_claims`, which trims answers, and takes "i don't know" in a page for an abstention
     judgements = context_check.judge(list(context_claims.values()))
     return dict(zip(context_claims, judgements, strict=True))
 
@@ -180,6 +189,7 @@ def _check_contexts(
 def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dict[str, Any]:
     completion = _right_answer(basic)
     if _right_answer_is(basic, INVALID_QUESTION):
+        # Before all others: whatever the context says, a fact would be a wrong answer
         branch = Branch.INVALID
         completion = INVALID_QUESTION
     elif verdict is Verdict.CORRECT:
@@ -187,6 +197,7 @@ def _row(basic: BasicAnswer, verdict: Verdict, context: Judgement | None) -> dic
     elif context is not None and context.verdict is Verdict.CORRECT:
         branch = Branch.IN_CONTEXT
     else:
+        # The model would have to guess, and must learn not to
         branch = Branch.NOT_IN_CONTEXT
         completion = I_DONT_KNOW
 
@@ -207,6 +218,7 @@ def _right_answer(basic: BasicAnswer) -> str:
     answer = basic.example.answers[0]
     for gold in basic.example.answers:
         words = tokens(gold)
+        # The model can copy this spelling; another would teach it to rephrase
         if words and position_of(words, context) >= 0:
             answer = gold
             break

@@ -27,8 +27,22 @@ CONTEXT_RUBRIC = Rubric(
     field="accuracy",
     grade=bool,
     examples=(
-        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor, a play by Inês Valdoro."), True),
-        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor was first played in 1961."), False),
+        (
+            Claim(
+                "who wrote the glass harbor?",
+                ("ines valdoro",),
+                "The Glass Harbor, a play by Inês Valdoro.",
+            ),
+            True,
+        ),
+        (
+            Claim(
+                "who wrote the glass harbor?",
+                ("ines valdoro",),
+                "The Glass Harbor was first played in 1961.",
+            ),
+            False,
+        ),
     ),
 )
 """db3's p_context for a `LanguageModelJudge`: context, question, ground truth, and whether it is mentioned, in our own
@@ -67,6 +81,7 @@ class Reference(NamedTuple):
 
         windows: list[str] = []
         for number in range(len(sentences)):
+            # The sentence before and the one after; a slice ends by itself at the end
             neighbours = sentences[max(0, number - 1) : number + 2]
             windows.append(f"{self.title}\n{' '.join(neighbours)}")
         return windows
@@ -78,8 +93,10 @@ def passages(context: str) -> list[Reference]:
     for match in _DOC.finditer(context):
         title_match = _TITLE.search(match["marks"])
         title = title_match["title"] if title_match else ""
+        # "**1975**" must match as the number alone
         body = _MARKUP.sub(" ", match["body"])
         references.append(Reference(title, f"{title}\n{body}"))
+    # A context without marks, such as one of another project
     return references or [Reference("", _MARKUP.sub(" ", context))]
 
 
@@ -100,6 +117,7 @@ class RulesContextCheck:
             holds, reason = _look_for_answer(ReadClaim(claim.query, gold, ""), references)
             if holds:
                 return Judgement(Verdict.CORRECT, reason)
+            # If no answer is found, the reason is about the official one
             if number == 0:
                 official_reason = reason
         return Judgement(Verdict.INCORRECT, official_reason)
@@ -109,16 +127,21 @@ def _look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple
     """Whether the passages hold the right answer, and why."""
     distinct_words = dict.fromkeys(content(claim.query_tokens))
     question_words = [word for word in distinct_words if word not in _GENERIC]
+
+    # "yes" stands in no page as an answer, so the passage must be about the whole question
     if _YES_NO.match(normalise_text(claim.gold)):
         recalls = [recall(question_words, tokens(passage.whole)) for passage in references]
         best = max(recalls, default=0.0)
         return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
 
     # Texts that hold the answer, and how much of the rest of the question they repeat.
+
+    # "is it jaws or alien?": the gold answer has no word that the question lacks
     is_option = not claim.new_in_gold and not claim.gold_numbers
     rest_of_question = [word for word in question_words if word not in claim.gold_tokens]
     recalls = []
     for text in _texts_with_answer(claim, references, is_option=is_option):
+        # 1.0: nothing is left of the question that the text could repeat
         recalls.append(recall(rest_of_question, tokens(text)) if rest_of_question else 1.0)
     if not recalls:
         return False, "no passage holds the answer"
@@ -134,10 +157,16 @@ def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
         return 0.0
     if claim.gold_numbers:
         return NEEDED_FOR_NUMBER
+    # An option stands in most texts about the question, so its mere presence says little
     return NEEDED_FOR_OPTION if is_option else NEEDED
 
 
-def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_option: bool) -> Iterator[str]:
+def _texts_with_answer(
+    claim: ReadClaim,
+    references: Sequence[Reference],
+    *,
+    is_option: bool,
+) -> Iterator[str]:
     """The texts that hold the answer by the judge's rules.
 
     For a number these are windows of sentences, in passages with the years of the question. An option of the question
@@ -156,15 +185,18 @@ def _texts_with_answer(claim: ReadClaim, references: Sequence[Reference], *, is_
         elif not is_option and _is_accepted(claim, passage.whole):
             yield passage.whole
 
+    # For a set, whose items may be spread over passages, and for an option
     context = "\n".join(passage.whole for passage in references)
     if (is_option or not is_number) and _is_accepted(claim, context):
         yield context
 
 
 def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
+    # The question names no year, so any passage will do
     if not years:
         return True
     numbers = read_answer(passage.whole).quantities
+    # Every year of the question: "from 2010 to 2012" needs both
     return all(any(same_quantity(year, number) for number in numbers) for year in years)
 
 

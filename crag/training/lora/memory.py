@@ -42,6 +42,7 @@ def tuning_memory(settings: LoraTraining, shape: Shape) -> dict[str, float]:
     layer = tokens * bytes_per_token
     states_per_layer = tokens * 2 * shape.hidden if settings.gradient_checkpointing else layer
 
+    # The embeddings stay in half precision even if the layers are quantised
     bits = "4" if is_quantised else "16"
     bytes_per_weight = _NF4_BYTES if is_quantised else 2
     sizes = {
@@ -69,6 +70,7 @@ def _adapter_parameters(settings: LoraTraining, shape: Shape) -> int:
     widths = 0
     for target in settings.adapter.targets:
         # The other layers are those of the feed-forward network.
+        # One side of every tuned layer is the hidden size
         widths += shape.hidden + attention_outputs.get(target, shape.intermediate)
     return shape.layers * settings.adapter.rank * widths
 

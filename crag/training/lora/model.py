@@ -58,6 +58,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     tokenizer = ChatTokenizer(folder)
     end = _end_token(folder, tokenizer)
     # A completion that spells out the end token must not teach the model to stop there.
+    # A tokenizer of its own, since the setting would also change how prompts are read
     backend = ChatTokenizer(folder).backend
     backend.encode_special_tokens = True
 
@@ -68,6 +69,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
         except PromptError as error:
             raise DatasetError(f"{example.place}: {error}") from error
 
+        # Without special tokens: the prompt has the one that begins a text
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
         tokens = TokenExample(prompt, [*completion, end])
         if tokens.length > max_tokens:
@@ -87,6 +89,7 @@ def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
     end_tokens: object = None
     if config.is_file():
         end_tokens = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id")
+    # "eos_token_id" is one number or a list of them
     if isinstance(end_tokens, list) and end_tokens:
         end_tokens = end_tokens[0]
 
@@ -104,6 +107,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     if settings.quantise == "4bit":
         quantisation = BitsAndBytesConfig(
             load_in_4bit=True,
+            # As in QLoRA (Dettmers et al. 2023)
             bnb_4bit_quant_type="nf4",
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=number_type,
@@ -127,6 +131,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
             attn_implementation=attention_for(device),
             quantization_config=quantisation,
         )
+        # After loading and right before the random weights of the adapter
         torch.manual_seed(settings.seed)
         try:
             return get_peft_model(model, lora)
@@ -139,11 +144,14 @@ def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
     tensors: dict[str, torch.Tensor] = {}
+    # Sorted: the same weights give the same bytes
     for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items()):
         tensors[name] = value.detach().to("cpu", torch.float16).contiguous()
     write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
 
+    # PEFT has the base's folder on this machine, which means nothing elsewhere
     config = replace(model.peft_config[ADAPTER], base_model_name_or_path=base, inference_mode=True)
+    # PEFT keeps a set, whose order changes from run to run
     config.target_modules = sorted(config.target_modules)
     config.save_pretrained(str(folder))
 
@@ -182,6 +190,7 @@ def _check_device(settings: LoraTraining, device: str) -> None:
 def _check_base(settings: LoraTraining, base: Path) -> None:
     config = base / "config.json"
     model_type = json.loads(config.read_text(encoding="utf-8")).get("model_type")
+    # Tuning another family would fail late, or tune other layers than the settings mean
     if settings.architecture not in {None, model_type}:
         raise SettingsError(
             f'key "base": {settings.base} is a {model_type} ({config}), these settings are for a '

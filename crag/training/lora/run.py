@@ -104,9 +104,12 @@ def _find_checkpoint(run: TuningRun) -> Path | None:
     """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may."""
     files = run.work.glob(f"checkpoint-*/{_LAST_WRITTEN}")
     complete = [file.parent for file in files if file.is_file()]
+
+    # By number: as text "checkpoint-90" would come after "checkpoint-120"
     checkpoint = max(complete, key=_step_of_checkpoint, default=None)
 
     has_adapter = (run.out / WEIGHTS_FILE).is_file()
+    # Neither hours of work nor a finished adapter is thrown away without being told to
     if checkpoint and not (run.resume or run.overwrite):
         raise UserError(f"{run.work} holds an unfinished run: --resume continues it, --overwrite discards it")
     if not checkpoint and has_adapter and not run.overwrite:
@@ -133,6 +136,7 @@ def _build_trainer(
     """The trainer of trl for the completions of the examples; prompts are read, but not learned."""
     rows: list[dict[str, list[int]]] = []
     for example in tokens.kept:
+        # Only the completion is learned
         labels = [IGNORED] * len(example.prompt) + example.completion
         rows.append({"input_ids": example.prompt + example.completion, "labels": labels})
 
@@ -142,6 +146,7 @@ def _build_trainer(
         train_dataset=Dataset.from_list(rows),
         processing_class=AutoTokenizer.from_pretrained(str(run.base), local_files_only=True),
     )
+    # It prints all figures of every step
     trainer.remove_callback(PrinterCallback)
     if run.show_progress:
         trainer.add_callback(LossBar)
@@ -157,6 +162,7 @@ def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
     return SFTConfig(
         output_dir=str(run.work),
         num_train_epochs=settings.epochs,
+        # -1: the number of epochs decides
         max_steps=run.max_steps or -1,
         per_device_train_batch_size=settings.batch_size,
         gradient_accumulation_steps=settings.accumulation,
@@ -171,12 +177,15 @@ def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
         # Computing.
         dataloader_pin_memory=False,
         bf16=False,
+        # Mixed precision scales the loss, so that small gradients do not become 0 in float16
         fp16=computing_type(run.device) == torch.float16,
         use_cpu=run.device == "cpu",
         # Logs and checkpoints.
         logging_steps=1,
+        # The filter would hide a loss that is not finite
         logging_nan_inf_filter=False,
         save_steps=settings.checkpoint_steps,
+        # Two: a kill while the last is written leaves the one before
         save_total_limit=2,
         report_to="none",
         disable_tqdm=True,
@@ -204,9 +213,11 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
         labels = inputs.pop("labels")[:, 1:]  # a token is predicted at the position before it
         # Positions at which any example of the batch learns a token.
         learned = (labels != IGNORED).any(dim=0).nonzero().flatten()
+        # The other examples of the batch may ignore such a position; cross-entropy skips it below
         output = model(**inputs, use_cache=False, logits_to_keep=learned)
         logits = output.logits.float()
 
+        # A sum over the tokens of the whole step: each token counts the same in any batch
         learned_labels = labels[:, learned].flatten()
         summed = functional.cross_entropy(logits.flatten(0, 1), learned_labels, reduction="sum")
         loss = summed / num_items_in_batch

@@ -53,7 +53,14 @@ class TunedEncoder:
     parameters or ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank).
     """
 
-    def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        settings: EncoderTraining,
+        fields: tuple[str, ...],
+        base: Path,
+        device: str = "cpu",
+    ) -> None:
+        # Before the heads and updates get their random weights
         torch.manual_seed(settings.seed)
         encoder = load_encoder(base)
         if settings.tuning == "lora":  # freezes the encoder
@@ -130,7 +137,9 @@ class EncoderTrainer:
 
         tuned.network.encoder.train()
         for epoch in range(settings.epochs):
+            # For dropout: another sequence in each epoch, and the same in each run
             torch.manual_seed(settings.seed * 1_000_003 + epoch)
+            # For the order of the batches
             random = np.random.default_rng((settings.seed, epoch))
             losses: list[float] = []
             for batch in self._batches(positions, random):
@@ -142,6 +151,7 @@ class EncoderTrainer:
                 schedule.step()
                 losses.append(float(loss.detach()))
 
+            # Checked once an epoch: weights that diverged do not come back
             if not np.isfinite(losses).all():
                 raise FloatingPointError(
                     f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
@@ -171,6 +181,7 @@ class EncoderTrainer:
 
         log_probabilities: dict[str, LogProbabilities] = {}
         for name in self._examples.classes:
+            # float32 on the CPU, whatever the device computed with
             joined = torch.cat([batch_logits[name] for batch_logits in logits])
             log_probabilities[name] = log_softmax(joined.float().cpu().numpy())
         return log_probabilities
@@ -193,6 +204,7 @@ class EncoderTrainer:
     def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
         """All positions in batches of similar length, in random order."""
         size = self._settings.batch_size
+        # Shuffled before sorting, so that a slice is a random part of the data
         order = random.permutation(positions)
         batches: list[Positions] = []
         slice_size = size * BATCHES_PER_SLICE
@@ -205,5 +217,6 @@ class EncoderTrainer:
                 batch = by_length[first : first + size]
                 batches.append(np.array(batch))
 
+        # Shuffled again: else each slice would go from short questions to long ones
         for number in random.permutation(len(batches)):
             yield batches[number]

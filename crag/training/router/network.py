@@ -14,7 +14,13 @@ from crag.router.network import Pooling
 class QuestionNetwork:
     """An encoder and its heads: `heads` maps ``<field>.weight`` (classes, dimensions) and ``<field>.bias``."""
 
-    def __init__(self, encoder: Module, heads: Mapping[str, Tensor], fields: Sequence[str], pooling: Pooling) -> None:
+    def __init__(
+        self,
+        encoder: Module,
+        heads: Mapping[str, Tensor],
+        fields: Sequence[str],
+        pooling: Pooling,
+    ) -> None:
         self.encoder = encoder
         self.heads = heads
         self._fields = tuple(fields)
@@ -24,6 +30,7 @@ class QuestionNetwork:
         """For each field a tensor of shape (questions, classes); `dropout` applies to the heads' inputs."""
         states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         if self._pooling == "cls":
+            # The first token stands for the whole question
             vectors = states[:, 0]
         else:
             # The mean over the tokens that are not padding.
@@ -52,6 +59,7 @@ def tuned_linear_layers(encoder: Module) -> list[str]:
     """Names of the linear layers of the encoder's blocks: those that a low-rank update may change."""
     names: list[str] = []
     for name, module in encoder.named_modules():
+        # BERT names its blocks "encoder.layer.0"; the leading dot also finds a name that begins with it
         if isinstance(module, Linear) and ".layer." in f".{name}":
             names.append(name)
     return names

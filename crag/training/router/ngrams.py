@@ -42,6 +42,7 @@ def fit_ngrams(settings: NgramTraining | None, examples: Examples, positions: Po
         coefficients = model.coef_
         intercepts = model.intercept_
         if len(model.classes_) == 2:  # scikit-learn keeps one row for two classes: the log-odds of the second
+            # Log-odds of 0 for the first class: softmax then gives the same probabilities
             coefficients = np.vstack([np.zeros_like(coefficients), coefficients])
             intercepts = np.concatenate([[0.0], intercepts])
 
@@ -67,6 +68,8 @@ def predict_ngrams(tensors: Tensors, texts: Sequence[str]) -> dict[str, LogProba
         if not tensor_name.endswith(".weight"):
             continue
         name = tensor_name.removesuffix(".weight")
+
+        # Sparse times dense: a question has only a few of the thousands of buckets
         logits = rows.times(tensors[f"{name}.weight"]) + tensors[f"{name}.bias"]
         log_probabilities[name] = log_softmax(logits)
     return log_probabilities

@@ -24,7 +24,11 @@ class Examples:
     """No fold trains on a group that it tests: a row's `group`, such as its template; without one, its `query`."""
 
 
-def read_labelled_questions(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
+def read_labelled_questions(
+    path: Path,
+    fields: Sequence[str],
+    split: Split | None = None,
+) -> Examples:
     """The questions of a file in any format of `crag.evaluation.datasets`, with their labels for `fields`.
 
     Raises DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
@@ -38,6 +42,7 @@ def read_labelled_questions(path: Path, fields: Sequence[str], split: Split | No
         if not isinstance(query, str) or not query.strip():
             raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
         texts.append(query)
+        # Without a group the same question, asked twice, still stays in one fold
         groups.append(str(record.data.get("group", query)))
 
         for name in fields:

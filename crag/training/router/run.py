@@ -40,7 +40,12 @@ class OutOfFold:
     encoder: dict[str, LogProbabilities] = field(default_factory=dict)
     ngrams: dict[str, LogProbabilities] = field(default_factory=dict)
 
-    def put(self, number: int, encoder: Mapping[str, LogProbabilities], ngrams: Mapping[str, LogProbabilities]) -> None:
+    def put(
+        self,
+        number: int,
+        encoder: Mapping[str, LogProbabilities],
+        ngrams: Mapping[str, LogProbabilities],
+    ) -> None:
         """Store the predictions for the questions of a fold."""
         self._store(self.encoder, number, encoder)
         self._store(self.ngrams, number, ngrams)
@@ -53,6 +58,7 @@ class OutOfFold:
     ) -> None:
         for name, logs in predictions.items():
             if name not in table:
+                # Filled fold by fold; only at the end is every row a prediction
                 table[name] = np.zeros((len(self.fold), logs.shape[1]))
             table[name][self.fold == number] = logs
 
@@ -68,6 +74,7 @@ class OutOfFold:
         for number in np.unique(self.fold):
             is_held_out = self.fold == number
             encoder, ngrams = self._predictions(name, is_held_out)
+            # Weights that had seen these questions would look better than they are
             weights = self.weights(name, classes, number)
             mixtures[is_held_out] = np.exp(mix_log_probabilities(encoder, ngrams, weights))
         return mixtures
@@ -100,8 +107,15 @@ def train(
     with tqdm(desc="training", unit="epoch", disable=not show) as epochs:
         trainer = None
         if settings.encoder and base:
+            # One fit for each fold, and one for everything
             epochs.total = (settings.folds + 1) * settings.encoder.epochs
-            trainer = EncoderTrainer(settings.encoder, examples, base, device, epochs)
+            trainer = EncoderTrainer(
+                settings.encoder,
+                examples,
+                base,
+                device,
+                epochs,
+            )
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
         encoder = trainer.fit(everything).tensors() if trainer else {}
     ngrams = fit_ngrams(settings.ngrams, examples, everything)
@@ -120,9 +134,15 @@ def train(
     return reports
 
 
-def _cross_validate(settings: RouterTraining, examples: Examples, trainer: EncoderTrainer | None) -> OutOfFold:
+def _cross_validate(
+    settings: RouterTraining,
+    examples: Examples,
+    trainer: EncoderTrainer | None,
+) -> OutOfFold:
     """Folds are stratified by the field with the most classes, and do not divide groups."""
+    # Only one field can be stratified; the rarest classes need it most
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
+    # -1: in no fold yet
     held_out = OutOfFold(np.full(len(column), -1))
     folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=0)
 
@@ -156,6 +176,7 @@ def _write_config(to: Path, settings: RouterTraining, weights: Mapping[str, Mixi
     for name, field_weights in weights.items():
         fields[name] = FieldConfig(
             labels=FIELD_CLASSES[name],
+            # Four places, so that the file does not change with the last bits of an optimiser
             encoder_weight=round(field_weights.encoder, 4),
             ngram_weight=round(field_weights.ngrams, 4),
         )
@@ -174,7 +195,11 @@ def _write_config(to: Path, settings: RouterTraining, weights: Mapping[str, Mixi
     (to / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
-def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray[np.int64]) -> dict[str, Any]:
+def report_field(
+    name: str,
+    probabilities: NDArray[np.float64],
+    classes: NDArray[np.int64],
+) -> dict[str, Any]:
     """Figures of a field, JSON-ready, rounded to four places.
 
     `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
@@ -183,7 +208,13 @@ def report_field(name: str, probabilities: NDArray[np.float64], classes: NDArray
     labels = FIELD_CLASSES[name]
     predicted = probabilities.argmax(axis=1)
     accuracy = accuracy_score(classes, predicted)
-    macro_f1 = f1_score(classes, predicted, labels=np.unique(classes), average="macro")
+    # Over classes that occur: an absent class would count as 0
+    macro_f1 = f1_score(
+        classes,
+        predicted,
+        labels=np.unique(classes),
+        average="macro",
+    )
     calibration_error = expected_calibration_error(probabilities, classes)
     confusion = confusion_matrix(classes, predicted, labels=range(len(labels)))
 

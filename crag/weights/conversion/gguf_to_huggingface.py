@@ -67,6 +67,7 @@ class _GgufFile:
     def __init__(self, path: Path) -> None:
         from gguf import GGUFReader
 
+        # The reader maps the file into memory: nothing is read or dequantised before `values` asks for it
         reader = GGUFReader(path)
         self.metadata: dict[str, Any] = {key: field.contents() for key, field in reader.fields.items()}
         self.tensors: dict[str, ReaderTensor] = {tensor.name: tensor for tensor in reader.tensors}
@@ -104,10 +105,13 @@ class _GgufFile:
         if "output.weight" not in self.tensors:
             return True
 
+        # A few hundred rows settle it; the whole matrix would take seconds and a gigabyte to dequantise
         output = self.values("output.weight", _ROWS_TO_COMPARE)
         embeddings = self.values("token_embd.weight", _ROWS_TO_COMPARE)
         norms = float(np.linalg.norm(output)) * float(np.linalg.norm(embeddings))
+        # Summed in double precision: nearly a million float32 products would lose digits
         product = (output.astype(np.float64) * embeddings).sum()
+        # The floor keeps a matrix of zeros from dividing by zero
         cosine = product / max(norms, 1e-30)
         return bool(cosine > _TIED_COSINE)
 
@@ -119,6 +123,7 @@ def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
     wants the first half, then the second.
     """
     rows = matrix.shape[0]
+    # (heads, pairs, half, columns); swapping the middle axes brings each half together
     interleaved = matrix.reshape(heads, rows // heads // 2, 2, -1)
     return interleaved.swapaxes(1, 2).reshape(matrix.shape)
 
@@ -126,8 +131,10 @@ def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
 def _huggingface_name(name: str) -> str:
     """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`."""
     match name.split("."):
+        # Tensors outside the layers, such as "token_embd.weight"
         case [kind, "weight"] if kind in _FIXED_TENSORS:
             return f"{_FIXED_TENSORS[kind]}.weight"
+        # `part` is "weight" or "bias": Qwen2 has biases on q, k and v
         case ["blk", layer, kind, part] if kind in _LAYER_TENSORS:
             return f"model.layers.{layer}.{_LAYER_TENSORS[kind]}.{part}"
     raise ValueError(f"tensor {name!r}")
@@ -135,10 +142,13 @@ def _huggingface_name(name: str) -> str:
 
 def _convert_tensors(gguf: _GgufFile) -> Iterator[tuple[str, Array]]:
     """Every tensor with its Hugging Face name: matrices float16, vectors float32."""
+    # Only q and k carry rotary positions; they may differ in the number of heads (grouped queries)
     heads_key = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
     for name, source in _tensor_sources(gguf).items():
         values = gguf.values(source)
         kind = name.split(".")[-2]
+
+        # llama.cpp reorders these rows for llama models only, not for qwen2
         if gguf.architecture == "llama" and kind in heads_key:
             values = _undo_rotary_permutation(values, int(gguf.setting(heads_key[kind])))
         dtype = np.float16 if values.ndim > 1 else np.float32
@@ -150,9 +160,12 @@ def _tensor_sources(gguf: _GgufFile) -> dict[str, str]:
 
     Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
     """
+    # `rope_freqs` is derived from the configuration, and has no counterpart in Hugging Face's model
     sources = {name: name for name in gguf.tensors if name != "rope_freqs.weight"}
     if gguf.embeddings_are_tied and "output.weight" in sources:
         del sources["output.weight"]
+
+        # The written tensor keeps the name of the input embeddings, whichever copy supplies its values
         copies = ("token_embd.weight", "output.weight")
         sources["token_embd.weight"] = max(copies, key=lambda name: int(gguf.tensors[name].n_bytes))
     return sources
@@ -187,6 +200,8 @@ def _model_config(gguf: _GgufFile) -> dict[str, Any]:
         **_boundary_token_ids(gguf),
         "torch_dtype": "float16",
     }
+
+    # Llama's configuration has these keys, Qwen2's does not: its biases are fixed in the code
     if gguf.architecture == "llama":
         config |= {"attention_bias": False, "mlp_bias": False}
     return config
@@ -196,6 +211,8 @@ def _generation_config(gguf: _GgufFile) -> dict[str, Any]:
     """Greedy, ended by the declared token and, if the vocabulary has it, `<|endoftext|>`."""
     boundaries = _boundary_token_ids(gguf)
     end_tokens = [boundaries["eos_token_id"]]
+
+    # A model that was tuned for chats may still end a text with the base model's token
     for token_id, token in enumerate(gguf.token_metadata("tokens")):
         if token == _END_OF_TEXT and token_id not in end_tokens:
             end_tokens.append(token_id)
@@ -220,15 +237,18 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
         elif token_type == _USER_DEFINED:
             user_defined.append(AddedToken(token, special=False, normalized=False))
 
+    # A merge is written "left right"
     merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
 
     split_name = gguf.token_metadata("pre")
     kind = (gguf.token_metadata("model"), split_name)
     if kind == ("gpt2", "qwen2"):
+        # Qwen2 cuts by its own expression
         tokenizer.normalizer = normalizers.NFC()
         split: Any = pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated")
     elif kind == ("gpt2", "smollm"):
+        # SmolLM makes every digit a token; GPT-2's expression below cuts the rest
         split = pre_tokenizers.Digits(individual_digits=True)
     else:
         raise ValueError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
@@ -236,6 +256,8 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
+
+    # These keep the ids of the vocabulary, since their text is in it
     tokenizer.add_special_tokens(control)
     tokenizer.add_tokens(user_defined)
     return tokenizer
@@ -272,6 +294,7 @@ def convert(gguf_path: Path, folder: Path) -> None:
         raise OSError(f"{target}: {error}") from error
     target.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
 
+    # From the tensors that are in memory already, not from the file that was just written
     write_int8(folder, tensors.items())
 
 

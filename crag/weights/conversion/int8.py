@@ -39,14 +39,17 @@ def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None 
     config = json.loads((folder / "config.json").read_bytes())
     tensors: dict[str, NDArray[Any]] = {}
     for name, values in weights or _read_tensors(folder / "model.safetensors"):
+        # Biases and norms are tiny, and rounding them would cost more than it saves
         if values.ndim == 2:
             tensors[name], tensors[name + SCALE] = quantise(values)
         else:
             tensors[name] = values.astype(np.float32)
 
     graph = build_graph(config, tensors)
+    # Written beside it and renamed: an interrupted conversion never looks complete
     unfinished = folder / "int8.part"
     try:
+        # Not compressed: that would round the float32 norms and biases to half precision
         ov.save_model(graph, unfinished / "model.xml", compress_to_fp16=False)
     except RuntimeError as error:
         raise OSError(f"{unfinished}: {error}") from error

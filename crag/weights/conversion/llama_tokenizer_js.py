@@ -59,15 +59,20 @@ def convert_llama_2(script: Path, folder: Path) -> None:
         byte_fallback=True,
     )
     tokenizer: Any = Tokenizer(model)
+
+    # SentencePiece marks blanks with U+2581, and treats every text as if a blank preceded it
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.decoder = decoders.Sequence(
         [
+            # Blanks first, then bytes such as <0x0A>, joined to characters that span several of them
             decoders.Replace("▁", " "),
             decoders.ByteFallback(),
             decoders.Fuse(),
+            # The blank that was prepended
             decoders.Strip(" ", 1, 0),
         ]
     )
+    # The first three are <unk>, <s> and </s>
     _save(tokenizer, "<s>", vocabulary[:3], folder)
 
 
@@ -76,12 +81,16 @@ def convert_llama_3(script: Path, folder: Path) -> None:
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
     vocabulary, packed_merges = _read_constants(script, 128_000)
+
+    # Pairs lie flat: left, right, left, right, ...
     tokens = [vocabulary[token_id] for token_id in _unpack_token_ids(packed_merges)]
     merges = list(zip(tokens[::2], tokens[1::2], strict=False))
     token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
 
+    # `ignore_merges`: a word that is in the vocabulary is one token, even if no merges lead to it
     tokenizer: Any = Tokenizer(models.BPE(vocab=token_ids, merges=merges, ignore_merges=True))
     split = pre_tokenizers.Split(Regex(_LLAMA_3_WORDS), behavior="isolated")
+    # `use_regex` off: the text is cut by the expression above, not by GPT-2's
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
@@ -101,7 +110,9 @@ def convert_llama_3(script: Path, folder: Path) -> None:
 
 def _unpack_token_ids(packed: bytes) -> list[int]:
     """The numbers of `_LLAMA_3_BITS` bits that follow each other in the bytes."""
+    # 17 bits do not align with bytes, so the bytes are joined as one string of bits
     bits = "".join(f"{byte:08b}" for byte in packed)
+    # Bits after the last whole number only fill up the last byte
     starts = range(0, len(bits) - _LLAMA_3_BITS + 1, _LLAMA_3_BITS)
     return [int(bits[start : start + _LLAMA_3_BITS], 2) for start in starts]
 

@@ -43,6 +43,7 @@ class _GraphBuilder:
         self._heads: int = config["num_attention_heads"]
         self._key_value_heads: int = config["num_key_value_heads"]
         self._head_size: int = config["hidden_size"] // self._heads
+        # Sinks write the cache, parameters are inputs: OpenVINO must be told of both when the model is made
         self._sinks: list[ov.Node] = []
         self._parameters: list[ov.Node] = []
 
@@ -50,6 +51,8 @@ class _GraphBuilder:
         self._mask = self._input("attention_mask", [-1, -1], ov.Type.i64)
         self._positions = self._input("position_ids", [-1, -1], ov.Type.i64)
         self._rows_of_cache = self._input("beam_idx", [-1], ov.Type.i32)
+
+        # Sizes that are known only when the graph runs
         self._rows = _dimension(self._tokens, 0)
         self._width = _dimension(self._mask, 1)
 
@@ -70,14 +73,26 @@ class _GraphBuilder:
         # Logits only after the last tokens: the vocabulary's matrix is the largest.
         logits_to_keep = self._input("kept", [1], ov.Type.i64)
         start = op.negative(logits_to_keep)
-        newest = op.slice(states, start, _integers(_TO_THE_END), _integers(1), _integers(1))
+        newest = op.slice(
+            states,
+            start,
+            _integers(_TO_THE_END),
+            _integers(1),
+            _integers(1),
+        )
         normed = self._normalise(newest, "model.norm")
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
         logits = op.matmul(normed, self._matrix(head), False, True)
 
+        # The engine asks for the output by this name
         result = op.result(logits)
         result.output(0).set_names({"logits"})
-        return ov.Model([result], self._sinks, self._parameters, self._config["model_type"])
+        return ov.Model(
+            [result],
+            self._sinks,
+            self._parameters,
+            self._config["model_type"],
+        )
 
     # --- inputs and weights ------------------------------------------------------------------------------------------
 
@@ -88,6 +103,7 @@ class _GraphBuilder:
         return node
 
     def _constant(self, name: str) -> ov.Node:
+        # Shared: a copy would double the memory of the largest arrays
         return op.constant(self._weights[name], shared_memory=True)
 
     def _matrix(self, name: str) -> ov.Node:
@@ -98,6 +114,7 @@ class _GraphBuilder:
         return op.convert(values, "f32")
 
     def _vector(self, name: str) -> ov.Node:
+        # Spread over (rows x tokens x size)
         return op.constant(self._weights[name].reshape(1, 1, -1))
 
     # --- before the layers -------------------------------------------------------------------------------------------
@@ -114,13 +131,23 @@ class _GraphBuilder:
 
     def _rotary_embedding(self) -> tuple[ov.Node, ov.Node]:
         """Cosine and sine of the rotary embedding (Su et al. 2021), each (rows x 1 x new tokens x head size)."""
+        # transformers 5 nests `rope_theta` in a table, earlier versions keep it at the top
         rope = self._config.get("rope_parameters") or self._config
-        exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
+        exponents = (
+            np.arange(
+                0,
+                self._head_size,
+                2,
+                dtype=np.float32,
+            )
+            / self._head_size
+        )
         frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32)
 
         # Positions as a column, frequencies as a row: (rows x new tokens x half the head size).
         positions = op.convert(op.unsqueeze(self._positions, _integers(2)), "f32")
         angles = op.multiply(positions, op.constant(frequencies.reshape(1, 1, -1)))
+        # Both halves of a head turn by the same angles: see `_rotate`
         both_halves = op.concat([angles, angles], -1)
         cosine = op.unsqueeze(op.cos(both_halves), _integers(1))
         sine = op.unsqueeze(op.sin(both_halves), _integers(1))
@@ -131,6 +158,7 @@ class _GraphBuilder:
         # Queries are the new tokens, which follow the cached ones; keys are all tokens.
         new_tokens = _dimension(self._tokens, 1)
         key_positions = _count_up_to(self._width)
+        # With 10 cached and 3 new tokens the queries stand at 10, 11 and 12
         first_new = op.subtract(self._width, new_tokens)
         query_positions = op.add(_count_up_to(new_tokens), first_new)
 
@@ -159,11 +187,19 @@ class _GraphBuilder:
 
     def _linear(self, states: ov.Node, name: str) -> ov.Node:
         product = op.matmul(states, self._matrix(name), False, True)
+        # Llama's projections have no bias, Qwen2's q, k and v do
         if f"{name}.bias" not in self._weights:
             return product
         return op.add(product, self._vector(f"{name}.bias"))
 
-    def _attention(self, states: ov.Node, layer: str, cosine: ov.Node, sine: ov.Node, mask: ov.Node) -> ov.Node:
+    def _attention(
+        self,
+        states: ov.Node,
+        layer: str,
+        cosine: ov.Node,
+        sine: ov.Node,
+        mask: ov.Node,
+    ) -> ov.Node:
         name = f"{layer}.self_attn"
         query = self._linear(states, f"{name}.q_proj")
         query = self._split_heads(query, self._heads)
@@ -197,6 +233,7 @@ class _GraphBuilder:
         first = _slice_of_heads(states, 0, middle)
         second = _slice_of_heads(states, middle, _TO_THE_END)
 
+        # A rotation by 90 degrees: (first, second) becomes (-second, first)
         minus_one = op.constant(np.full((1, 1, 1, 1), -1, np.float32))
         negated = op.multiply(second, minus_one)
         turned = op.concat([negated, first], -1)
@@ -204,6 +241,7 @@ class _GraphBuilder:
 
     def _append_to_cache(self, new: ov.Node, name: str) -> ov.Node:
         """Earlier and new keys (or values), repeated for the query heads that share them."""
+        # The state lives in the plugin between two calls; only its name ties reading and writing together
         variable = util.VariableInfo()
         variable.data_shape = ov.PartialShape([-1, self._key_value_heads, -1, self._head_size])
         variable.data_type = ov.Type.f32
@@ -211,11 +249,23 @@ class _GraphBuilder:
         state = util.Variable(variable)
 
         # The cache begins with no token: (rows x heads x 0 x head size).
-        empty_shape = op.concat([self._rows, _integers(self._key_value_heads, 0, self._head_size)], 0)
+        empty_shape = op.concat(
+            [
+                self._rows,
+                _integers(
+                    self._key_value_heads,
+                    0,
+                    self._head_size,
+                ),
+            ],
+            0,
+        )
         empty = op.broadcast(op.constant(np.float32(0)), empty_shape)
         past = op.read_value(empty, state)
+        # Rows may be reordered, repeated or dropped from one call to the next
         continued = op.gather(past, self._rows_of_cache, _integer(0))
         past_and_new = op.concat([continued, new], 2)
+        # The cache keeps the unrepeated heads, which is the point of sharing them
         self._sinks.append(op.assign(past_and_new, state))
         if self._key_value_heads == self._heads:
             return past_and_new
@@ -224,7 +274,16 @@ class _GraphBuilder:
         repetitions = self._heads // self._key_value_heads
         ones = op.constant(np.ones((1, 1, repetitions, 1, 1), np.float32))
         repeated = op.multiply(op.unsqueeze(past_and_new, _integer(2)), ones)
-        return op.reshape(repeated, _integers(0, self._heads, -1, self._head_size), True)
+        return op.reshape(
+            repeated,
+            _integers(
+                0,
+                self._heads,
+                -1,
+                self._head_size,
+            ),
+            True,
+        )
 
     def _feed_forward(self, states: ov.Node, layer: str) -> ov.Node:
         gate = op.swish(self._linear(states, f"{layer}.mlp.gate_proj"))
@@ -245,7 +304,13 @@ def _integer(value: int) -> ov.Node:
 
 def _slice_of_heads(states: ov.Node, start: int, stop: int) -> ov.Node:
     """A part of the last dimension of (rows x heads x new tokens x head size)."""
-    return op.slice(states, _integers(start), _integers(stop), _integers(1), _integers(3))
+    return op.slice(
+        states,
+        _integers(start),
+        _integers(stop),
+        _integers(1),
+        _integers(3),
+    )
 
 
 def _count_up_to(length: ov.Node) -> ov.Node:

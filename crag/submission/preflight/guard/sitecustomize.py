@@ -26,6 +26,7 @@ def install(request: str) -> None:
     hidden = os.path.realpath(settings["hidden"])
     # The empty path is the current folder, whatever that is.
     sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) != hidden]
+    # Appending writes of one line do not mix, though several processes share the file
     log = os.open(settings["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def check_host(name: object, *, silent: bool = False) -> None:
@@ -35,10 +36,12 @@ def install(request: str) -> None:
             return
         if not silent:
             os.write(log, f"{host}\n".encode())
+        # The error that a machine without network gives, so that libraries behave as they would there
         raise OSError(errno.ENETUNREACH, f"the evaluator has no network: {host}")
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         """An audit hook: see https://docs.python.org/3/library/audit_events.html for the arguments."""
+        # A tuple is an internet address; a path is a socket of this machine
         if event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
             is_datagram = getattr(arguments[0], "type", None) == DATAGRAM
             check_host(arguments[1][0], silent=is_datagram and event == "socket.connect")
