@@ -56,6 +56,7 @@ class OpenAILanguageModel:
         self._has_log_probabilities = True
 
         address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        # This form appears in logs and messages; a password in the address must not
         self._base_url = without_credentials(address)
         try:
             url = httpx2.URL(address)
@@ -64,6 +65,7 @@ class OpenAILanguageModel:
                 f"{self._base_url!r} is not an address such as http://127.0.0.1:8000/v1"
             ) from None
 
+        # The client refuses to start without a key, but local servers need none
         key = os.environ.get(settings.api_key_variable) or "not-needed"
         basic = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
         headers = {"Accept-Encoding": "identity"}
@@ -76,6 +78,7 @@ class OpenAILanguageModel:
         }
 
         secrets = [re.escape(secret) for secret in (key, basic, url.password) if len(secret) >= _SHORTEST_SECRET]
+        # An empty pattern would match everywhere
         matches_nothing = r"(?!)"
         self._secrets = re.compile("|".join(secrets) or matches_nothing)
 

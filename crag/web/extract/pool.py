@@ -60,6 +60,7 @@ class ExtractionPool:
     def close(self) -> None:
         """Stop the workers; safe to call twice."""
         if self._threads is not None:
+            # Threads first: afterwards none of them holds a worker
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._threads = None
         while self._idle_workers:
