@@ -142,6 +142,7 @@ class OpenAILanguageModel:
         if to_send and not deadline.expired:
             with suppress(TimeoutError):
                 _run_in_thread(self._answer_all(to_send, deadline, generations, connection_errors), deadline)
+        # One request that found the server is enough: the engine is alive
         if connection_errors and len(connection_errors) == len(to_send):
             raise LanguageModelDiedError(connection_errors[0])
 
@@ -222,6 +223,7 @@ class OpenAILanguageModel:
 
         del body["logprobs"]
         reply = await _post(client, body)
+        # Only now is it certain: the same request succeeded without them
         self._give_up_log_probabilities(refusal)
         return reply
 
@@ -309,6 +311,7 @@ def _run_in_thread(work: Coroutine[None, None, None], deadline: Deadline) -> Non
     # Not a `with` block: it would wait for a hanging name lookup, which asyncio cannot cancel.
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="openai-engine")
     try:
+        # The extra second lets `asyncio.timeout` end the work in an orderly way first
         executor.submit(asyncio.run, bounded_work()).result(timeout=deadline.remaining + 1.0)
     finally:
         executor.shutdown(wait=False)

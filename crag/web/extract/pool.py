@@ -134,6 +134,7 @@ class ExtractionPool:
     def _take_worker(self) -> WorkerProcess:
         """An idle worker, or a new one if fewer than `workers` have started."""
         try:
+            # No look at the length first: another thread could take the last worker in between
             return self._idle_workers.pop()
         except IndexError:
             return WorkerProcess(self._settings)

@@ -137,6 +137,7 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             raise WorkerDiedError(self._bury()) from error
 
+        # The worker is killed: its late reply would be taken for that of the next page
         self.close()
         raise TimeoutError("the extraction worker was not ready in time")
 
