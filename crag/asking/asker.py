@@ -126,7 +126,11 @@ class Asker:
     """
 
     def __init__(
-        self, preset: str | Path | None = None, *, kg_url: str | None = None, changes: Sequence[str] | None = None
+        self,
+        preset: str | Path | None = None,
+        *,
+        kg_url: str | None = None,
+        changes: Sequence[str] | None = None,
     ) -> None:
         settings = load_settings(preset or usual_preset(), changes)
         # People may see what a gate withholds.
@@ -141,7 +145,10 @@ class Asker:
         return next(self.ask_all([question], pages, at))
 
     def ask_all(
-        self, questions: Sequence[str], pages: Sequence[str | Path] = (), at: str | datetime | None = None
+        self,
+        questions: Sequence[str],
+        pages: Sequence[str | Path] = (),
+        at: str | datetime | None = None,
     ) -> Iterator[CitedAnswer]:
         """The answers in order, a batch at a time.
 

@@ -64,7 +64,12 @@ class BatchRun:
     """
 
     def __init__(
-        self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False, events: Sequence[str] = ()
+        self,
+        queries: Sequence[Query],
+        clock: BatchClock,
+        *,
+        audit: bool = False,
+        events: Sequence[str] = (),
     ) -> None:
         self.clock = clock
         self._audit = audit
@@ -163,7 +168,11 @@ class BatchRun:
         return self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
 
     def _isolate_step(
-        self, stage: Stage, step: Step[Result], cases: Sequence[Case], deadline: Deadline
+        self,
+        stage: Stage,
+        step: Step[Result],
+        cases: Sequence[Case],
+        deadline: Deadline,
     ) -> dict[Case, Result]:
         """The results of a step by question, without those of questions that failed."""
         return self._isolation.run(stage, deadline, partial(step.run, deadline=deadline), cases)

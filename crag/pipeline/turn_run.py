@@ -147,7 +147,10 @@ class TurnRun:
         return answered
 
     def _generate(
-        self, stage: Stage, cases: Collection[Case], build_requests: RequestBuilder
+        self,
+        stage: Stage,
+        cases: Collection[Case],
+        build_requests: RequestBuilder,
     ) -> dict[Case, dict[str, Generation]]:
         """The generations of each question by name, recorded in its trace. All questions share one call."""
         # A stage that asks nothing takes no time of the clock.
@@ -173,7 +176,10 @@ class TurnRun:
 
 
 def _ask(
-    model: LanguageModel, build_requests: RequestBuilder, deadline: Deadline, cases: Sequence[Case]
+    model: LanguageModel,
+    build_requests: RequestBuilder,
+    deadline: Deadline,
+    cases: Sequence[Case],
 ) -> list[dict[str, Exchange]]:
     """The exchanges of each question by name, from one call of the model for all of them."""
     requests_by_case = [build_requests(case) for case in cases]

@@ -58,7 +58,12 @@ class StepModel(ABC):
 
     @abstractmethod
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Cache,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Cache]:
         """Read `tokens` (rows x new tokens) after those in the cache; with None a new text starts.
 

@@ -73,7 +73,10 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
     @abstractmethod
     def _answer(
-        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+        self,
+        requests: Sequence[TokenizedRequest],
+        generations: dict[int, Generation],
+        deadline: Deadline,
     ) -> None:
         """Fill `generations` by index; a request without one counts as cut off by the deadline."""
 

@@ -91,7 +91,12 @@ class OpenvinoModel(StepModel):
             self.rehearse()
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Rows | None,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Rows]:
         """See `StepModel.step`; here the cache only says which rows continue."""
         same_rows = np.arange(len(tokens), dtype=np.int32)

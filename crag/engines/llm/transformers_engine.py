@@ -56,13 +56,19 @@ class TransformersModel(StepModel):
             self._model.set_adapter(name)
             yield
         elif self._adapters:
+            # Otherwise the adapter of the call before would stay active
             with self._model.disable_adapter():
                 yield
         else:
             yield
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Cache | None,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Cache]:
         """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
         try:

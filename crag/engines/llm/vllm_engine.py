@@ -92,7 +92,10 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         cleanup_dist_env_and_memory()
 
     def _answer(
-        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+        self,
+        requests: Sequence[TokenizedRequest],
+        generations: dict[int, Generation],
+        deadline: Deadline,
     ) -> None:
         index_by_id: dict[str, int] = {}
         for index, request, prompt in requests:
