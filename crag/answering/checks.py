@@ -168,14 +168,14 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = []
     if settings.compute:
-        # First, so that later checks see the value and not the formula
+        # First, so that later checks see the value and not the formula.
         checks.append(Formula())
     if settings.self_assessment:
         checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
 
-    # The last check: its features include what the checks before it have read
+    # The last check: its features include what the checks before it have read.
     threshold = settings.confidence.threshold if settings.confidence else 0.0
     checks.append(ExpectedScore(threshold, confidence))
     return checks

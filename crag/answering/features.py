@@ -165,7 +165,7 @@ def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -
 
 def _answer_passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
     """How well the passage with most of these words of the answer fits the question."""
-    # Of passages with equally many of the words, the one that fits the question best
+    # Of passages with equally many of the words, the one that fits the question best.
     best = max(scored, key=lambda passage: (share(words, passage.text), _logit(passage)))
     question_words = [word for word in split_words(trace.query) if word not in _FUNCTION_WORDS]
     return {

@@ -46,6 +46,7 @@ class CitedAnswer:
 
         evidence = trace.evidence
         if withheld and trace.answer:
+            # The trace has no evidence for "i don't know", so look for that of the withheld answer.
             withheld_answer = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
             evidence = find_evidence(replace(trace, answer=withheld_answer))
 

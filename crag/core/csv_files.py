@@ -85,7 +85,7 @@ class CsvReader:
         while (cells := self._next()) is not None:
             if any(cells):
                 self._check_width(cells)
-                # Short rows are filled up; of long ones `zip` drops the surplus
+                # Short rows are filled up; of long ones `zip` drops the surplus.
                 padded = cells + [""] * (len(self.columns) - len(cells))
                 named = zip(self.columns, padded, strict=False)
                 yield CsvRow(self._lines_read, {name: cell for name, cell in named if name})

@@ -97,7 +97,7 @@ class BatchClock:
         try:
             yield self.span(name, name)
         finally:
-            # A stage can run several times in a batch, once for each check that asks the model
+            # A stage can run several times in a batch, once for each check that asks the model.
             self.seconds[name] = self.seconds.get(name, 0.0) + self._clock() - started
 
 

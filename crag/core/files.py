@@ -190,7 +190,7 @@ def read_growing(path: Path) -> Iterator[Record]:
 
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            # Torn by a crash, or still being written
+            # Torn by a crash, or still being written.
             if not line.endswith(b"\n"):
                 return
             location = f"{path}, line {number}"

@@ -83,7 +83,7 @@ class BatchRun:
             case = Case(query, trace)
             self.cases.append(case)
 
-            # A malformed row is settled at once; the other rows of the batch go on
+            # A malformed row is settled at once; the other rows of the batch go on.
             if query.fault:
                 case.lost = Lost.FAULT
                 self._settle(case, abstain(f"the row is malformed: {query.fault}"))
@@ -107,7 +107,7 @@ class BatchRun:
             results = self._isolate_step(stage, step, self._select_cases(step), self._start_web_deadline())
         else:
             cases = self._select_cases(step)
-            # Its time starts with the block, and so does the thread
+            # Its time starts with the block, and so does the thread.
             deadline = self._start_web_deadline()
             with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
                 running = thread.submit(self._isolate_step, stage, step, cases, deadline)
@@ -131,7 +131,7 @@ class BatchRun:
                 contexts[case] = context
 
         drafts |= turn_run.write_drafts(contexts)
-        # In order: each check sees the drafts as the one before left them, and may skip withheld ones
+        # In order: each check sees the drafts as the one before left them, and may skip withheld ones.
         for check in turn.checks:
             drafts |= turn_run.apply_check(check, drafts)
 
@@ -221,7 +221,7 @@ class BatchRun:
     def _settle(self, case: Case, answer: Answer) -> Answer:
         """Settle a question. After a gate, give the gate's answer and record the withheld one."""
         if case.gate is not None and self._audit:
-            # The firing is immutable, so a copy with the withheld answer takes its place in the trace
+            # The firing is immutable, so a copy with the withheld answer takes its place in the trace.
             firing = replace(case.gate, withheld=answer.text)
             index = case.trace.gates.index(case.gate)
             case.trace.gates[index] = firing

@@ -52,7 +52,7 @@ class WatchedModel:
         for generation in generations:
             counts["prompt"] += generation.prompt_tokens
             counts["completion"] += generation.completion_tokens
-            # Without a token, the time was over before the model began to write
+            # Without a token, the time was over before the model began to write.
             if generation.finish_reason == "deadline":
                 counts["cut_short" if generation.completion_tokens else "not_begun"] += 1
         return generations

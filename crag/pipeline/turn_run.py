@@ -190,7 +190,7 @@ def _ask(
         requests.extend(by_name.values())
     generations = generate_all(model, requests, deadline)
 
-    # Deal the replies out again, as many to each question as it had requests
+    # Deal the replies out again, as many to each question as it had requests.
     exchanges: list[dict[str, Exchange]] = []
     start = 0
     for by_name in requests_by_case:

@@ -84,7 +84,7 @@ def bucket_counts(
     """
     normalised = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
     encoded_ngrams = [ngram.encode("utf-8", "surrogatepass") for ngram in block(normalised)]
-    # Not `hash`, whose values differ from process to process
+    # Not `hash`, whose values differ from process to process.
     return Counter(crc32(ngram) % buckets for ngram in encoded_ngrams)
 
 

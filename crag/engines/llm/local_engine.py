@@ -113,7 +113,7 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
         if not prompt:
             return Generation.failed("the prompt is empty")
-        # At least one token must be left for the answer
+        # At least one token must be left for the answer.
         if len(prompt) >= self._window:
             return Generation.failed(
                 f"the prompt has {len(prompt)} tokens, but prompt and answer together may have {self._window}"

@@ -101,7 +101,7 @@ class OpenvinoModel(StepModel):
         """See `StepModel.step`; here the cache only says which rows continue."""
         same_rows = np.arange(len(tokens), dtype=np.int32)
         if cache is None:
-            # A new text: the graph forgets the keys and values of the batch before
+            # A new text: the graph forgets the keys and values of the batch before.
             self._request.reset_state()
             _trim_heap(0)
             cache = same_rows
@@ -113,7 +113,7 @@ class OpenvinoModel(StepModel):
         self._set_input("kept", np.array([logits_to_keep], np.int64))
         self._request.infer()
 
-        # A copy, because the next step writes to the same memory
+        # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
 
@@ -130,7 +130,7 @@ def _releasing_pages(path: Path) -> Iterator[None]:
     def release_until_done() -> None:
         finished = not spans
         while not finished:
-            # The last round comes after the end of the block, for the pages read since the one before
+            # The last round comes after the end of the block, for the pages read since the one before.
             finished = done.wait(_RELEASE_SECONDS)
             for start, end in spans:
                 ctypes.pythonapi.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)

@@ -80,7 +80,7 @@ class StepwiseEngine(LocalEngine[Engine]):
     @cached_property
     def _config(self) -> dict[str, Any]:
         folder = model_folder(self._settings.model)
-        # The second file wins, as it may list more end tokens
+        # The second file wins, as it may list more end tokens.
         return read_config(folder, "config.json") | read_config(folder, "generation_config.json")
 
     @cached_property
@@ -146,7 +146,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             self._model.release()
         for row in batch:
             if not deadline.expired:
-                # The failed run may have left tokens in the old row, and moved its grammar
+                # The failed run may have left tokens in the old row, and moved its grammar.
                 fresh_row = self._build_row(row.request_index, row.request, row.prompt)
                 self._run([fresh_row], generations, deadline)
 

@@ -56,7 +56,7 @@ class TransformersModel(StepModel):
             self._model.set_adapter(name)
             yield
         elif self._adapters:
-            # Otherwise the adapter of the call before would stay active
+            # Otherwise the adapter of the call before would stay active.
             with self._model.disable_adapter():
                 yield
         else:

@@ -88,7 +88,7 @@ def period_around(day: date, unit: CalendarUnit) -> DateRange:
 
     first = day
     if unit is CalendarUnit.WEEK:
-        # Weeks begin on Sunday, which is day 7 of the ISO week
+        # Weeks begin on Sunday, which is day 7 of the ISO week.
         first = day - timedelta(days=day.isoweekday() % 7)
     elif unit in _MONTHS_IN:
         start = _SEASON_STARTS_IN_MONTH if unit is CalendarUnit.SEASON else 1

@@ -173,7 +173,7 @@ def _read_from_to(match: Match, view: Viewpoint) -> DateRange:
     end = _read_inner_date(match["end"], view)
     start = _read_inner_date(match["start"], view)
     if start.first > end.last:
-        # "from november to march 2024" starts in the November before that March
+        # "from november to march 2024" starts in the November before that March.
         start = _read_inner_date(match["start"], Viewpoint(end.last, view.trading))
 
     return DateRange(min(start.first, end.first), max(start.last, end.last))

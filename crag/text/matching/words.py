@@ -89,7 +89,7 @@ _PHRASES_AS_NUMBERS = (
 """Applied in this order."""
 
 # --- marks and markup -------------------------------------------------------------------------------------------------
-# "3.5" is one token; words have letters of any script, but no underscore
+# "3.5" is one token; words have letters of any script, but no underscore.
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 # "navy's", and also "students'"
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)")
@@ -168,14 +168,14 @@ def normalise_text(text: str) -> str:
     '21 cafes'
     """
     text = text.translate(_PLAIN_MARKS)
-    # "1. Paris" becomes "; Paris": `split_list` splits at semicolons
+    # "1. Paris" becomes "; Paris": `split_list` splits at semicolons.
     text = _LINE_NUMBER.sub(" ; ", text)
     text = _MARKDOWN.sub("", text)
     text = without_marks(text)
 
     for pattern, replacement in _PHRASES_AS_NUMBERS:
         text = pattern.sub(replacement, text)
-    # Ordinals first, or "twenty-first" would become "20-first"
+    # Ordinals first, or "twenty-first" would become "20-first".
     text = _ORDINAL_PHRASE.sub(_ordinal_in_digits, text)
     return _NUMBER_PHRASE.sub(_number_in_digits, text)
 
@@ -204,9 +204,9 @@ def tokens(text: str) -> tuple[str, ...]:
     cleaned = _POSSESSIVE.sub("", cleaned)
     for pattern, name in _SAME_PLACES:
         cleaned = pattern.sub(name, cleaned)
-    # "21st" and "21" are the same token
+    # "21st" and "21" are the same token.
     cleaned = _ORDINAL_ENDING.sub("", cleaned)
-    # The apostrophes that are left are inside names: "o'brien"
+    # The apostrophes that are left are inside names: "o'brien".
     cleaned = cleaned.replace("'", "")
 
     parts = " ".join(_TOKEN.findall(cleaned))
@@ -222,7 +222,7 @@ def _roman_in_digits(token: str) -> str:
     values = [_ROMAN_DIGITS[letter] for letter in token]
     total = values[-1]
     for value, following in pairwise(values):
-        # In "iv" the smaller digit comes first and is subtracted
+        # In "iv" the smaller digit comes first and is subtracted.
         total += -value if value < following else value
     return str(total)
 
@@ -232,7 +232,7 @@ def stem(token: str) -> str:
     # "cities" becomes "city"; "movies" and "movie" both become "movy"
     if len(token) > 4 and token.endswith(("ies", "ie")):
         return token.removesuffix("s").removesuffix("ie") + "y"
-    # Not "class", "virus" and "basis"
+    # Not "class", "virus" and "basis".
     if len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is")):
         return token[:-1]
     return token
@@ -252,7 +252,7 @@ def alike(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
     if len(shorter) < _TYPO_MIN_CHARACTERS or first[0] != second[0]:
         return False
-    # "1995" and "1996" are not alike
+    # "1995" and "1996" are not alike.
     if not (first.isalpha() and second.isalpha()):
         return False
 
@@ -291,7 +291,7 @@ def same_answer(first: str, second: str) -> bool:
     shorter, longer = sorted((content(tokens(first)), content(tokens(second))), key=len)
     if shorter and recall(shorter, longer) == 1.0:
         return True
-    # Some answers have no telling words at all: "yes", "no"
+    # Some answers have no telling words at all: "yes", "no".
     return tokens(first) == tokens(second)
 
 
@@ -319,7 +319,7 @@ def split_list(text: str) -> list[str]:
 def count_listed(text: str) -> int:
     """How many items a numbered or bulleted list in the text has; 0 without one."""
     numbers = [int(match["number"]) for match in _NUMBERED_ITEM.finditer(text)]
-    # One number alone may only end a sentence
+    # One number alone may only end a sentence.
     if 1 in numbers and 2 in numbers:
         return max(numbers)
 

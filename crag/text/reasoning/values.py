@@ -212,7 +212,7 @@ def _write_short(number: Fraction) -> str:
 
 
 def _write_rounded(number: Fraction, decimals: int, *, group: bool) -> str:
-    # `quantize` fails if a result has more digits than the context
+    # `quantize` fails if a result has more digits than the context.
     with localcontext(prec=60):
         exact = Decimal(number.numerator) / Decimal(number.denominator)
         rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)

@@ -99,11 +99,11 @@ def hides(style: str, page_background: str | None = None) -> bool:
     declarations = _compact(style)
     if _HIDING.search(declarations):
         return True
-    # A box without size hides its text only if it cuts off what sticks out
+    # A box without size hides its text only if it cuts off what sticks out.
     if "overflow:hidden" in declarations and _SIZE_OF_NOTHING.search(declarations):
         return True
 
-    # Text in the colour of its background; of several declarations the last one counts
+    # Text in the colour of its background; of several declarations the last one counts.
     text_colour = None
     background = page_background
     for name, value in _COLOUR.findall(declarations):
@@ -141,7 +141,7 @@ def _find_rules(html: str) -> Iterator[tuple[str, bool]]:
     for rule in rules:
         selectors, _, declarations = rule.partition("{")
         hides_element = hides(declarations)
-        # A rule that shows elements matters only after one that hides some
+        # A rule that shows elements matters only after one that hides some.
         if not hides_element and not (selector_count and _SHOWING.search(_compact(declarations))):
             continue
 
