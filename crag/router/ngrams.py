@@ -111,6 +111,7 @@ def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows
             counts = bucket_counts(text, block, len(rarity))
             weights = []
             for bucket, count in counts.items():
+                # A repetition says less than the first occurrence.
                 damped_count = 1.0 + math.log(count)
                 weights.append(damped_count * float(rarity[bucket]))
 

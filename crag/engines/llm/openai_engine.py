@@ -166,6 +166,7 @@ class OpenAILanguageModel:
         async def answer(client: openai.AsyncOpenAI, index: int, request: GenerationRequest) -> None:
             async with gate:
                 try:
+                    # Stored one by one: what has arrived by the deadline is kept.
                     generations[index] = await self._answer(client, request)
                 except openai.APIConnectionError as error:
                     cause = self._without_secrets(error.__cause__ or error)
@@ -178,6 +179,7 @@ class OpenAILanguageModel:
 
     def _client(self, deadline: Deadline) -> openai.AsyncOpenAI:
         seconds = max(0.001, deadline.remaining)
+        # A new client for each call, because its connections belong to the event loop of that call.
         return openai.AsyncOpenAI(
             **self._client_options,
             max_retries=_RETRIES,

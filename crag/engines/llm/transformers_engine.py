@@ -84,6 +84,7 @@ class TransformersModel(StepModel):
                 # Some models ignore `logits_to_keep` and return the logits after all tokens.
                 logits = output.logits[:, -logits_to_keep:].float().cpu().numpy()
         except torch.cuda.OutOfMemoryError:
+            # The GPU is fine, only the batch is too large: its requests are then tried one by one.
             raise
         except torch.AcceleratorError as error:
             raise LanguageModelDiedError(f"the GPU fails: {error}") from error

@@ -73,6 +73,7 @@ def shifted(day: date, unit: CalendarUnit, count: int) -> date:
         days = 1 if unit is CalendarUnit.DAY else 7
         return day + timedelta(days=count * days)
 
+    # Months from 0 to 11, so that the division carries whole years over.
     years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)
     year = day.year + years
     month = month_index + 1

@@ -117,6 +117,7 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
 
     if step in STEPS:
         week = period_around(shifted(view.today, CalendarUnit.WEEK, STEPS[step]), CalendarUnit.WEEK)
+        # Weekdays are numbered from Monday, but weeks begin on Sunday.
         days_after_sunday = (number + 1) % 7
         return view.day_at_or_after(week.first + timedelta(days=days_after_sunday))
 
@@ -180,8 +181,10 @@ def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     this_month = view.today.month
     step = groups["step"]
     direction = STEPS[step] if step else -1
+    # "next march", asked in March, is that of the next year.
     if direction > 0 and month <= this_month:
         year += 1
+    # "march", asked in March, is the current one, "last march" the one before.
     if direction < 0 and (month > this_month or (step and month == this_month)):
         year -= 1
     return month_of_year(year, month)

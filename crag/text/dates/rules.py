@@ -226,12 +226,15 @@ RULES = (
         f"(?:from )?(?P<start>{_DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{_DATES})",
         _read_from_to,
     ),
+    # "since last march"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
     Rule(
+        # "right now": the newest record; its range is today
         "as of now|right now|now|at the moment|at this moment|at present|currently|current",
         _read_today,
         newest=True,
     ),
+    # "latest": no day at all
     Rule("most recent(?:ly)?|latest|newest|recent", _read_no_day, newest=True),
 )
 """Every form; the first that matches wins."""

@@ -157,6 +157,7 @@ def without_marks(text: str) -> str:
     if text.isascii():
         return text.casefold()
 
+    # Splits "é" into letter and accent; "Mn" are such marks, "Cf" invisible characters.
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"})
 
