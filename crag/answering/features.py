@@ -146,6 +146,7 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
 
     scored = _scored_passages(trace)
     if scored and not is_from_graph:
+        # An answer in the question's own words has no new ones; then all of them count.
         features |= _answer_passage_features(trace, scored, new_words or words)
     if draft.single_page_answers:
         features["pages_for"] = count_agreeing_pages(draft.answer.text, draft.single_page_answers)

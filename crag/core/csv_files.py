@@ -99,6 +99,7 @@ class CsvReader:
             place = f"{self._source}, line {self._lines_read + 1}"
             raise DatasetError(f"{place}: not CSV in UTF-8 ({error})") from None
 
+        # A cell in quotes may span several lines, so counting rows would not do.
         self._lines_read = self._rows.line_num
         return None if cells is None else [cell.strip() for cell in cells]
 
@@ -116,6 +117,7 @@ class CsvReader:
 
         for number, title in enumerate(header, start=1):
             folded = fold_name(title)
+            # Titles that differ in capitals, blanks or hyphens name the same column.
             first = first_with.setdefault(folded, number)
             if folded and first != number:
                 earlier_title = shorten_repr(header[first - 1])

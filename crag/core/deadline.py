@@ -131,6 +131,7 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
         raise StuckError(f"no result after {seconds:.1f} s")
 
     failure = outcome.exception()
+    # Those who isolate faults catch only `Exception`, and a panic must not pass them.
     if failure and not isinstance(failure, Exception):
         raise CallCrashedError(f"{type(failure).__name__}: {failure}") from failure
     return outcome.result()

@@ -94,6 +94,7 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
     """
     policy = POLICIES[settings.source_policy]
     dynamism = route.label("static_or_dynamic") or ""
+    # An unrouted question has no dynamism, and so the usual plan.
     plan = policy.by_dynamism.get(dynamism, policy.usual)
 
     graph_was_asked = bool(lookup.statuses) and not lookup.down

@@ -60,6 +60,7 @@ class WatchedModel:
     def take_counts(self) -> dict[str, dict[str, int]]:
         """Counts since the previous call of this function, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
         counts = self._counts
+        # A new object: a call that outlives its batch still adds to the old one.
         self._counts = Counter()
         return {
             "out_of_time": {"not_begun": counts["not_begun"], "cut_short": counts["cut_short"]},

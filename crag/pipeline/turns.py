@@ -130,6 +130,7 @@ class WebPages(Turn):
             return firing
 
         evidence = case.evidence
+        # Any difference means that there are facts in the context.
         if evidence is None or case.trace.context != evidence.context:
             return None
         return find_closed_score_gate(self.gates, evidence.top_probability)

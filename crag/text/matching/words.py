@@ -230,7 +230,7 @@ def _roman_in_digits(token: str) -> str:
 
 def stem(token: str) -> str:
     """The token without a plural ending; no more, so that names stay distinct."""
-    # "cities" becomes "city"; "movies" and "movie" both become "movy"
+    # "cities" becomes "city"; "movies" and "movie" both become "movy".
     if len(token) > 4 and token.endswith(("ies", "ie")):
         return token.removesuffix("s").removesuffix("ie") + "y"
     # Not "class", "virus" and "basis".
@@ -253,7 +253,7 @@ def alike(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
     if len(shorter) < _TYPO_MIN_CHARACTERS or first[0] != second[0]:
         return False
-    # "1995" and "1996" are not alike.
+    # "10500" and "10600" are different numbers, not a typo.
     if not (first.isalpha() and second.isalpha()):
         return False
 

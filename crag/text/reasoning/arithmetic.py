@@ -273,7 +273,7 @@ def _scalar(value: Value) -> Quantity:
 
 
 def _checked_quantity(number: Fraction, unit: Unit) -> Quantity:
-    # All results pass here, so a formula cannot make them grow from step to step.
+    # Sums, products and quotients pass here, so a formula cannot make numbers grow without end.
     if abs(number) > LARGEST_NUMBER or number.denominator > LARGEST_NUMBER**2:
         raise ExpressionError("the number is too large")
     return Quantity(number, unit)
