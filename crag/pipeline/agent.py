@@ -177,4 +177,5 @@ class CragAgent:
         times = self.settings.deadline
         answering = self.settings.answering
         shares = times.shares(review=bool(answering.refine or answering.alone))
+        # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)

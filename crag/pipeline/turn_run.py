@@ -134,6 +134,7 @@ class TurnRun:
 
         def build_requests(case: Case) -> dict[str, GenerationRequest]:
             requests = check.requests(case, drafts[case])
+            # With the prefix, the trace tells replies about the graph from those about pages.
             return {f"{prefix}{name}": request for name, request in requests.items()}
 
         replies_by_case = self._generate(self._turn.review, drafts, build_requests)

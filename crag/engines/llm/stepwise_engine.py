@@ -117,6 +117,7 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
         """Batches of one adapter and prompts of similar length; the shortest first, as they are the fastest."""
+        # `groupby` joins only neighbours, so the adapter comes first in the order.
         ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
         batches: list[list[Slot]] = []

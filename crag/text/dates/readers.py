@@ -45,6 +45,7 @@ class Viewpoint:
             return one_day(day)
 
         session = session_at(day, 1)
+        # A holiday just before today: the next session is still to come, so it is the one before.
         if session > self.today >= day:
             return one_day(session_at(day, -1))
         return one_day(session)

@@ -69,6 +69,7 @@ def plain_name(name: str) -> str:
     >>> plain_name("Beyoncé & Jay-Z's")
     'beyonce and jay zs'
     """
+    # Apostrophes join ("o'neil" is "oneil"), all other signs separate.
     without_apostrophes = _APOSTROPHES.sub("", without_marks(name))
     return _NOT_A_WORD.sub(" ", without_apostrophes.replace("&", " and ")).strip()
 

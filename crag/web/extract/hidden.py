@@ -133,8 +133,10 @@ def _find_rules(html: str) -> Iterator[tuple[str, bool]]:
     """The simple selectors whose rules hide an element (True) or show it again (False), in order."""
     sheets = []
     for element, attributes, content in _SHEET.findall(html):
+        # Sheets for printing hide what the screen shows.
         if element.lower() == "style" and "print" not in attributes:
             sheets.append(content)
+    # Without at-rules no braces are nested, so each "}" ends a rule.
     rules = _COMMENT_OR_AT_RULE.sub("", "\n".join(sheets)).split("}")
 
     selector_count = 0

@@ -122,6 +122,7 @@ class ExtractionPool:
 
         worker = self._take_worker()
         try:
+            # The start of a worker does not count as time of the page.
             worker.wait_ready(deadline)
             text = worker.extract(page, deadline.within(self._settings.page_seconds))
         except (TimeoutError, WorkerDiedError):

@@ -100,6 +100,7 @@ class WorkerProcess:
                     env=environment,
                     start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
                 )
+            # The process runs: from now on `close` releases the pipe and the file.
             on_failure.pop_all()
 
         self._settings_message = settings.model_dump_json().encode()
