@@ -113,6 +113,7 @@ class Refine(Check):
         """Also check the model's own "i don't know", if the preset says so."""
         if not draft.abstains:
             return True
+        # A reply that failed or was cut off says nothing about what the model knows.
         is_finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
         return self.refine.abstentions and is_finished and not draft.withheld
 
@@ -159,6 +160,7 @@ class ExpectedScore(Check):
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         p_correct = draft.candidate.probability if draft.candidate else None
+        # An answer of a kind that the model of P(correct) does not cover is kept.
         if p_correct is None or p_correct > self.threshold:
             return None
         return GateFiring(self.name, f"P(correct) is {p_correct:.2f}, not above {self.threshold:g}", I_DONT_KNOW)
@@ -168,12 +170,14 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = []
     if settings.compute:
+        # First, so that later checks see the value and not the formula.
         checks.append(Formula())
     if settings.self_assessment:
         checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
 
+    # The last check: its features include what the checks before it have read.
     threshold = settings.confidence.threshold if settings.confidence else 0.0
     checks.append(ExpectedScore(threshold, confidence))
     return checks

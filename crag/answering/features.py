@@ -146,6 +146,7 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
 
     scored = _scored_passages(trace)
     if scored and not is_from_graph:
+        # An answer in the question's own words has no new ones; then all of them count.
         features |= _answer_passage_features(trace, scored, new_words or words)
     if draft.single_page_answers:
         features["pages_for"] = count_agreeing_pages(draft.answer.text, draft.single_page_answers)
@@ -165,6 +166,7 @@ def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -
 
 def _answer_passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
     """How well the passage with most of these words of the answer fits the question."""
+    # Of passages with equally many of the words, the one that fits the question best.
     best = max(scored, key=lambda passage: (share(words, passage.text), _logit(passage)))
     question_words = [word for word in split_words(trace.query) if word not in _FUNCTION_WORDS]
     return {

@@ -76,6 +76,7 @@ def normalise(text: str, source: str) -> Answer:
 def one_line(text: str) -> str:
     """The first line with content, or a list's items, without chat tokens, scaffolding and wrapping quotes."""
     text = _CHAT_TOKENS.sub(" ", clean(text))
+    # Before the lines are split, or "assistant" on a line of its own would be the answer.
     text = _SCAFFOLDING.sub("", text.strip())
 
     lines = _content_lines(text)

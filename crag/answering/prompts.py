@@ -26,7 +26,14 @@ class Prompt:
     assesses: bool = False
 
     def render(
-        self, *, token_limit: int, query_time: str, context: str, query: str, answer: str = "", hint: str = ""
+        self,
+        *,
+        token_limit: int,
+        query_time: str,
+        context: str,
+        query: str,
+        answer: str = "",
+        hint: str = "",
     ) -> tuple[Message, ...]:
         """Fill in the placeholders. Inserted text is not searched for placeholders again."""
         values = {

@@ -88,6 +88,7 @@ def split_assessment(text: str) -> tuple[str, Level | None]:
     """
     levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
     level = cast("Level", levels.pop()) if len(levels) == 1 else None
+    # A line end, so that the words on both sides do not become one line.
     return _LEVEL.sub("\n", text).strip(), level
 
 
@@ -100,6 +101,7 @@ def read_review(answer: Answer, generation: Generation) -> Review:
 
     first_line = one_line(generation.text)
     correction = _remove_verdict(first_line)
+    # Nothing was removed, so the reply does not begin with "wrong" or a correction.
     if correction == first_line and _CONFIRMED.match(first_line):
         return Review(ReviewVerdict.CONFIRMED, answer)
 

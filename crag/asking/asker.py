@@ -46,6 +46,7 @@ class CitedAnswer:
 
         evidence = trace.evidence
         if withheld and trace.answer:
+            # The trace has no evidence for "i don't know", so look for that of the withheld answer.
             withheld_answer = replace(trace.answer, text=withheld, decision=Decision.ANSWERED)
             evidence = find_evidence(replace(trace, answer=withheld_answer))
 
@@ -126,7 +127,11 @@ class Asker:
     """
 
     def __init__(
-        self, preset: str | Path | None = None, *, kg_url: str | None = None, changes: Sequence[str] | None = None
+        self,
+        preset: str | Path | None = None,
+        *,
+        kg_url: str | None = None,
+        changes: Sequence[str] | None = None,
     ) -> None:
         settings = load_settings(preset or usual_preset(), changes)
         # People may see what a gate withholds.
@@ -141,7 +146,10 @@ class Asker:
         return next(self.ask_all([question], pages, at))
 
     def ask_all(
-        self, questions: Sequence[str], pages: Sequence[str | Path] = (), at: str | datetime | None = None
+        self,
+        questions: Sequence[str],
+        pages: Sequence[str | Path] = (),
+        at: str | datetime | None = None,
     ) -> Iterator[CitedAnswer]:
         """The answers in order, a batch at a time.
 

@@ -176,6 +176,7 @@ def _read_bytes(location: str) -> bytes:
 
         while part := read(1 << 20):
             content += part
+            # A server that sends a byte now and then never exceeds the time between bytes.
             if deadline.expired or len(content) > LARGEST_PAGE:
                 raise ValueError(f"more than {READING_SECONDS:g} s or {LARGEST_PAGE / 1e6:g} MB")
     return content
@@ -191,6 +192,7 @@ def _to_html(content: bytes) -> str:
 
     text = _decode(content)
     beginning = text[:SNIFFED_CHARACTERS]
+    # Images and archives have zero bytes, text has none.
     if "\0" in beginning:
         raise ValueError("neither HTML nor plain text nor PDF")
     if _MARKUP.search(beginning):
@@ -202,6 +204,7 @@ def _to_html(content: bytes) -> str:
 
 def _read_pdf(content: bytes) -> bytes:
     """The text of a PDF in UTF-8, read in a process that is killed when it takes too long."""
+    # With `-P` nothing is imported from the working directory, where a file could pose as pypdf.
     command = [sys.executable, "-P", "-c", PDF_READER]
     try:
         process = subprocess.run(command, input=content, capture_output=True, check=False, timeout=READING_SECONDS)  # noqa: S603
@@ -209,6 +212,7 @@ def _read_pdf(content: bytes) -> bytes:
         raise ValueError(f"reading the PDF took more than {READING_SECONDS:g} s") from None
 
     if process.returncode:
+        # The last line of a traceback is the exception.
         _, _, last_line = process.stderr.decode("utf-8", "replace").strip().rpartition("\n")
         raise ValueError(f"the PDF cannot be read: {last_line[:200]}")
     return process.stdout

@@ -85,6 +85,7 @@ class CsvReader:
         while (cells := self._next()) is not None:
             if any(cells):
                 self._check_width(cells)
+                # Short rows are filled up; of long ones `zip` drops the surplus.
                 padded = cells + [""] * (len(self.columns) - len(cells))
                 named = zip(self.columns, padded, strict=False)
                 yield CsvRow(self._lines_read, {name: cell for name, cell in named if name})
@@ -98,6 +99,7 @@ class CsvReader:
             place = f"{self._source}, line {self._lines_read + 1}"
             raise DatasetError(f"{place}: not CSV in UTF-8 ({error})") from None
 
+        # A cell in quotes may span several lines, so counting rows would not do.
         self._lines_read = self._rows.line_num
         return None if cells is None else [cell.strip() for cell in cells]
 
@@ -115,6 +117,7 @@ class CsvReader:
 
         for number, title in enumerate(header, start=1):
             folded = fold_name(title)
+            # Titles that differ in capitals, blanks or hyphens name the same column.
             first = first_with.setdefault(folded, number)
             if folded and first != number:
                 earlier_title = shorten_repr(header[first - 1])

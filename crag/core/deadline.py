@@ -63,7 +63,11 @@ class BatchClock:
     """
 
     def __init__(
-        self, seconds: float, reserve: float, shares: Mapping[str, float], clock: Clock = time.monotonic
+        self,
+        seconds: float,
+        reserve: float,
+        shares: Mapping[str, float],
+        clock: Clock = time.monotonic,
     ) -> None:
         self.whole = Deadline(max(0.0, seconds - reserve), clock)
         self.seconds: dict[str, float] = {}
@@ -93,6 +97,7 @@ class BatchClock:
         try:
             yield self.span(name, name)
         finally:
+            # A stage can run several times in a batch, once for each check that asks the model.
             self.seconds[name] = self.seconds.get(name, 0.0) + self._clock() - started
 
 
@@ -126,6 +131,7 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
         raise StuckError(f"no result after {seconds:.1f} s")
 
     failure = outcome.exception()
+    # Those who isolate faults catch only `Exception`, and a panic must not pass them.
     if failure and not isinstance(failure, Exception):
         raise CallCrashedError(f"{type(failure).__name__}: {failure}") from failure
     return outcome.result()

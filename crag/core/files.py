@@ -38,6 +38,7 @@ def whole_file(path: Path) -> Iterator[Path]:
             np.save(unfinished, vectors)
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    # In the same folder, as a rename cannot cross file systems; with a name for each process.
     temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:
         yield temporary
@@ -176,6 +177,7 @@ def _cut_torn_line(stream: IO[bytes]) -> None:
         return
 
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
+        # Without any line end this is 0: the only line is torn.
         end = content.rfind(b"\n") + 1
     os.ftruncate(descriptor, end)
 
@@ -190,6 +192,7 @@ def read_growing(path: Path) -> Iterator[Record]:
 
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
+            # Torn by a crash, or still being written.
             if not line.endswith(b"\n"):
                 return
             location = f"{path}, line {number}"

@@ -73,6 +73,7 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
     if len(set(lengths.values())) > 1:
         raise BatchFormatError(f"batch: the columns differ in length: {lengths}")
 
+    # In the order of the arguments of `parse_row`.
     columns = [batch[key] for key in BATCH_KEYS]
     return [parse_row(*row) for row in zip(*columns, strict=True)]
 
@@ -133,6 +134,7 @@ def parse_query_time(text: str) -> datetime | None:
     """
     text = text.strip()
     try:
+        # CRAG's own form first, with or without "PT".
         return datetime.strptime(text.removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
     except ValueError:
         iso = _ISO_TIME.fullmatch(text)
@@ -191,6 +193,7 @@ def _read_time(value: object, notes: list[str]) -> tuple[str, datetime | None]:
     if moment is not None:
         return _format_time(moment), moment
 
+    # A time that was cut has a note already.
     was_cut = isinstance(value, str) and len(value) > LIMITS["query_time"]
     if text.strip() and not was_cut:
         notes.append(f"query_time {text!r} is no time that is understood, such as {TIME_FORMS}")

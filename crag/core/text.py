@@ -78,6 +78,7 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
     if text.isascii() and text.isprintable():
         return text
 
+    # These line ends first, or each would become two.
     text = encodable(text).replace("\r\n", "\n")
     text = _LINE_END.sub("\n", text)
     text = _INVISIBLE.sub("", text)
@@ -105,6 +106,7 @@ def encodable(text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
+        # In UTF-16 the halves of a character meet again.
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 

@@ -120,6 +120,7 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
         title = f'"{names[0]}" ({year})' if year else f'"{names[0]}"'
         for column in table.inverse:
             for name in split_values(row[column]):
+                # Spellings that differ in accents or capitals are one person.
                 person = people.setdefault(plain_name(name), _Person(name, defaultdict(list)))
                 person.titles[column].append(title)
 
@@ -127,6 +128,7 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
             for name in list(names):
                 names += company_names(name)
         yield Entity(
+            # The short forms of different names may be equal.
             names=tuple(dict.fromkeys(names)),
             domain=table.domain,
             table=table.label,
@@ -134,6 +136,7 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
             years=(int(year),) if year.isdecimal() else (),
         )
 
+    # Only now are the lists of the people complete.
     for person in people.values():
         attributes = {table.inverse[column]: titles for column, titles in person.titles.items()}
         yield _person_entity(person.name, table, attributes)
@@ -161,7 +164,9 @@ def _award_entities(wins: Sequence[AwardWin], table: AwardTable) -> Iterator[Ent
     for win in wins:
         by_award[win.award, win.year].append(win)
         if win.work:
+            # Remakes share the title, but not the year.
             by_work[plain_name(win.work), win.work_year].append(win)
+        # The performer may be one of the winners, and counts once.
         for name in dict.fromkeys((*win.winner, *win.performer)):
             written_names.setdefault(plain_name(name), name)
             by_person[plain_name(name)].append(win)
@@ -206,6 +211,7 @@ def _work_entity(wins: Sequence[AwardWin], table: AwardTable) -> Entity:
         "performer{s}": first.performer,
         **_won_and_nominated(wins, table, _award_of_work),
     }
+    # The first year is the main one: of a work its own, of an award that of the ceremony.
     years = (first.work_year, first.year)
     return Entity((first.work,), table.domain, table.label, attributes, years)
 

@@ -71,10 +71,12 @@ class _DomainNames:
 
     def link_by_similarity(self, vector: Vectors) -> list[Link]:
         """The entities of the most similar name, if it is similar enough; `vector` has shape (dimensions,)."""
+        # `argmax` would choose a NaN.
         cosines = np.nan_to_num(self.vectors @ vector, nan=-1.0)
         best = int(np.argmax(cosines))
         if cosines[best] < self.settings.minimum_similarity:
             return []
+        # The vectors have the order of the names.
         name = list(self.search_names)[best]
         return self._links([(name, float(cosines[best]))])
 
@@ -83,6 +85,7 @@ class _DomainNames:
         links: dict[int, Link] = {}
         for name, score in scored_names:
             for entity in self.entities_by_form[name]:
+                # By identity: an entity holds a dict, so it has no hash.
                 links.setdefault(id(entity), Link(entity, score))
         return list(links.values())
 
@@ -133,6 +136,7 @@ class Linker:
 
         texts = [_search_name(mentions[position].text) for position, _ in unlinked]
         vectors, encoded = self._dense.encode_passages(texts, deadline)
+        # Mentions that were not encoded in time stay without a link.
         for (position, names), vector in zip(unlinked[:encoded], vectors, strict=False):
             links[position] = names.link_by_similarity(vector)
         return links

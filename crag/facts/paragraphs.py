@@ -28,6 +28,7 @@ def _write_sentence(name: str, values: Sequence[str], max_items: int, years: Seq
     def lacks_year(value: str) -> bool:
         return not any(str(year) in value for year in years)
 
+    # Values of the question's years come first, the others keep their order.
     items = sorted(values, key=lacks_year)[:max_items]
     if len(values) > len(items):
         items.append(f"{len(values) - len(items)} more")

@@ -110,6 +110,7 @@ def parse_names(reply: str) -> list[str]:
 def without_echoes(names: Sequence[str], question: str, domain: str) -> list[str]:
     """The names without those that a weak model copied from the examples of the prompt."""
     padded_question = f" {plain_name(question)} "
+    # Names of the examples, unless the question itself has them.
     foreign: set[str] = set()
     for _, answer in _EXAMPLES[domain]:
         for name in answer.split(NAME_SEPARATOR):

@@ -110,6 +110,7 @@ def choose_entities(links: Sequence[Sequence[Link]], years: Sequence[int], max_e
     for turn in zip_longest(*ranked):
         for entity in turn:
             if entity is not None:
+                # By identity: an entity holds a dict, so it has no hash.
                 distinct[id(entity)] = entity
     return list(distinct.values())[:max_entities]
 

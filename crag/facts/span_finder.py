@@ -87,6 +87,7 @@ class SpanFinder:
         text = without_possessive(query.text)
         question_domains = {domain} if domain else _domains_by_words(text)
 
+        # What is in quotation marks is a name, even if its words are ordinary.
         names = [plain_name(title) for title in _QUOTED.findall(text)]
         words = plain_name(_QUOTED.sub(" , ", text)).split()
         for start, name in self._find_names(words):
@@ -112,6 +113,7 @@ class SpanFinder:
         names: list[tuple[int, str]] = []
         taken: set[int] = set()
         longest = min(self._max_words, len(words))
+        # The longest first, so that they take the words of the names inside them.
         for length in range(longest, 0, -1):
             for start in range(len(words) - length + 1):
                 name = " ".join(words[start : start + length])
@@ -152,4 +154,5 @@ def _is_name(name: str, words: Sequence[str], start: int) -> bool:
     word = name_words[0]
     if len(word) < _MIN_NAME_CHARACTERS or word.isdecimal():
         return not neighbours.isdisjoint(_ALL_DOMAIN_WORDS)
+    # Beside a rare word it is probably a part of a longer name that the tables lack.
     return word not in _ALL_DOMAIN_WORDS and neighbours <= _ORDINARY_WORDS | _ALL_DOMAIN_WORDS

@@ -292,6 +292,7 @@ class SportsAnswers:
             return None
 
         plays: list[list[Any]] = []
+        # Each game once, however often it was asked for.
         for game_id in set(game_ids):
             plays += self._tables.plays.get(game_id, ())
         plays.sort(key=itemgetter(0))
@@ -308,6 +309,7 @@ def _group_by_date(rows: Sequence[Row], get_date: Callable[[Row], str]) -> dict[
     groups: dict[str, list[Row]] = {}
     for row in rows:
         date = get_date(row)
+        # A set, because the beginnings of a short date such as "1999" are equal.
         for beginning in {date[:4], date[:7], date[:10]}:
             groups.setdefault(beginning, []).append(row)
     return groups

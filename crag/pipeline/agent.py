@@ -45,6 +45,7 @@ class CragAgent:
         more_facts: Sequence[PublicData] = (),
     ) -> None:
         self.settings = settings
+        # Already watched if it comes from `from_settings`, whose router and graph share its lock.
         self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
         self._web = web
         self._router = router or QuestionRouter()
@@ -96,6 +97,7 @@ class CragAgent:
             shipped_cross_encoder = load_cross_encoder(settings.cross_encoder)
 
         router = open_router(settings.router, model)
+        # Nothing is loaded yet: a missing file is reported now, not halfway through the loading.
         require_weights(settings)
         for part in (model, dense_encoder, shipped_cross_encoder, router):
             if part is not None:
@@ -128,6 +130,7 @@ class CragAgent:
             self._web.warm_up()
             for source in self._fact_sources:
                 source.warm_up()
+            # Raises what went wrong in the thread.
             model.result()
 
         self._knowledge_graph.warm_up()
@@ -174,4 +177,5 @@ class CragAgent:
         times = self.settings.deadline
         answering = self.settings.answering
         shares = times.shares(review=bool(answering.refine or answering.alone))
+        # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)

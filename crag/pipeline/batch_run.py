@@ -64,7 +64,12 @@ class BatchRun:
     """
 
     def __init__(
-        self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False, events: Sequence[str] = ()
+        self,
+        queries: Sequence[Query],
+        clock: BatchClock,
+        *,
+        audit: bool = False,
+        events: Sequence[str] = (),
     ) -> None:
         self.clock = clock
         self._audit = audit
@@ -78,6 +83,7 @@ class BatchRun:
             case = Case(query, trace)
             self.cases.append(case)
 
+            # A malformed row is settled at once; the other rows of the batch go on.
             if query.fault:
                 case.lost = Lost.FAULT
                 self._settle(case, abstain(f"the row is malformed: {query.fault}"))
@@ -101,6 +107,7 @@ class BatchRun:
             results = self._isolate_step(stage, step, self._select_cases(step), self._start_web_deadline())
         else:
             cases = self._select_cases(step)
+            # Its time starts with the block, and so does the thread.
             deadline = self._start_web_deadline()
             with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
                 running = thread.submit(self._isolate_step, stage, step, cases, deadline)
@@ -124,6 +131,7 @@ class BatchRun:
                 contexts[case] = context
 
         drafts |= turn_run.write_drafts(contexts)
+        # In order: each check sees the drafts as the one before left them, and may skip withheld ones.
         for check in turn.checks:
             drafts |= turn_run.apply_check(check, drafts)
 
@@ -160,7 +168,11 @@ class BatchRun:
         return self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
 
     def _isolate_step(
-        self, stage: Stage, step: Step[Result], cases: Sequence[Case], deadline: Deadline
+        self,
+        stage: Stage,
+        step: Step[Result],
+        cases: Sequence[Case],
+        deadline: Deadline,
     ) -> dict[Case, Result]:
         """The results of a step by question, without those of questions that failed."""
         return self._isolation.run(stage, deadline, partial(step.run, deadline=deadline), cases)
@@ -209,6 +221,7 @@ class BatchRun:
     def _settle(self, case: Case, answer: Answer) -> Answer:
         """Settle a question. After a gate, give the gate's answer and record the withheld one."""
         if case.gate is not None and self._audit:
+            # The firing is immutable, so a copy with the withheld answer takes its place in the trace.
             firing = replace(case.gate, withheld=answer.text)
             index = case.trace.gates.index(case.gate)
             case.trace.gates[index] = firing

@@ -94,6 +94,7 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
     """
     policy = POLICIES[settings.source_policy]
     dynamism = route.label("static_or_dynamic") or ""
+    # An unrouted question has no dynamism, and so the usual plan.
     plan = policy.by_dynamism.get(dynamism, policy.usual)
 
     graph_was_asked = bool(lookup.statuses) and not lookup.down
@@ -107,6 +108,7 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
         Stage.GRAPH_VALUE: lookup.direct_answer is not None,
         Stage.ANSWER_FROM_GRAPH: has_facts,
     }
+    # Turns that are not in the table read pages, which may hold something for any question.
     turns = tuple(turn for turn in plan.turns if has_material.get(turn, True))
     return plan._replace(turns=turns)
 
@@ -129,6 +131,7 @@ def render_facts(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -
 
         size = model.count_tokens(block)
         if size > remaining:
+            # The marks around the text take tokens too.
             frame_size = model.count_tokens(f"{opening}</doc>\n")
             beginning = model.truncate(text, max(0, remaining - frame_size))
             if beginning:

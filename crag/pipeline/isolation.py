@@ -45,11 +45,14 @@ class FaultIsolation:
         if not cases:
             return {}
 
+        # The stage's own time with its grace, but never beyond the end of the batch.
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
             results = call_within(patience.remaining, partial(function, cases))
+            # `strict`: a wrong number of results is a fault like any other.
             return dict(zip(cases, results, strict=True))
         except StuckError as fault:
+            # No second try: the time of the stage is over.
             _record_fault(stage, cases, fault)
             return {}
         except Exception as fault:

@@ -52,6 +52,7 @@ class WatchedModel:
         for generation in generations:
             counts["prompt"] += generation.prompt_tokens
             counts["completion"] += generation.completion_tokens
+            # Without a token, the time was over before the model began to write.
             if generation.finish_reason == "deadline":
                 counts["cut_short" if generation.completion_tokens else "not_begun"] += 1
         return generations
@@ -59,6 +60,7 @@ class WatchedModel:
     def take_counts(self) -> dict[str, dict[str, int]]:
         """Counts since the previous call of this function, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
         counts = self._counts
+        # A new object: a call that outlives its batch still adds to the old one.
         self._counts = Counter()
         return {
             "out_of_time": {"not_begun": counts["not_begun"], "cut_short": counts["cut_short"]},

@@ -68,6 +68,7 @@ class AskGraph(Step[Lookup]):
         answerable = [case for case in cases if self._may_answer(case)]
         lookups = self._graph.look_up(_queries(answerable), _domains(answerable), deadline)
 
+        # The runner wants one result per question, in order, also for those not asked about.
         lookup_by_case = dict(zip(answerable, lookups, strict=True))
         return [lookup_by_case.get(case, UNASKED) for case in cases]
 

@@ -134,6 +134,7 @@ class TurnRun:
 
         def build_requests(case: Case) -> dict[str, GenerationRequest]:
             requests = check.requests(case, drafts[case])
+            # With the prefix, the trace tells replies about the graph from those about pages.
             return {f"{prefix}{name}": request for name, request in requests.items()}
 
         replies_by_case = self._generate(self._turn.review, drafts, build_requests)
@@ -147,7 +148,10 @@ class TurnRun:
         return answered
 
     def _generate(
-        self, stage: Stage, cases: Collection[Case], build_requests: RequestBuilder
+        self,
+        stage: Stage,
+        cases: Collection[Case],
+        build_requests: RequestBuilder,
     ) -> dict[Case, dict[str, Generation]]:
         """The generations of each question by name, recorded in its trace. All questions share one call."""
         # A stage that asks nothing takes no time of the clock.
@@ -173,7 +177,10 @@ class TurnRun:
 
 
 def _ask(
-    model: LanguageModel, build_requests: RequestBuilder, deadline: Deadline, cases: Sequence[Case]
+    model: LanguageModel,
+    build_requests: RequestBuilder,
+    deadline: Deadline,
+    cases: Sequence[Case],
 ) -> list[dict[str, Exchange]]:
     """The exchanges of each question by name, from one call of the model for all of them."""
     requests_by_case = [build_requests(case) for case in cases]
@@ -184,6 +191,7 @@ def _ask(
         requests.extend(by_name.values())
     generations = generate_all(model, requests, deadline)
 
+    # Deal the replies out again, as many to each question as it had requests.
     exchanges: list[dict[str, Exchange]] = []
     start = 0
     for by_name in requests_by_case:

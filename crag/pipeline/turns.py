@@ -87,6 +87,7 @@ class WebPages(Turn):
 
         evidence = case.evidence or NO_EVIDENCE
         if facts:
+            # Facts and pages share one budget: what the facts take, the pages lose.
             evidence = self.web.shorten_context(evidence, model.count_tokens(facts))
 
         trace = case.trace
@@ -109,11 +110,13 @@ class WebPages(Turn):
         """The facts that share the context with the pages: those of the graph only in a joint plan."""
         lookup = case.lookup
         if not case.plan.joint:
+            # The graph's facts are for a turn of their own; those of other sources remain.
             return [fact for fact in case.trace.facts if fact not in lookup.facts]
 
         facts = list(case.trace.facts)
         if lookup.direct_answer is not None:
             computed = Fact(f"{lookup.direct_answer} ({lookup.direct_reason})", "knowledge graph: computed")
+            # First, because the last facts are cut if the budget is too small.
             facts.insert(0, computed)
         return facts
 
@@ -127,6 +130,7 @@ class WebPages(Turn):
             return firing
 
         evidence = case.evidence
+        # Any difference means that there are facts in the context.
         if evidence is None or case.trace.context != evidence.context:
             return None
         return find_closed_score_gate(self.gates, evidence.top_probability)

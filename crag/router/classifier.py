@@ -121,6 +121,7 @@ class Classifier:
         # The file holds the tensors of the heads and n-grams, and the changes of the base encoder.
         encoder_update = {}
         for name, array in load_file(folder / WEIGHTS_FILE).items():
+            # Raises ValueError for NaN and infinity, which would spoil all probabilities.
             finite = np.asarray_chkfinite(array)
             if name.startswith(UPDATE):
                 encoder_update[name.removeprefix(UPDATE)] = finite

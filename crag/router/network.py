@@ -98,6 +98,7 @@ class BertEncoder:
             if part == "lora_a":
                 continue  # used together with its lora_b
             if part != "lora_b":
+                # In place, so that an unknown name or a wrong shape is an error.
                 self._parameters[name][...] = array
                 continue
 
@@ -140,6 +141,7 @@ class BertEncoder:
         words = self._parameters["embeddings.word_embeddings.weight"]
         positions = self._parameters["embeddings.position_embeddings.weight"]
         token_types = self._parameters["embeddings.token_type_embeddings.weight"]
+        # All tokens have type 0: a question is a single text, not a pair.
         embedded = words[ids] + positions[: ids.shape[1]] + token_types[0]
         return self._normalise(embedded, "embeddings")
 

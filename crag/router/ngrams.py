@@ -84,6 +84,7 @@ def bucket_counts(
     """
     normalised = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
     encoded_ngrams = [ngram.encode("utf-8", "surrogatepass") for ngram in block(normalised)]
+    # Not `hash`, whose values differ from process to process.
     return Counter(crc32(ngram) % buckets for ngram in encoded_ngrams)
 
 
@@ -110,6 +111,7 @@ def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows
             counts = bucket_counts(text, block, len(rarity))
             weights = []
             for bucket, count in counts.items():
+                # A repetition says less than the first occurrence.
                 damped_count = 1.0 + math.log(count)
                 weights.append(damped_count * float(rarity[bucket]))
 

@@ -90,6 +90,7 @@ class Settings(StrictModel):
             return data
         tables: Mapping[str, Any] = data
 
+        # The adapters go with every key that names one, so that the base model does all the work.
         if tables.get("tuned") is False:
             for key in ("language_model.adapters", *_ADAPTER_KEYS):
                 tables = _without_key(tables, key.split("."))

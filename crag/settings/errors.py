@@ -46,6 +46,7 @@ def _locate(schema: Mapping[str, Any], location: tuple[int | str, ...]) -> tuple
         if "discriminator" in node:  # so this part is a tag
             node = {"$ref": node["discriminator"]["mapping"][part]}
             continue
+        # The key itself is at fault, not its value.
         if part == _KEY_MARKER:
             break
 

@@ -52,6 +52,7 @@ def build_context(
         keys.append(key)
 
     context = _mark_up(used, settings).rstrip("\n")
+    # Texts may have a few more tokens when joined than when counted apart.
     return tokens.truncate(context, budget), tuple(used)
 
 

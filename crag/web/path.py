@@ -137,6 +137,7 @@ class WebPath:
     def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
         """A context for each of the best pages, from its passages only."""
         settings = self._settings.context
+        # The passages are ranked, so the pages come in the order of their best passages.
         best_pages = group_by_page(evidence.ranked)[:pages]
 
         contexts = []

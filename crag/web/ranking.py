@@ -206,6 +206,7 @@ def cosines(
     for query_vector, query_texts in zip(query_vectors, texts, strict=True):
         rows = np.array([row_by_text[text] for text in query_texts], dtype=np.intp)
         dot_products = text_vectors[rows] @ query_vector
+        # A text that the encoder cannot rate is the worst; below, NaN means not encoded in time.
         similarity = np.nan_to_num(dot_products, nan=-1.0)
 
         in_time = rows < encoded_count

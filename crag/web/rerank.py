@@ -24,6 +24,7 @@ def rerank(
 ) -> None:
     """Keep the `top_k` passages of each search; those that ran out of time follow in their retrieval order."""
     questions = [search.query.text for search in searches]
+    # Each pair costs a pass through the model, hence the limit.
     candidates = [search.passages[: settings.max_pairs] for search in searches]
     texts_by_search = [_list_searched_texts(passages) for passages in candidates]
     logits_by_search = cross_encoder_logits(cross_encoder, questions, texts_by_search, deadline)
@@ -52,6 +53,7 @@ def _sort_by_logit(passages: Sequence[Passage], logits: Sequence[float | None]) 
         if logit is None or math.isnan(logit):
             unscored.append(passage)
             continue
+        # Added last: `Passage.score` is the score of the last step.
         scores = {**passage.scores, SCORE_NAME: logit}
         scored.append(replace(passage, scores=scores))
 

@@ -31,6 +31,7 @@ def retrieve(
     Each stage keeps the best chunks of the stage before. Chunks that were not encoded in time count as not found.
     """
     for stage in stages:
+        # Encoding is slow, so only what the stages before have kept is encoded.
         if not isinstance(stage, Bm25Stage):
             _add_cosines(searches, dense_encoder, deadline)
         for search in searches:
@@ -113,12 +114,14 @@ def _rank_by_dense_stage(search: PageSearch, stage: DenseStage) -> list[Chunk]:
     """The `top_k` best chunks by cosine, or by reciprocal rank fusion of cosine and BM25."""
     by_cosine = _sort_by_cosine(search)
     if stage.method == "dense":
+        # They fill up the places that the encoded ones leave, in the order of the stage before.
         not_encoded = [chunk for chunk in search.chunks if "dense" not in chunk.scores]
         return (by_cosine + not_encoded)[: stage.top_k]
 
     by_bm25 = _sort_by_bm25(search)
     for chunk in search.chunks:
         chunk.scores["fusion"] = 0.0
+    # A chunk that was not encoded is in one ranking only, and gets one term of the sum.
     for ranking in (by_bm25, by_cosine):
         for rank, chunk in enumerate(ranking, start=1):
             chunk.scores["fusion"] += 1.0 / (FUSION_CONSTANT + rank)

@@ -171,5 +171,6 @@ def _slide_window(units: Sequence[Span], size: int, overlap: int) -> Iterator[Sp
     for start in range(0, len(units), size - overlap):
         window = units[start : start + size]
         yield Span(window[0].start, window[-1].end)
+        # Another window would hold only units that are in this one.
         if start + size >= len(units):
             return

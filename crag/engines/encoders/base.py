@@ -134,6 +134,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
         """Load weights; raises `crag.weights.manifest.WeightsMissingError`."""
         if self._model is None:
             super().warm_up()
+            # Only a first vector tells how many dimensions the model has.
             self._dimensions = self._encode_batch(["warm up"]).shape[1]
 
     @abstractmethod
@@ -183,6 +184,7 @@ def encode_with_cache(encoder: DenseEncoder, texts: Sequence[str]) -> Vectors:
 
     path = _find_cache_file(encoder, texts)
     with suppress(OSError, ValueError):  # missing, or cut short
+        # No pickles: they could run code.
         cached: Vectors = np.load(path, allow_pickle=False)
         return cached
 
@@ -238,6 +240,7 @@ class BatchedCrossEncoder(_BatchedEncoder):
         start = 0
         for passage_parts in parts:
             end = start + len(passage_parts)
+            # The best part speaks for the passage.
             in_time = [score for score in part_scores[start:end] if score is not None]
             scores.append(max(in_time, default=None))
             start = end

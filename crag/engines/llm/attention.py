@@ -49,7 +49,12 @@ def _attend_with_repeated_heads(
     ungrouped: Any = SimpleNamespace(is_causal=getattr(module, "is_causal", True))
     attend: Any = sdpa_attention_forward
     output: tuple[torch.Tensor, None] = attend(
-        ungrouped, query, repeat_kv(key, sharing_heads), repeat_kv(value, sharing_heads), *arguments, **options
+        ungrouped,
+        query,
+        repeat_kv(key, sharing_heads),
+        repeat_kv(value, sharing_heads),
+        *arguments,
+        **options,
     )
     return output
 

@@ -134,5 +134,6 @@ def end_before_stop(text: str, stop: Sequence[str]) -> str:
     for string in stop:
         start = text.find(string) if string else -1
         if start >= 0:
+            # The earliest in the text, not the first of the list.
             end = min(end, start)
     return text[:end]

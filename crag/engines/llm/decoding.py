@@ -58,7 +58,12 @@ class StepModel(ABC):
 
     @abstractmethod
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Cache,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Cache]:
         """Read `tokens` (rows x new tokens) after those in the cache; with None a new text starts.
 
@@ -96,6 +101,7 @@ class BatchDecoder:
     def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
         width = max(len(row.prompt) for row in rows)
+        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
         tokens, mask = _pad_left([row.prompt for row in rows], width)
 
         logits, cache = self._read_prompts(tokens, mask, deadline)
@@ -117,12 +123,14 @@ class BatchDecoder:
         while start < width:
             if deadline.expired:
                 return None, None
+            # A step reads the same columns of all prompts, at least one of them.
             columns = max(1, self._affordable_tokens(deadline) // row_count)
             end = min(width, start + columns)
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
             logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
+            # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 
             start = end
@@ -147,14 +155,17 @@ class BatchDecoder:
         unread: list[list[int]] = [[] for _ in rows]
         while True:
             for index, row in enumerate(rows):
+                # The first token was chosen for certain; only those after it are guesses.
                 guess = unread[index][1:]
                 wrong = len(guess) - self._choose_tokens(row, logits[index], guess)
+                # Wrong guesses stay in the cache, at the end of the row; masked, no later token sees them.
                 mask[index, mask.shape[1] - wrong :] = 0
 
             if all(row.finish_reason for row in rows) or deadline.expired:
                 return
 
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
+            # Rows that have ended have nothing to read: they are only padding here.
             width = max(map(len, unread))
             tokens, new_mask = _pad_left(unread, width)
             mask = np.hstack([mask, new_mask])
@@ -167,6 +178,7 @@ class BatchDecoder:
             return []
 
         share = -(-GUESSED_TOKENS // row_count)  # rounded up
+        # Less one, because a step yields one token more than it guesses right.
         guess_limit = min(share, row.limit - len(row.tokens) - 1)
         guess = find_continuation([*row.prompt, *row.tokens], guess_limit) if guess_limit else []
         if row.matcher:
@@ -202,6 +214,7 @@ class BatchDecoder:
             return None
 
         # The model's own probabilities: before grammar, temperature and top-p.
+        # The shift keeps the exponentials from overflowing and changes no probability.
         shifted = logits - logits.max()
         log_probabilities = shifted - np.log(np.exp(shifted).sum())
         if not row.tokens:
@@ -216,6 +229,7 @@ class BatchDecoder:
         """The next token among those allowed (None: all), by the request's temperature and top-p."""
         if allowed is not None:
             permitted = np.zeros(len(logits), bool)
+            # Models may have more logits than the vocabulary has tokens; those left over are never allowed.
             permitted[: len(allowed)] = np.frombuffer(allowed, np.uint8)[: len(logits)] > 0
             logits = np.where(permitted, logits, -np.inf)
 
@@ -223,6 +237,7 @@ class BatchDecoder:
             return int(logits.argmax())
 
         order = np.argsort(-logits, kind="stable")
+        # In float64, because `choice` checks closely that the sum is 1.
         probabilities = np.exp((logits[order] - logits[order[0]]).astype(np.float64) / request.temperature)
         probabilities /= probabilities.sum()
 
@@ -239,6 +254,7 @@ class BatchDecoder:
             return "stop"
 
         if row.request.stop:
+            # A stop text may span several tokens, so look at the whole text.
             text = self._tokenizer.decode(row.tokens)
             if end_before_stop(text, row.request.stop) != text:
                 return "stop"
@@ -271,6 +287,7 @@ def find_continuation(text: Sequence[int], limit: int) -> list[int]:
     """
     for size in (3, 2):
         ending = text[-size:]
+        # Backwards, and without the ending itself, which starts at `len(text) - size`.
         for start in range(len(text) - size - 1, -1, -1):
             if text[start : start + size] == ending:
                 end = start + size

@@ -73,7 +73,10 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
     @abstractmethod
     def _answer(
-        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+        self,
+        requests: Sequence[TokenizedRequest],
+        generations: dict[int, Generation],
+        deadline: Deadline,
     ) -> None:
         """Fill `generations` by index; a request without one counts as cut off by the deadline."""
 
@@ -110,6 +113,7 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
         if not prompt:
             return Generation.failed("the prompt is empty")
+        # At least one token must be left for the answer.
         if len(prompt) >= self._window:
             return Generation.failed(
                 f"the prompt has {len(prompt)} tokens, but prompt and answer together may have {self._window}"

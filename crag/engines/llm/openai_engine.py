@@ -56,6 +56,7 @@ class OpenAILanguageModel:
         self._has_log_probabilities = True
 
         address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        # This form appears in logs and messages; a password in the address must not.
         self._base_url = without_credentials(address)
         try:
             url = httpx2.URL(address)
@@ -64,6 +65,7 @@ class OpenAILanguageModel:
                 f"{self._base_url!r} is not an address such as http://127.0.0.1:8000/v1"
             ) from None
 
+        # The client refuses to start without a key, but local servers need none.
         key = os.environ.get(settings.api_key_variable) or "not-needed"
         basic = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
         headers = {"Accept-Encoding": "identity"}
@@ -76,6 +78,7 @@ class OpenAILanguageModel:
         }
 
         secrets = [re.escape(secret) for secret in (key, basic, url.password) if len(secret) >= _SHORTEST_SECRET]
+        # An empty pattern would match everywhere.
         matches_nothing = r"(?!)"
         self._secrets = re.compile("|".join(secrets) or matches_nothing)
 
@@ -139,6 +142,7 @@ class OpenAILanguageModel:
         if to_send and not deadline.expired:
             with suppress(TimeoutError):
                 _run_in_thread(self._answer_all(to_send, deadline, generations, connection_errors), deadline)
+        # One request that found the server is enough: the engine is alive.
         if connection_errors and len(connection_errors) == len(to_send):
             raise LanguageModelDiedError(connection_errors[0])
 
@@ -162,6 +166,7 @@ class OpenAILanguageModel:
         async def answer(client: openai.AsyncOpenAI, index: int, request: GenerationRequest) -> None:
             async with gate:
                 try:
+                    # Stored one by one: what has arrived by the deadline is kept.
                     generations[index] = await self._answer(client, request)
                 except openai.APIConnectionError as error:
                     cause = self._without_secrets(error.__cause__ or error)
@@ -174,6 +179,7 @@ class OpenAILanguageModel:
 
     def _client(self, deadline: Deadline) -> openai.AsyncOpenAI:
         seconds = max(0.001, deadline.remaining)
+        # A new client for each call, because its connections belong to the event loop of that call.
         return openai.AsyncOpenAI(
             **self._client_options,
             max_retries=_RETRIES,
@@ -219,6 +225,7 @@ class OpenAILanguageModel:
 
         del body["logprobs"]
         reply = await _post(client, body)
+        # Only now is it certain: the same request succeeded without them.
         self._give_up_log_probabilities(refusal)
         return reply
 
@@ -306,6 +313,7 @@ def _run_in_thread(work: Coroutine[None, None, None], deadline: Deadline) -> Non
     # Not a `with` block: it would wait for a hanging name lookup, which asyncio cannot cancel.
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="openai-engine")
     try:
+        # The extra second lets `asyncio.timeout` end the work in an orderly way first.
         executor.submit(asyncio.run, bounded_work()).result(timeout=deadline.remaining + 1.0)
     finally:
         executor.shutdown(wait=False)

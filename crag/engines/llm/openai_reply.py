@@ -29,6 +29,7 @@ def read_reply(body: str, max_tokens: int) -> Generation:
 
     reason: FinishReason = _FINISH_REASONS.get(reply.reason, "error")
     return Generation(
+        # Bounded here too, as a server may ignore `max_tokens`.
         text=encodable(reply.text or "")[: CHARACTERS_PER_TOKEN * max_tokens],
         mean_log_probability=_mean_log_probability(reply),
         prompt_tokens=reply.prompt_tokens,
@@ -112,4 +113,5 @@ def _mean_log_probability(reply: _Reply) -> float | None:
     mean = sum(values) / len(values)
     if not math.isfinite(mean):  # -Infinity, or NaN at any position
         return None
+    # Rounding may lift the value of certain tokens a little above 0.
     return min(0.0, mean)

@@ -91,11 +91,17 @@ class OpenvinoModel(StepModel):
             self.rehearse()
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Rows | None, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Rows | None,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Rows]:
         """See `StepModel.step`; here the cache only says which rows continue."""
         same_rows = np.arange(len(tokens), dtype=np.int32)
         if cache is None:
+            # A new text: the graph forgets the keys and values of the batch before.
             self._request.reset_state()
             _trim_heap(0)
             cache = same_rows
@@ -107,6 +113,7 @@ class OpenvinoModel(StepModel):
         self._set_input("kept", np.array([logits_to_keep], np.int64))
         self._request.infer()
 
+        # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
 
@@ -123,6 +130,7 @@ def _releasing_pages(path: Path) -> Iterator[None]:
     def release_until_done() -> None:
         finished = not spans
         while not finished:
+            # The last round comes after the end of the block, for the pages read since the one before.
             finished = done.wait(_RELEASE_SECONDS)
             for start, end in spans:
                 ctypes.pythonapi.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)

@@ -110,6 +110,7 @@ class ScriptedLanguageModel:
             seconds = max(0.5, 10 * seconds)
 
         in_time = seconds <= deadline.remaining
+        # A hanging call overruns the deadline, a slow one only uses it up.
         time.sleep(seconds if in_time or fault == "hang" else deadline.remaining)
         if not in_time:
             return Generation.out_of_time()

@@ -54,7 +54,10 @@ class StepwiseEngine(LocalEngine[Engine]):
             model.release()
 
     def _answer(
-        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+        self,
+        requests: Sequence[TokenizedRequest],
+        generations: dict[int, Generation],
+        deadline: Deadline,
     ) -> None:
         rows: list[Slot] = []
         for index, request, prompt in requests:
@@ -77,6 +80,7 @@ class StepwiseEngine(LocalEngine[Engine]):
     @cached_property
     def _config(self) -> dict[str, Any]:
         folder = model_folder(self._settings.model)
+        # The second file wins, as it may list more end tokens.
         return read_config(folder, "config.json") | read_config(folder, "generation_config.json")
 
     @cached_property
@@ -113,6 +117,7 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
         """Batches of one adapter and prompts of similar length; the shortest first, as they are the fastest."""
+        # `groupby` joins only neighbours, so the adapter comes first in the order.
         ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
         batches: list[list[Slot]] = []
@@ -142,6 +147,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             self._model.release()
         for row in batch:
             if not deadline.expired:
+                # The failed run may have left tokens in the old row, and moved its grammar.
                 fresh_row = self._build_row(row.request_index, row.request, row.prompt)
                 self._run([fresh_row], generations, deadline)
 

@@ -68,6 +68,7 @@ class ChatTokenizer:
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        # `tokenizer.json` may switch both on, which would lengthen or cut prompts silently.
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
@@ -83,6 +84,7 @@ class ChatTokenizer:
         for name, value in self._config.items():
             if not name.endswith("_token"):
                 continue
+            # Some configs write a token as an object with flags, others as a plain string.
             spelling = value["content"] if isinstance(value, dict) else value
             if isinstance(spelling, str):  # ``add_bos_token`` is a flag
                 spellings[name] = spelling
@@ -125,6 +127,7 @@ class ChatTokenizer:
                 f"the model in {self._folder} has no chat template: give a raw prompt instead of messages"
             )
 
+        # A template is code from a downloaded file, hence the sandbox.
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )
@@ -216,6 +219,7 @@ def truncate_to_bound(text: str, max_tokens: int) -> str:
 
 def _bound_of_piece(piece: re.Match[str]) -> int:
     if piece["word"]:
+        # Two letters a token, rounded up.
         return (len(piece["word"]) + 1) // 2
     if piece["space"]:
         return 0

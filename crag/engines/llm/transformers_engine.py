@@ -56,13 +56,19 @@ class TransformersModel(StepModel):
             self._model.set_adapter(name)
             yield
         elif self._adapters:
+            # Otherwise the adapter of the call before would stay active.
             with self._model.disable_adapter():
                 yield
         else:
             yield
 
     def step(
-        self, tokens: Integers, mask: Integers, positions: Integers, cache: Cache | None, logits_to_keep: int = 1
+        self,
+        tokens: Integers,
+        mask: Integers,
+        positions: Integers,
+        cache: Cache | None,
+        logits_to_keep: int = 1,
     ) -> tuple[Logits, Cache]:
         """See `StepModel.step`. Raises LanguageModelDiedError: the GPU fails."""
         try:
@@ -78,6 +84,7 @@ class TransformersModel(StepModel):
                 # Some models ignore `logits_to_keep` and return the logits after all tokens.
                 logits = output.logits[:, -logits_to_keep:].float().cpu().numpy()
         except torch.cuda.OutOfMemoryError:
+            # The GPU is fine, only the batch is too large: its requests are then tried one by one.
             raise
         except torch.AcceleratorError as error:
             raise LanguageModelDiedError(f"the GPU fails: {error}") from error

@@ -92,10 +92,14 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         cleanup_dist_env_and_memory()
 
     def _answer(
-        self, requests: Sequence[TokenizedRequest], generations: dict[int, Generation], deadline: Deadline
+        self,
+        requests: Sequence[TokenizedRequest],
+        generations: dict[int, Generation],
+        deadline: Deadline,
     ) -> None:
         index_by_id: dict[str, int] = {}
         for index, request, prompt in requests:
+            # A number is used once: late output of an aborted request must not reach a new one.
             self._request_count += 1
             request_id = str(self._request_count)
             adapter = self._adapters[request.adapter] if request.adapter is not None else None
@@ -201,6 +205,7 @@ def _sampling_parameters(request: GenerationRequest, token_limit: int) -> "Sampl
     )
 
 
+# No reason yet: the request was still running at the deadline.
 _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "deadline"}
 
 

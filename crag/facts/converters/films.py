@@ -46,6 +46,7 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
 def _film_row(film: Row, film_credits: Row) -> Row:
     directors = _object_names(film_credits["crew"], job="Director")
     lead_actors = _object_names(film_credits["cast"])[:LEAD_ACTORS]
+    # "95.0" becomes "95"; "0.0" stands for an unknown runtime.
     runtime = film["runtime"]
     return {
         "title": film["title"],
@@ -67,6 +68,7 @@ def _object_names(cell: str, **values: str) -> list[str]:
     if not cell:
         return []
     try:
+        # Reads only literals, so that a cell of the file cannot run code.
         objects = ast.literal_eval(cell)
         matching = [item for item in objects if values.items() <= item.items()]
         return [str(item["name"]) for item in matching if item.get("name")]

@@ -74,6 +74,7 @@ def _all_aliases(rows: Sequence[Row], shipped: Mapping[str, tuple[str, ...]]) ->
 
 def oscar_award(category: str) -> str:
     """``ACTOR IN A LEADING ROLE`` as ``Best Actor``, ``DOCUMENTARY (Feature)`` as ``Best Documentary Feature``."""
+    # An honorary award has a name of its own, without "Best".
     if "AWARD" in category.split("(", maxsplit=1)[0]:
         return _title_case(category)
     title = category_title(category)
@@ -103,6 +104,7 @@ def oscar_winners(credit: str) -> list[str]:
     >>> oscar_winners("Production Design: Jane Doe; Set Decoration: Jim Roe")
     ['Jane Doe', 'Jim Roe']
     """
+    # "To Jane Doe, for her work" is the credit of an honorary award.
     honour = _HONOUR.match(credit)
     if honour:
         return [honour["name"]]

@@ -66,11 +66,13 @@ def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callabl
     _refuse_foreign_folder(out)
 
     out.mkdir(parents=True, exist_ok=True)
+    # Written first, so that a folder whose import breaks off is not served.
     state = {"finished": False, "missing": missing}
     (out / IMPORT_FILE).write_text(json.dumps(state), encoding="utf-8")
 
     for table, names in OFFICIAL_FILES.items():
         target = store_path(out, table) if table in STORED else out / table
+        # A table gets its name when it is complete, so one that exists is whole.
         if target.is_file():
             say(f"{table:40} is there already")
             continue
@@ -264,6 +266,7 @@ def _read_plays(_: str, path: Path) -> KeyedRecords:
     """The events of each game, preceded by their number in the table of all events."""
     names = [name for name, _ in _columns(path, "play_by_play")]
     game_id = itemgetter(names.index("game_id") + 1)  # the first value of a row is its rowid
+    # Sorted by game, because `groupby` joins only rows that are neighbours.
     statement = "select rowid, * from play_by_play where game_id is not null order by game_id, rowid"
     with read_only(path) as connection:
         for game, rows in groupby(connection.execute(statement), key=game_id):

@@ -130,6 +130,7 @@ class _Converter:
         if isinstance(value, list | tuple):
             return [self.to_json(item) for item in value]
         if isinstance(value, set | frozenset):
+            # Sets have no order of their own; sorted, every import gives the same table.
             return sorted((self.to_json(item) for item in value), key=str)
         if value is pd.NaT or value is pd.NA:
             return None

@@ -184,6 +184,7 @@ def check_folder(root: Path) -> None:
     manifest = root / IMPORT_FILE
     if manifest.is_file():
         state = manifest.read_text(encoding="utf-8", errors="replace")
+        # Searched, not parsed: a torn file counts as unfinished too.
         if '"finished": true' not in state:
             raise GraphError(
                 f"{root}: an import into it has not finished: crag graph import FOLDER --out {root} continues it"
@@ -355,6 +356,7 @@ class RecordStore(Mapping[str, Any]):
 def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a SQLite database that may come from anywhere; bytes that are not UTF-8 are replaced."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        # Views and triggers of a foreign database must not call functions with side effects.
         connection.execute("pragma trusted_schema = off")
         connection.text_factory = lambda content: content.decode("utf-8", "replace")
         yield connection
@@ -383,5 +385,6 @@ def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, 
         yield put
         connection.commit()
 
+    # The records must be on disk before the import says that it has finished.
     with path.open("rb") as stream:
         os.fsync(stream.fileno())

@@ -73,6 +73,7 @@ def shifted(day: date, unit: CalendarUnit, count: int) -> date:
         days = 1 if unit is CalendarUnit.DAY else 7
         return day + timedelta(days=count * days)
 
+    # Months from 0 to 11, so that the division carries whole years over.
     years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)
     year = day.year + years
     month = month_index + 1
@@ -88,6 +89,7 @@ def period_around(day: date, unit: CalendarUnit) -> DateRange:
 
     first = day
     if unit is CalendarUnit.WEEK:
+        # Weeks begin on Sunday, which is day 7 of the ISO week.
         first = day - timedelta(days=day.isoweekday() % 7)
     elif unit in _MONTHS_IN:
         start = _SEASON_STARTS_IN_MONTH if unit is CalendarUnit.SEASON else 1

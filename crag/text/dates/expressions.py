@@ -123,6 +123,7 @@ def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.
     dates: dict[int, ResolvedDate] = {}
     for match, rule in matches:
         span = slice(*match.span())
+        # Part of a longer date that was read before.
         if any(taken[span]):
             continue
         resolved = _resolve_match(rule, match, view, match[0])

@@ -45,6 +45,7 @@ class Viewpoint:
             return one_day(day)
 
         session = session_at(day, 1)
+        # A holiday just before today: the next session is still to come, so it is the one before.
         if session > self.today >= day:
             return one_day(session_at(day, -1))
         return one_day(session)
@@ -79,6 +80,7 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
         return one_day(date(int(match["year"]), month, day))
 
     for year in range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1):
+        # February 29 of a common year lands in March, hence the check of the month.
         candidate = date(year, month, 1) + timedelta(days=day - 1)
         if candidate.month == month and candidate <= view.today:
             return one_day(candidate)
@@ -101,6 +103,7 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
 
 def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
     """For "last day" or "next trading day": the day before or after today, never today."""
+    # "Recent" and "final" are no steps: both look back.
     step = -1 if STEPS.get(match["step"], -1) < 0 else 1
     if view.trading or match["day"] != "day":
         return one_day(session_at(view.today, step))
@@ -115,6 +118,7 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
 
     if step in STEPS:
         week = period_around(shifted(view.today, CalendarUnit.WEEK, STEPS[step]), CalendarUnit.WEEK)
+        # Weekdays are numbered from Monday, but weeks begin on Sunday.
         days_after_sunday = (number + 1) % 7
         return view.day_at_or_after(week.first + timedelta(days=days_after_sunday))
 
@@ -160,6 +164,7 @@ def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     number = int(groups["number"]) if groups["number"] else ORDINALS[groups["ordinal"]]
     year = int(groups["year"] or view.today.year)
 
+    # Quarters begin in the months 1, 4, 7 and 10.
     first = date(year, 3 * number - 2, 1)
     if not groups["year"] and first > view.today:
         first = shifted(first, CalendarUnit.YEAR, -1)
@@ -177,8 +182,10 @@ def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     this_month = view.today.month
     step = groups["step"]
     direction = STEPS[step] if step else -1
+    # "next march", asked in March, is that of the next year.
     if direction > 0 and month <= this_month:
         year += 1
+    # "march", asked in March, is the current one, "last march" the one before.
     if direction < 0 and (month > this_month or (step and month == this_month)):
         year -= 1
     return month_of_year(year, month)
@@ -218,6 +225,7 @@ def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
         if is_future:
             return DateRange(session_at(view.today, 1), session_at(view.today, count))
         latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
+        # The latest session is itself one of the `count`.
         return DateRange(session_at(latest_session, 1 - count), latest_session)
 
     if is_future:
@@ -241,6 +249,7 @@ def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) 
 
 def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | None:
     after = period.last + ONE_DAY
+    # The last unit is counted back from the day after the period.
     first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
     part = period_from(first, unit)
     return part if period.contains(part.first) and period.contains(part.last) else None

@@ -173,6 +173,7 @@ def _read_from_to(match: Match, view: Viewpoint) -> DateRange:
     end = _read_inner_date(match["end"], view)
     start = _read_inner_date(match["start"], view)
     if start.first > end.last:
+        # "from november to march 2024" starts in the November before that March.
         start = _read_inner_date(match["start"], Viewpoint(end.last, view.trading))
 
     return DateRange(min(start.first, end.first), max(start.last, end.last))
@@ -225,12 +226,15 @@ RULES = (
         f"(?:from )?(?P<start>{_DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{_DATES})",
         _read_from_to,
     ),
+    # "since last march"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
     Rule(
+        # "right now": the newest record; its range is today
         "as of now|right now|now|at the moment|at this moment|at present|currently|current",
         _read_today,
         newest=True,
     ),
+    # "latest": no day at all
     Rule("most recent(?:ly)?|latest|newest|recent", _read_no_day, newest=True),
 )
 """Every form; the first that matches wins."""

@@ -38,6 +38,7 @@ def same_category(category: str, official: str) -> bool:
         return _is_division(existing, requested_groups)
     if requested_groups:
         return bool(requested_groups & existing_groups)
+    # In no group: the official name must have all the requested words.
     return bool(requested) and set(requested.split()) <= set(existing.split())
 
 

@@ -69,6 +69,7 @@ def plain_name(name: str) -> str:
     >>> plain_name("Beyoncé & Jay-Z's")
     'beyonce and jay zs'
     """
+    # Apostrophes join ("o'neil" is "oneil"), all other signs separate.
     without_apostrophes = _APOSTROPHES.sub("", without_marks(name))
     return _NOT_A_WORD.sub(" ", without_apostrophes.replace("&", " and ")).strip()
 
@@ -109,7 +110,9 @@ def similarity(left: str, right: str) -> float:
     if not first or not second:
         return 0.0
 
+    # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
+    # Sorted words may agree fully, but 1.0 is kept for equal names.
     score = min(_MOST_INEXACT_SIMILARITY, percent / 100)
     has_same_numbers = sorted(_DIGITS.findall(first)) == sorted(_DIGITS.findall(second))
     return score if has_same_numbers else score * _DIFFERENT_NUMBERS_FACTOR
@@ -135,6 +138,7 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
 
     if best < 1.0:
         winner = normalise_name(candidates[position])
+        # Other spellings of the winner are no rivals.
         runners_up = (
             score for score, candidate in zip(scores, candidates, strict=True) if normalise_name(candidate) != winner
         )
@@ -150,6 +154,7 @@ def same_name(left: str, right: str) -> bool:
 
 def contains_words(text: str, phrase: str) -> bool:
     """Whether `text` contains the words of `phrase` in a row."""
+    # Spaces at both ends, so that "art" is not found in "start".
     return f" {normalise_name(phrase)} " in f" {normalise_name(text)} "
 
 
@@ -175,6 +180,7 @@ def company_names(name: str) -> Iterator[str]:
     current = plain_name(name)
     yield current
 
+    # The legal form twice: "Example Inc. Holdings" ends with it only after the third step.
     for ending in (_SHARE_CLASS, _LEGAL_FORM, _KIND_OF_FIRM, _LEGAL_FORM):
         shorter = _without_endings(current, ending)
         if shorter != current:

@@ -89,7 +89,9 @@ _PHRASES_AS_NUMBERS = (
 """Applied in this order."""
 
 # --- marks and markup -------------------------------------------------------------------------------------------------
+# "3.5" is one token; words have letters of any script, but no underscore.
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+# "navy's", and also "students'"
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)")
 _THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ORDINAL_ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
@@ -155,6 +157,7 @@ def without_marks(text: str) -> str:
     if text.isascii():
         return text.casefold()
 
+    # Splits "é" into letter and accent; "Mn" are such marks, "Cf" invisible characters.
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"})
 
@@ -166,12 +169,14 @@ def normalise_text(text: str) -> str:
     '21 cafes'
     """
     text = text.translate(_PLAIN_MARKS)
+    # "1. Paris" becomes "; Paris": `split_list` splits at semicolons.
     text = _LINE_NUMBER.sub(" ; ", text)
     text = _MARKDOWN.sub("", text)
     text = without_marks(text)
 
     for pattern, replacement in _PHRASES_AS_NUMBERS:
         text = pattern.sub(replacement, text)
+    # Ordinals first, or "twenty-first" would become "20-first".
     text = _ORDINAL_PHRASE.sub(_ordinal_in_digits, text)
     return _NUMBER_PHRASE.sub(_number_in_digits, text)
 
@@ -200,7 +205,9 @@ def tokens(text: str) -> tuple[str, ...]:
     cleaned = _POSSESSIVE.sub("", cleaned)
     for pattern, name in _SAME_PLACES:
         cleaned = pattern.sub(name, cleaned)
+    # "21st" and "21" are the same token.
     cleaned = _ORDINAL_ENDING.sub("", cleaned)
+    # The apostrophes that are left are inside names: "o'brien".
     cleaned = cleaned.replace("'", "")
 
     parts = " ".join(_TOKEN.findall(cleaned))
@@ -216,14 +223,17 @@ def _roman_in_digits(token: str) -> str:
     values = [_ROMAN_DIGITS[letter] for letter in token]
     total = values[-1]
     for value, following in pairwise(values):
+        # In "iv" the smaller digit comes first and is subtracted.
         total += -value if value < following else value
     return str(total)
 
 
 def stem(token: str) -> str:
     """The token without a plural ending; no more, so that names stay distinct."""
+    # "cities" becomes "city"; "movies" and "movie" both become "movy".
     if len(token) > 4 and token.endswith(("ies", "ie")):
         return token.removesuffix("s").removesuffix("ie") + "y"
+    # Not "class", "virus" and "basis".
     if len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is")):
         return token[:-1]
     return token
@@ -243,6 +253,7 @@ def alike(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
     if len(shorter) < _TYPO_MIN_CHARACTERS or first[0] != second[0]:
         return False
+    # "10500" and "10600" are different numbers, not a typo.
     if not (first.isalpha() and second.isalpha()):
         return False
 
@@ -281,6 +292,7 @@ def same_answer(first: str, second: str) -> bool:
     shorter, longer = sorted((content(tokens(first)), content(tokens(second))), key=len)
     if shorter and recall(shorter, longer) == 1.0:
         return True
+    # Some answers have no telling words at all: "yes", "no".
     return tokens(first) == tokens(second)
 
 
@@ -308,6 +320,7 @@ def split_list(text: str) -> list[str]:
 def count_listed(text: str) -> int:
     """How many items a numbered or bulleted list in the text has; 0 without one."""
     numbers = [int(match["number"]) for match in _NUMBERED_ITEM.finditer(text)]
+    # One number alone may only end a sentence.
     if 1 in numbers and 2 in numbers:
         return max(numbers)
 

@@ -64,6 +64,7 @@ class Arithmetic(Transformer[Token, Value]):
         if isinstance(left, CalendarDate) and isinstance(right, Quantity):
             return _move_date(left, right, sign)
         if isinstance(left, Quantity) and isinstance(right, Quantity) and _have_same_dimension(left, right):
+            # In the unit of the first: "5 feet + 12 inches" is 6 feet.
             return _checked_quantity(left.number + sign * right.within(left.unit).number, left.unit)
         raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be added or subtracted")
 
@@ -96,6 +97,7 @@ class Arithmetic(Transformer[Token, Value]):
     def divide(self, left: Value, right: Value) -> Quantity:
         """The quotient by a plain number, or by a quantity of the same dimension, which gives a plain number."""
         if isinstance(left, Quantity) and isinstance(right, Quantity) and _have_same_dimension(left, right):
+            # "6 feet / 24 inches" is 3, without a unit.
             dividend = Quantity(left.size)
             divisor = Quantity(right.size)
         else:
@@ -222,6 +224,7 @@ def _move_date(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDat
 
 def _move_months(date: CalendarDate, count: int) -> CalendarDate:
     """Raises ValueError, OverflowError: the date is outside the calendar."""
+    # Months since year 0, so that whole years carry over by division.
     months = date.year * 12 + (date.month or 1) - 1 + count
     first = dt.date(months // 12, months % 12 + 1, 1)
     if date.month is None:
@@ -270,6 +273,7 @@ def _scalar(value: Value) -> Quantity:
 
 
 def _checked_quantity(number: Fraction, unit: Unit) -> Quantity:
+    # Sums, products and quotients pass here, so a formula cannot make numbers grow without end.
     if abs(number) > LARGEST_NUMBER or number.denominator > LARGEST_NUMBER**2:
         raise ExpressionError("the number is too large")
     return Quantity(number, unit)

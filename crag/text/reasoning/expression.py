@@ -78,6 +78,7 @@ def evaluate(text: str, today: dt.date | None = None) -> Value:
     if today:
         text = _TODAY.sub(str(today), text)
 
+    # Tokens are fed one by one, because a whole date or quantity is a single token.
     parsing = _parser().parse_interactive("")
     try:
         for token in _read_tokens(text):
@@ -106,6 +107,7 @@ def _read_tokens(text: str) -> Iterator[Token]:
 
         reading = _read_value_with_parts(text, position)
         if reading:
+            # "sum(1,200)" could be one number or two.
             if reading.grouped and any(brackets):
                 raise ExpressionError("does the comma separate thousands or items?")
             yield Token("VALUE", reading.value, start_pos=position)
@@ -125,6 +127,7 @@ def _read_tokens(text: str) -> Iterator[Token]:
             brackets.pop()
 
         yield Token(kind, word, start_pos=position)
+        # An unknown character is a token of its own, which the parser refuses.
         position = match.end() if match else position + 1
         previous_word = word
 

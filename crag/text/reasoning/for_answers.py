@@ -48,6 +48,7 @@ def computed(text: str, today: dt.date | None = None) -> Computation | None:
     if len(answer) > MAX_ANSWER_CHARACTERS or "\n" in answer or "=" not in answer:
         return None
 
+    # "= 2 + 3 = 5" gives the formula "2 + 3" and the results ["5"].
     formula, *results = _EQUALS.split(answer.lstrip("= "))
     value = _evaluate_or_none(formula, today)
     if value is None or _is_single_value(formula):

@@ -149,6 +149,7 @@ def _read_quantity(text: str, start: int) -> ReadValue | None:
 
     magnitude = (match["magnitude"] or "").strip(" -").casefold()
     if currency is not None and not magnitude:
+        # "$5m" and "$1.5bn"
         short = _SHORT_MAGNITUDE.match(text, end)
         if short:
             magnitude = short.group().strip().casefold()
@@ -211,6 +212,7 @@ def _write_short(number: Fraction) -> str:
 
 
 def _write_rounded(number: Fraction, decimals: int, *, group: bool) -> str:
+    # `quantize` fails if a result has more digits than the context.
     with localcontext(prec=60):
         exact = Decimal(number.numerator) / Decimal(number.denominator)
         rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)

@@ -74,6 +74,7 @@ def plain(text: str) -> str:
 def plain_url(url: str, max_characters: int = 200) -> str:
     """The URL for use in quotes: without blanks, quotes and angle brackets, and at most `max_characters` long."""
     without_quotes = re.sub(r"[\s\"'<>]", "", neutralise(url))
+    # Again, since a removed character can join two halves of a mark.
     return neutralise(without_quotes)[:max_characters]
 
 

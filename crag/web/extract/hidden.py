@@ -99,9 +99,11 @@ def hides(style: str, page_background: str | None = None) -> bool:
     declarations = _compact(style)
     if _HIDING.search(declarations):
         return True
+    # A box without size hides its text only if it cuts off what sticks out.
     if "overflow:hidden" in declarations and _SIZE_OF_NOTHING.search(declarations):
         return True
 
+    # Text in the colour of its background; of several declarations the last one counts.
     text_colour = None
     background = page_background
     for name, value in _COLOUR.findall(declarations):
@@ -131,14 +133,17 @@ def _find_rules(html: str) -> Iterator[tuple[str, bool]]:
     """The simple selectors whose rules hide an element (True) or show it again (False), in order."""
     sheets = []
     for element, attributes, content in _SHEET.findall(html):
+        # Sheets for printing hide what the screen shows.
         if element.lower() == "style" and "print" not in attributes:
             sheets.append(content)
+    # Without at-rules no braces are nested, so each "}" ends a rule.
     rules = _COMMENT_OR_AT_RULE.sub("", "\n".join(sheets)).split("}")
 
     selector_count = 0
     for rule in rules:
         selectors, _, declarations = rule.partition("{")
         hides_element = hides(declarations)
+        # A rule that shows elements matters only after one that hides some.
         if not hides_element and not (selector_count and _SHOWING.search(_compact(declarations))):
             continue
 

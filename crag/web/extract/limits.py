@@ -7,6 +7,7 @@ MAX_BYTES = 2_000_000
 MAX_DEPTH = 512
 """Of nested elements; no readable page comes near it."""
 
+# An element that is never closed reaches to the end of the page.
 _SCRIPT_OR_STYLE = re.compile(r"<(script|style).*?(?:</\1[^>]*+(?:>|\Z)|\Z)", re.IGNORECASE | re.DOTALL)
 
 
@@ -26,6 +27,7 @@ def cut_bytes(html: str, max_bytes: int) -> str:
 
 # --- nesting depth ----------------------------------------------------------------------------------------------------
 
+# Possessive quantifiers (`++`) never backtrack: the scan stays linear on hostile pages too.
 _TAG = re.compile(
     r"<(?:(?P<comment>!--)"
     r"|(?P<slash>/?)(?P<name>[a-zA-Z][^\s/>]*)"
@@ -61,6 +63,7 @@ def flatten(html: str, max_depth: int) -> str:
     Example:
         flatten("<div><div><div>deep</div></div></div>", 2)  # "<div><div>deep</div></div>"
     """
+    # Too few tags to be nested that deeply.
     if html.count("<") <= max_depth:
         return html
 
@@ -82,8 +85,10 @@ def flatten(html: str, max_depth: int) -> str:
         # Follow the open elements. Both tags of an element that is too deep are removed.
         if tag["slash"]:
             closed = _close(open_elements, name, _BARRIERS.get(name, _SCOPES))
+            # The element is closed already, so it was one deeper than this count.
             too_deep = closed and len(open_elements) >= max_depth
         elif name in _RAW_TEXT:
+            # Up to its closing tag all is text, even what looks like a tag.
             position = _find_end(_END_OF_RAW_TEXT[name], html, position)
             continue
         else:

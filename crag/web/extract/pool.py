@@ -60,6 +60,7 @@ class ExtractionPool:
     def close(self) -> None:
         """Stop the workers; safe to call twice."""
         if self._threads is not None:
+            # Threads first: afterwards none of them holds a worker.
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._threads = None
         while self._idle_workers:
@@ -121,6 +122,7 @@ class ExtractionPool:
 
         worker = self._take_worker()
         try:
+            # The start of a worker does not count as time of the page.
             worker.wait_ready(deadline)
             text = worker.extract(page, deadline.within(self._settings.page_seconds))
         except (TimeoutError, WorkerDiedError):
@@ -133,6 +135,7 @@ class ExtractionPool:
     def _take_worker(self) -> WorkerProcess:
         """An idle worker, or a new one if fewer than `workers` have started."""
         try:
+            # No look at the length first: another thread could take the last worker in between.
             return self._idle_workers.pop()
         except IndexError:
             return WorkerProcess(self._settings)

@@ -51,6 +51,7 @@ def elements(tree: "HTMLTree", selector: str) -> "tuple[ElementNode, ...]":
 def table_rows_in_soup(soup: "BeautifulSoup") -> None:
     """Write the rows of innermost tables as text, in place."""
     for table in soup.find_all("table"):
+        # A table that holds other tables is layout.
         if table.find("table") is not None:
             continue
 
@@ -68,6 +69,7 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
     """
     table_texts = []
     for table in elements(tree, "table"):
+        # A table that holds other tables is layout.
         if table.query_selector("table") is not None:
             continue
 
@@ -78,9 +80,11 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
 
         lines = labelled_rows(marked_rows) if labelled else map(row_text, rows)
         text = "\n".join(line for line in lines if line)
+        # Hidden tables and menus are written as text too, but are no content.
         if table.closest(_UNSEEN_OR_MENU) is None:
             table_texts.append(text)
 
+        # `<pre>` keeps the line ends between the rows.
         block: Any = tree.create_element("pre")
         block.text = text
         table.replace_with(block)
@@ -183,6 +187,7 @@ def _read_marked_rows(table: "ElementNode") -> list[list[str]]:
     # Marks at the end of cells and rows; a caption is a row.
     html = html.replace("</td>", f"{_CELL_END}</td>")
     html = html.replace("</th>", f"{_CELL_END}</th>")
+    # The mark has a cell of its own, because parsers move text between cells out of the table.
     html = html.replace("</tr>", f"<td>{_ROW_END}</td></tr>")
     html = html.replace("</caption>", f"{_ROW_END}</caption>")
 

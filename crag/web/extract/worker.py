@@ -42,11 +42,13 @@ def main(descriptor: int) -> None:
     with contextlib.suppress(EOFError):
         settings: Any = SimpleNamespace(**json.loads(connection.recv_bytes()))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        # The first call loads the parsers; the time of a real page should not go into that.
         page_text("<p>warm up</p>", settings)
         connection.send_bytes(b"")
 
         while True:
             page = connection.recv_bytes().decode("utf-8", "replace")
+            # A second after the parent's own limit, which should act first.
             signal.alarm(math.ceil(settings.page_seconds) + 1)
             text = page_text(page, settings)
             signal.alarm(0)
@@ -98,6 +100,7 @@ class WorkerProcess:
                     env=environment,
                     start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
                 )
+            # The process runs: from now on `close` releases the pipe and the file.
             on_failure.pop_all()
 
         self._settings_message = settings.model_dump_json().encode()
@@ -135,6 +138,7 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             raise WorkerDiedError(self._bury()) from error
 
+        # The worker is killed: its late reply would be taken for that of the next page.
         self.close()
         raise TimeoutError("the extraction worker was not ready in time")
 
