@@ -73,7 +73,7 @@ _DENIES_REST = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What follows in the clause is denied."""
-NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|none|cannot|nobody|without|except)\b|n't\b", re.IGNORECASE)
+NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|none|cannot|nobody|without|except)\b|n['’]t\b", re.IGNORECASE)
 
 
 def without_denied(text: str) -> str:
