@@ -38,6 +38,7 @@ class InProcessWorker(Worker):
         Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
         """
         path = self._spec.path
+        # Before the import: the agent may read variables when it is loaded
         os.environ.update(self._spec.environment)
         try:
             build_agent = load_agent_class(path)
@@ -84,6 +85,7 @@ class InProcessWorker(Worker):
             traces = getattr(self._agent, "last_traces", None)
             if not isinstance(traces, Sequence) or len(traces) != expected:
                 return []
+            # Through text and back: only plain data may cross to the evaluator
             text = json.dumps([_as_dict(trace) for trace in traces], default=str)
 
             # Half-precision scores can be NaN, which JSON lacks: readers of the traces would fail.
@@ -112,6 +114,7 @@ class InProcessWorker(Worker):
 
         os.environ.clear()
         os.environ.update(self._saved_environment)
+        # An agent's `models` may have replaced ours
         sys.modules.update(self._saved_modules)
         sys.path[:] = self._saved_search_path
 

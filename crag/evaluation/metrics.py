@@ -16,6 +16,7 @@ from crag.evaluation.judge import Verdict
 Item = TypeVar("Item")
 
 RESAMPLES = 2000
+# Fixed, so that the same verdicts always give the same interval
 SEED = 20240605
 UNLABELLED = "(none)"
 FEWEST = 10
@@ -62,6 +63,7 @@ def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, see
     incorrect = verdicts.count(Verdict.INCORRECT)
     missing = verdicts.count(Verdict.MISSING)
     n = correct + incorrect + missing
+    # Without scored questions all shares are 0 instead of an error
     divisor = max(n, 1)
 
     # Shares in the resamples, one array per kind of verdict.
@@ -109,6 +111,7 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
 def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     array = np.asarray(values, dtype=np.float64)
+    # Scores take few values, so one multinomial draw is enough
     kinds, counts = np.unique(array, return_counts=True)
     samples = resampled_counts(counts.tolist(), resamples, seed)
     means = samples @ kinds / max(len(values), 1)
@@ -117,6 +120,7 @@ def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed
 
 def wilson_interval(right: int, count: int) -> Interval:
     """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
+    # Unlike the normal approximation it stays within 0 and 1
     z = NormalDist().inv_cdf(0.975)
     share = right / count
     centre = share + z**2 / (2 * count)
@@ -139,6 +143,7 @@ def group_by_label(
         label = read_label(get_row(item), field)
         groups.setdefault(label, []).append(item)
 
+    # A field that no row has defines no slices
     if not groups.keys() - {UNLABELLED}:
         return {}
     return dict(sorted(groups.items()))
@@ -196,6 +201,7 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
     second_counts = Counter(second)
     products = [count * second_counts[verdict] for verdict, count in first_counts.items()]
     chance = sum(products) / len(first) ** 2
+    # Both always give the same single verdict; the quotient would be 0 / 0
     if chance == 1:
         return 1.0
     return (agreement(first, second) - chance) / (1 - chance)

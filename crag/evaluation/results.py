@@ -35,6 +35,7 @@ def summarise(
     the language model's.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
+    # The seconds too, as a batch number alone could repeat
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
     batches = by_batch.values()
     verdicts = [Verdict(record["verdict"]) for record in records]
@@ -95,6 +96,7 @@ def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
 def _error_line(error: str) -> str:
     """The last line of an error; of a traceback, after the file and line of the exception."""
     last_line = error.splitlines()[-1].strip()
+    # The innermost frame is the last
     frames = re.findall(r'^ *File "([^"\n]+)", line (\d+)', error, re.MULTILINE)
     if not frames:
         return last_line
@@ -164,6 +166,7 @@ def _metrics_cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """The rows as lines, the first column to the left, the others to the right; a row of one cell is a title."""
+    # Titles may be wider than the first column
     full_rows = [row for row in rows if len(row) > 1]
     columns = zip(*full_rows, strict=True)
     label_width, *cell_widths = [max(map(len, column)) for column in columns]

@@ -213,8 +213,8 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
-    picks = _named_options(options, read_answer(text).tokens)
     # Options that are named at all, and those that are not denied
+    picks = _named_options(options, read_answer(text).tokens)
     affirmed_text = without_denied(text)
     affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
     if len(picks) == 1:

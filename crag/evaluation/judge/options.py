@@ -102,6 +102,7 @@ def make_judge(
     settings: LanguageModelSettings
     if preset:
         settings = load_settings(preset, changes).language_model.model_copy(update={"adapters": {}})
+        # For messages only
         where = f"the model of preset {preset}"
     else:
         settings = _endpoint_settings(model, url)

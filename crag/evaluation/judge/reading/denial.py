@@ -88,7 +88,7 @@ def without_denied(text: str) -> str:
     """
     # "everyone but Ann" denies Ann alone
     plain = _ANYONE_BUT.sub("except", text.replace("’", "'"))
-    # Unchanged, not only equal: callers compare with the text to see whether it denies
+    # Returned as it came: callers compare both to see whether anything is denied
     if not _DENIES_REST.search(plain) and not _DENIES_CLAUSE.search(plain):
         return text
 

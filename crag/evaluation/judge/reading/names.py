@@ -68,7 +68,7 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
-        # "a sharp" is a note and "a plus" a grade only for some signs; see `_NOT_NAMES`
+        # "a sharp" and "a star" are names, "a plus" is an article and its noun
         is_article = match["name"] in _NOT_NAMES and not (
             match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
         )

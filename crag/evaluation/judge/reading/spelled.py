@@ -219,7 +219,6 @@ def _find_spelled_numbers(text: str) -> list[tuple[int, int, str]]:
         century = NUMBER_WORDS[match["century"]]
         year = _below_1000(match["year"].replace("oh", ""))
         spelled.append((match.start(), match.end(), f"{century}{year:02d}"))
-    # "nineteen hundred" is left to `_CARDINAL`, "nineteen eighty" is taken
     years = {start for start, _, _ in spelled}
 
     if _LARGE.search(text):
