@@ -57,6 +57,7 @@ EVERY_STEP_OF_THE_GRAPH = (
 )
 CACHE_BLOCK = 16
 """Tokens of a block of vLLM's prefix cache."""
+# The examples of a prompt; "Calls: None" stands for no call
 _CALLS = re.compile(r"Calls:\n(?!None)(.+?)(?:\n\n|$)", re.DOTALL)
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
@@ -101,6 +102,7 @@ class CountingEncoders:
 
     def _count_pair(self, query: str, passage: str) -> int:
         """Tokens of a query and a passage; the query is read again with each part of a passage that is too long."""
+        # A passage in parts costs the query once more for each part
         query_tokens = len(self.token_offsets(query)) + SPECIAL_TOKENS
         passage_tokens = len(self.token_offsets(passage))
         max_tokens = self._cross_encoder.max_tokens if self._cross_encoder else LONGEST
@@ -123,6 +125,7 @@ class RandomModel(VllmLanguageModel):
         if not isinstance(engine, VllmEngine):
             raise UserError(f"the preset {settings.name} does not run vLLM, as {settings.name}_vllm or submission do")
 
+        # A folder with configuration and tokenizer; vLLM makes up the weights
         make_stand_ins({"language_model": {"engine": "vllm", "model": engine.model}}, folder)
         self.folder = folder / engine.model
         shape = load_manifest().models[engine.model].shape
@@ -136,9 +139,11 @@ class RandomModel(VllmLanguageModel):
 
         changes: dict[str, object] = {"model": str(self.folder), "adapters": adapters}
         cards = cuda.device_count()
+        # Fewer cards than the preset expects: everything on those that are there
         if cards < engine.tensor_parallel_size:
             changes |= {"tensor_parallel_size": max(1, cards), "distributed_executor": None}
         if not full_size:
+            # A stand-in is tiny; the rest of the card is left to others
             changes["gpu_memory_utilization"] = 0.1
         super().__init__(engine.model_copy(update=changes))
 
@@ -148,17 +153,20 @@ class RandomModel(VllmLanguageModel):
     def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
         self.warm_up()
+        # Random weights would stop anywhere; every text must reach its full length
         unstopped = [replace(request, stop=(), grammar=None) for request in requests]
         only_reading = [replace(request, max_tokens=1) for request in unstopped]
 
         # The first call of a size compiles kernels.
         warming_up = [replace(request, max_tokens=2) for request in unstopped]
         self.generate(warming_up, Deadline(UNHURRIED_SECONDS))
+        # The warm-up has left the prompts in the cache
         self._llm.reset_prefix_cache()
 
         began = time.perf_counter()
         self.generate(only_reading, Deadline(UNHURRIED_SECONDS))
         read = time.perf_counter()
+        # The prompts are in the cache now, so this is the time of writing
         generations = self.generate(unstopped, Deadline(UNHURRIED_SECONDS))
         written = time.perf_counter()
 
@@ -239,14 +247,17 @@ def measure_workload(settings: Settings, queries: Sequence[Query], worker: Rando
     with serve() as graph, patch.dict(os.environ, {KG_VARIABLE: graph}):
         agent = _build_agent(settings, model, encoders)
         agent.warm_up()
+        # The warm-up is not part of a batch
         load.encoder_texts = 0
         load.encoder_tokens = 0
 
         for batch in batches_with_progress(queries, settings.batch_size):
             _, traces = agent.answer_batch(_batch(batch))
             load.pages_read += sum(trace.pages_read for trace in traces)
+            # Every trace of a batch has the seconds of the whole batch
             load.front_half_seconds_on_cpu += traces[0].seconds["extract"]
             _add_generations(load, model, traces, worker)
+            # Counted for this batch
             model.calls.clear()
         agent.close()
     return load
@@ -270,6 +281,7 @@ def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEnc
 
 def _add_generations(load: Workload, model: CountingModel, traces: Sequence[Trace], worker: RandomModel | None) -> None:
     """Add the counts of a batch to those of its steps."""
+    # A call knows its prompt only; the traces say which step it was
     step_by_prompt: dict[str, str] = {}
     for trace in traces:
         for step, prompt in trace.prompts.items():
@@ -335,8 +347,10 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
     build_writer(settings, gpu_plan, 0)  # fails before the minutes of work
     few_pages, many_pages = _measure_both(settings, options)
 
+    # The evaluator's limit for a batch
     budget = settings.batch_size * SECONDS_PER_QUERY
     totals: list[float] = []
+    # Task 1 has no graph, task 3 has fifty pages a question
     for task, load, graph in (
         ("task 1", few_pages, False),
         ("task 2", few_pages, True),
@@ -361,6 +375,7 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
 
 def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Workload, Workload]:
     """The workload of questions with their pages, and with fifty; with --run also the speed of the language model."""
+    # With a real model one batch is enough
     limit = options.limit or (settings.batch_size if options.run else None)
     few_pages = [query for query, _ in questions(options.dataset, limit)]
     many_pages = with_pages(few_pages, MANY_PAGES)
@@ -407,6 +422,7 @@ def report_training(changes: Sequence[str]) -> int:
     tuning = tuning_memory(configuration, shape)
 
     steps: list[TrainingStep] = []
+    # Without the second card's memory only single sequences fit
     on_one_card = ["device='cuda:0'", "language_model.batch_size=1"]
     for machine, cards, card_gib, machine_changes in (
         ("four T4", 4, GPU_MEMORY_GIB, []),

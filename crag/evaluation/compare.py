@@ -257,5 +257,5 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
 
 def _fair_coin(tosses: int) -> list[float]:
     """The probabilities of 0 to `tosses` heads."""
-    # Division of whole numbers, which cannot overflow before the quotient is known
+    # Whole numbers of any size divide to a float; neither has to fit into one itself
     return [comb(tosses, heads) / 2**tosses for heads in range(tosses + 1)]

@@ -26,6 +26,7 @@ def describe_origin(arguments: Sequence[str], program: str = "crag evaluate") ->
         "machine": describe_machine(),
     }
 
+    # Empty outside of a repository
     commit = _command_output("git", "rev-parse", "--short=12", "HEAD")
     if commit:
         # Without a lock: one that a killed `git status` leaves behind would stop the next commit.

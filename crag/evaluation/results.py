@@ -35,7 +35,6 @@ def summarise(
     the language model's.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
-    # The seconds too, as a batch number alone could repeat
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
     batches = by_batch.values()
     verdicts = [Verdict(record["verdict"]) for record in records]

@@ -155,7 +155,6 @@ class Evaluation:
 
     def _finish_batch(self, questions: Sequence[Question], result: BatchResult) -> None:
         """Judge one batch and save it."""
-        # Before the rows: a resumed run then knows the peak even if saving is interrupted
         self._update_measured(result)
 
         # A failed batch has no answers, and another agent may have no traces.

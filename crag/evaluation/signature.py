@@ -111,7 +111,7 @@ def adapters_signature(settings: Settings) -> str | None:
     because their weights are not visible here.
     """
     model = settings.language_model
-    # No files here: the weights are the server's
+    # No weights in files: a server's are not visible, a script has none
     if model.engine in {"openai", "scripted"}:
         return _join_marks(model.adapters)
     return trained_signature(settings, {"adapter"})

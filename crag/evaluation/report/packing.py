@@ -44,6 +44,7 @@ def _pack(entries: Sequence[Mapping[str, Any]], longest: int) -> PackedTraces:
     shortened = 0
     cut_entries: list[dict[str, Any]] = []
     for entry in entries:
+        # Counted before the texts are cut
         left_out = sum(max(0, len(text) - longest) for text in _texts(entry))
         cut_entries.append({**cut_texts(entry, longest), "left_out": left_out})
         if left_out:
@@ -57,6 +58,7 @@ def _pack(entries: Sequence[Mapping[str, Any]], longest: int) -> PackedTraces:
 
 
 def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
+    # ASCII and no NaN: what the script of the page can parse
     plain = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
     compressed = zlib.compress(plain, level=9)
     return base64.b64encode(compressed).decode("ascii")
@@ -64,6 +66,7 @@ def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
 
 def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:
     """The trace without its context, if a prompt has it word for word, as is usual."""
+    # A context is tens of thousands of characters, and would be in the page twice
     context = trace.get("context")
     if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
         return {**trace, "context": ""}
@@ -73,6 +76,7 @@ def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:
 def cut_texts(value: Any, longest: int) -> Any:  # noqa: ANN401 - any JSON value
     """The value with every text longer than `longest` cut in its middle, with a note of how much is missing."""
     if isinstance(value, str) and len(value) > longest:
+        # More of the beginning than of the end
         head = longest * 2 // 3
         return f"{value[:head]} [... {len(value) - longest} characters left out ...] {value[head - longest :]}"
     if isinstance(value, Mapping):
