@@ -82,7 +82,13 @@ def _groups(results: Sequence[Result]) -> list[list[Result]]:
     return groups
 
 
-def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
+def _group_agrees(
+    expected: object,
+    group: Sequence[Result],
+    frame: Mapping[str, Any],
+    *,
+    derived: bool,
+) -> bool:
     """Whether the last statement's values are the labelled ones, perhaps after the frame's last step."""
     result = group[-1]
     labelled = _plain(expected)

@@ -90,7 +90,6 @@ def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
             gold += row.get("alt_ans") or []
         pairs.append((query, gold))
 
-    # Neighbours in a file are often alike, so the sample is spread
     step = max(1, len(pairs) // limit) if limit else 1
     return pairs[::step][:limit]
 
@@ -198,7 +197,12 @@ def _with_all_candidates(web: WebSettings) -> WebSettings:
     )
 
 
-def _texts_by_place(web: WebSettings, query: Query, evidence: WebEvidence, tokens: TokenCounter) -> dict[str, str]:
+def _texts_by_place(
+    web: WebSettings,
+    query: Query,
+    evidence: WebEvidence,
+    tokens: TokenCounter,
+) -> dict[str, str]:
     """The text in each of `PLACES`, without the starter kit's."""
     texts = {
         "text": "\n".join(page_text(page.html, web.extract) for page in query.pages),

@@ -85,7 +85,12 @@ class StarterKit:
             combined.append(f"{facts[:half]}\n{context[:half]}")
         return combined
 
-    def _generate(self, system: str, turns: Sequence[str], max_tokens: int) -> list[str]:
+    def _generate(
+        self,
+        system: str,
+        turns: Sequence[str],
+        max_tokens: int,
+    ) -> list[str]:
         requests: list[GenerationRequest] = []
         for turn in turns:
             messages = (Message("system", system), Message("user", turn))
@@ -126,5 +131,5 @@ class StarterKit:
             json={"query": str(query)},
             timeout=UNHURRIED_SECONDS,
         )
-        # A missing name is asked too, as in the kit, and its reply ignored
+        # The reply to a missing name means nothing
         return reply.json().get("result") if query and reply.ok else None

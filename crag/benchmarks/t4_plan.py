@@ -70,7 +70,12 @@ class CountingEncoders:
     Vectors are random and pairs are ranked by their order: counting needs no relevance.
     """
 
-    def __init__(self, inner: BatchedDenseEncoder, settings: Settings, load: Workload) -> None:
+    def __init__(
+        self,
+        inner: BatchedDenseEncoder,
+        settings: Settings,
+        load: Workload,
+    ) -> None:
         self.warm_up = inner.warm_up
         self.token_offsets = inner.token_offsets
         self._load = load
@@ -83,14 +88,22 @@ class CountingEncoders:
         vectors, _ = self.encode_passages(texts)
         return vectors
 
-    def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
+    def encode_passages(
+        self,
+        texts: Sequence[str],
+        deadline: Deadline | None = None,
+    ) -> tuple[Vectors, int]:
         """Count, and return random vectors."""
         self._load.encoder_texts += len(texts)
         self._load.encoder_tokens += sum(map(self._count, texts))
         vectors = self._chance.normal(size=(len(texts), 8))
         return vectors.astype(np.float32), len(texts)
 
-    def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+    def score(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        deadline: Deadline | None = None,
+    ) -> list[float | None]:
         """Count, and return descending scores."""
         self._load.reranker_pairs += len(pairs)
         self._load.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
@@ -118,7 +131,13 @@ class RandomModel(VllmLanguageModel):
     Raises UserError: the preset does not run vLLM.
     """
 
-    def __init__(self, settings: Settings, folder: Path, *, full_size: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        *,
+        full_size: bool,
+    ) -> None:
         from torch import cuda
 
         engine = settings.language_model
@@ -205,7 +224,11 @@ class CountingModel:
 
     warm_up = close = check_weights
 
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+    def generate(
+        self,
+        requests: Sequence[GenerationRequest],
+        deadline: Deadline,
+    ) -> list[Generation]:
         """Count and reply."""
         counts = Generations(prompts=len(requests))
         cached: set[tuple[int, ...]] = set()
@@ -233,7 +256,11 @@ def _reply(request: GenerationRequest) -> str:
     return I_DONT_KNOW
 
 
-def measure_workload(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
+def measure_workload(
+    settings: Settings,
+    queries: Sequence[Query],
+    worker: RandomModel | None = None,
+) -> Workload:
     """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
     # The tokenizers of `cpu` stand in for those of the preset, whose weights are not needed.
     small = load_settings("cpu", [])
@@ -279,7 +306,12 @@ def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEnc
     )
 
 
-def _add_generations(load: Workload, model: CountingModel, traces: Sequence[Trace], worker: RandomModel | None) -> None:
+def _add_generations(
+    load: Workload,
+    model: CountingModel,
+    traces: Sequence[Trace],
+    worker: RandomModel | None,
+) -> None:
     """Add the counts of a batch to those of its steps."""
     # A call knows its prompt only; the traces say which step it was
     step_by_prompt: dict[str, str] = {}
@@ -422,7 +454,7 @@ def report_training(changes: Sequence[str]) -> int:
     tuning = tuning_memory(configuration, shape)
 
     steps: list[TrainingStep] = []
-    # Without the second card's memory only single sequences fit
+    # The changes that docs/training.md gives for one card
     on_one_card = ["device='cuda:0'", "language_model.batch_size=1"]
     for machine, cards, card_gib, machine_changes in (
         ("four T4", 4, GPU_MEMORY_GIB, []),
@@ -432,7 +464,14 @@ def report_training(changes: Sequence[str]) -> int:
             settings = load_settings(preset, [*machine_changes, *changes])
             gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))
-            steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
+            steps.append(
+                TrainingStep(
+                    machine,
+                    f"{preset}: label, answer, judge",
+                    fullest,
+                    card_gib,
+                )
+            )
         tuning_step = "tune one adapter in 4 bits, on the first card"
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
 

@@ -71,7 +71,6 @@ def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Qu
             yield batch
             batch = []
 
-    # The rest
     if batch:
         yield batch
 

@@ -115,7 +115,11 @@ class Comparison:
         return plain
 
 
-def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
+def compare_runs(
+    first: SavedRun,
+    second: SavedRun,
+    fields: Sequence[str] = SLICE_FIELDS,
+) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
     Raises DatasetError: there are no common questions, or one of the `fields` has several values in a row.
     """

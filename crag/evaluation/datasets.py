@@ -148,7 +148,11 @@ class Split:
         }
 
 
-def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
+def read_rows(
+    path: str | Path,
+    limit: int | None = None,
+    split: Split | None = None,
+) -> Iterator[dict[str, Any]]:
     """The questions of a file, validated and in one form for all releases.
 
     A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
@@ -311,7 +315,12 @@ def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator
                 yield f"{source}, line {number}", line
 
 
-def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -> Iterator[tuple[str, bytes]]:
+def _read_csv(
+    source: Path,
+    stream: IO[bytes],
+    delimiter: str,
+    form: FileForm,
+) -> Iterator[tuple[str, bytes]]:
     """The rows as lines of JSON with their places.
 
     Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
@@ -429,7 +438,13 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     return row
 
 
-def _expect(place: str, field: str, value: object, expected_type: type[_Type], description: str) -> _Type:
+def _expect(
+    place: str,
+    field: str,
+    value: object,
+    expected_type: type[_Type],
+    description: str,
+) -> _Type:
     """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
     if not isinstance(value, expected_type):
         fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
@@ -471,11 +486,21 @@ def alternative_answers(record: Record) -> list[str]:
     return [clean(str(answer)) for answer in answers]
 
 
-def _normalise_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
+def _normalise_result(
+    place: str,
+    field: str,
+    value: object,
+    folder: Path,
+) -> dict[str, Any]:
     result = dict(_expect(place, field, value, dict, "a JSON object"))
     if "page_result_file" in result:
         file_name = result.pop("page_result_file")
-        result["page_result"] = _read_page(place, f"{field}.page_result_file", file_name, folder)
+        result["page_result"] = _read_page(
+            place,
+            f"{field}.page_result_file",
+            file_name,
+            folder,
+        )
 
     for name in PAGE_FIELDS:
         value = result.get(name)

@@ -77,7 +77,12 @@ class InProcessWorker(Worker):
         except (Exception, SystemExit):  # noqa: BLE001 - external code: its failure costs a batch, not the run
             error = traceback.format_exc()
 
-        return BatchResult(answers, error, time.monotonic() - start, peak_memory_mb=_peak_memory_mb())
+        return BatchResult(
+            answers,
+            error,
+            time.monotonic() - start,
+            peak_memory_mb=_peak_memory_mb(),
+        )
 
     def traces(self, expected: int) -> list[dict[str, Any]]:
         """The agent's traces of its last batch as plain data; empty unless there is one per question."""

@@ -52,7 +52,11 @@ class Metrics:
     intervals: Mapping[str, Interval]
 
 
-def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
+def compute_metrics(
+    verdicts: Sequence[Verdict],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Metrics:
     """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions.
 
     Example:
@@ -89,7 +93,11 @@ def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, see
 # --- intervals --------------------------------------------------------------------------------------------------------
 
 
-def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
+def resampled_counts(
+    counts: Sequence[int],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> NDArray[np.int64]:
     """Counts of each kind in the bootstrap samples; shape (resamples, kinds).
 
     Drawing n items of a few kinds with replacement is one multinomial draw of the counts: the same distribution as
@@ -108,7 +116,11 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
     return Interval(float(low), float(high))
 
 
-def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+def bootstrap_interval(
+    values: Sequence[float],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     array = np.asarray(values, dtype=np.float64)
     # Scores take few values, so one multinomial draw is enough

@@ -86,7 +86,7 @@ def fetch(name: str, folder: Path) -> Path:
     """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
     path = folder / name
     pointer = fetch_pointer(name)
-    # Also against a newer release of the same name
+    # A file of an older release is not whole by today's pointer
     if is_whole(path, pointer):
         sys.stdout.write(f"{path}: already here and verified\n")
         return path

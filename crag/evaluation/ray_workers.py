@@ -210,7 +210,13 @@ class _Worker(ProcessWorker):
     Its class name is the name of its process.
     """
 
-    def __init__(self, spec: AgentSpec, mock_kg: str | None, cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        spec: AgentSpec,
+        mock_kg: str | None,
+        cwd: Path,
+        environment: Mapping[str, str],
+    ) -> None:
         super().__init__(spec)
         os.chdir(cwd)
         sys.path.append(str(cwd))  # as local_evaluation.py does

@@ -181,7 +181,13 @@ class RunStore:
         """Release the folder for other evaluators."""
         self._lock.close()
 
-    def _prepare(self, new_run: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
+    def _prepare(
+        self,
+        new_run: RunFile,
+        *,
+        resume: bool,
+        overwrite: bool,
+    ) -> RunFile:
         """Empty the folder or take over its answers; returns the contents of run.json to begin with."""
         if overwrite or not self._has_answers():
             delete_run(self.folder)

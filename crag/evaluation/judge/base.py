@@ -83,7 +83,11 @@ class Judge(Protocol):
         """One judgement per claim, in order; `Verdict.UNSCORED` if the judge cannot decide."""
 
 
-def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], str]) -> list[Judgement]:
+def judge_claims(
+    judge: Judge,
+    claims: Sequence[Claim],
+    trim: Callable[[str], str],
+) -> list[Judgement]:
     """Judge answers like the official metric (local_evaluation.py of the 2024 starter kit).
 
     `trim` cuts the prediction to what the evaluator keeps. It is *missing* if its lower case contains "i don't know"

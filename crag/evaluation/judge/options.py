@@ -43,7 +43,13 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
         help=f"llm: any OpenAI-compatible endpoint; else ${URL_VARIABLE}, else {DEFAULT_URL}. Its key: ${KEY_VARIABLE}",
     )
     parser.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model instead of an endpoint")
-    parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: changes its preset")
+    parser.add_argument(
+        "--judge-set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="llm: changes its preset",
+    )
 
     parser.add_argument(
         "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
@@ -123,7 +129,13 @@ def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
             f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
         )
     # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
-    return OpenAIEngine(engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE)
+    return OpenAIEngine(
+        engine="openai",
+        model=model,
+        base_url=url,
+        base_url_variable="",
+        api_key_variable=KEY_VARIABLE,
+    )
 
 
 def _cache_file(cache: str | None, settings: LanguageModelSettings) -> Path | None:

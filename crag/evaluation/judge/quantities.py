@@ -496,7 +496,13 @@ def _describe_agreement(claim: ReadClaim, gold: Quantity, answers: list[Quantity
     return None
 
 
-def _agree(claim: ReadClaim, gold: Quantity, answer: Quantity, *, is_about: bool) -> bool:
+def _agree(
+    claim: ReadClaim,
+    gold: Quantity,
+    answer: Quantity,
+    *,
+    is_about: bool,
+) -> bool:
     """Whether value, sign, unit, era and bound agree."""
     if not same_quantity(gold, answer) and not (is_about and _nearly_equal(gold, answer)):
         return False

@@ -66,7 +66,7 @@ def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
 
 def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:
     """The trace without its context, if a prompt has it word for word, as is usual."""
-    # A context is tens of thousands of characters, and would be in the page twice
+    # A long text, which the page would otherwise have twice
     context = trace.get("context")
     if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
         return {**trace, "context": ""}

@@ -56,7 +56,12 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     return _write_page(path, lambda: _report_page(run))
 
 
-def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
+def write_comparison(
+    comparison: Comparison,
+    first: SavedRun,
+    second: SavedRun,
+    path: Path,
+) -> Path:
     """Write the page of two runs side by side; returns its path; raises DatasetError."""
     return _write_page(path, lambda: _comparison_page(comparison, first, second))
 

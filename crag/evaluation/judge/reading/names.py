@@ -243,7 +243,12 @@ def is_only_related(gold: str, prediction: str, question: str) -> str | None:
     return relation
 
 
-def _find_relation(text: str, start: int, end: int, question: str) -> str | None:
+def _find_relation(
+    text: str,
+    start: int,
+    end: int,
+    question: str,
+) -> str | None:
     before = text[max(0, start - _LOOK_BACK) : start]
     if before[-1:].isalnum() or text[end : end + 1].isalnum():
         return ""  # the gold answer inside another word is no mention at all

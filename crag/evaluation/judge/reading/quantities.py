@@ -402,7 +402,13 @@ def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         if is_same_dimension and second.value * part_unit.size < whole_unit.size:
             parts_in_whole = float(whole_unit.size / part_unit.size)
             value = parts_in_whole * first.value + second.value
-            return replace(first, value=value, step=second.step, units=(part_unit,), end=second.end)
+            return replace(
+                first,
+                value=value,
+                step=second.step,
+                units=(part_unit,),
+                end=second.end,
+            )
     return None
 
 
@@ -436,7 +442,12 @@ def same_quantity(gold: Quantity, answer: Quantity) -> bool:
 
     # A share instead of a percentage: 0.12 for 12 %.
     if gold.percent and not answer.units and abs(answer.value) < 1 <= abs(gold.value):
-        answer = replace(answer, value=100 * answer.value, step=100 * answer.step, units=gold.units)
+        answer = replace(
+            answer,
+            value=100 * answer.value,
+            step=100 * answer.step,
+            units=gold.units,
+        )
     elif answer.percent and not gold.units and abs(gold.value) < 1 <= abs(answer.value):
         gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
 
@@ -459,7 +470,12 @@ def _in_whole_currency(quantity: Quantity) -> Quantity:
     return replace(quantity, value=size * quantity.value, step=size * quantity.step)
 
 
-def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer_unit: Unit) -> bool:
+def _same_in_base_unit(
+    gold: Quantity,
+    gold_unit: Unit,
+    answer: Quantity,
+    answer_unit: Unit,
+) -> bool:
     if gold_unit == answer_unit:
         return _same_value(gold, answer)
 
@@ -497,7 +513,13 @@ _ROUND = 100
 """From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
 
 
-def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approximate: bool) -> bool:
+def same_bound(
+    gold: Quantity,
+    answer: Quantity,
+    *,
+    asks_limit: bool,
+    is_approximate: bool,
+) -> bool:
     """Whether the bounds of two equal or nearly equal values agree.
 
     Two bounds must have the same direction; "nearly 4,000" contradicts "over 4,000". A gold "over 4,000" or "at least
@@ -520,10 +542,23 @@ def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approxi
     is_equal = abs(excess) <= _FLOAT_ERROR * max(1.0, abs(limit.value))
     if not is_equal:
         return excess > 0
-    return _allows_equal(limit, value, is_gold=limit is gold, is_loose=is_approximate, asks_limit=asks_limit)
+    return _allows_equal(
+        limit,
+        value,
+        is_gold=limit is gold,
+        is_loose=is_approximate,
+        asks_limit=asks_limit,
+    )
 
 
-def _allows_equal(limit: Quantity, value: Quantity, *, is_gold: bool, is_loose: bool, asks_limit: bool) -> bool:
+def _allows_equal(
+    limit: Quantity,
+    value: Quantity,
+    *,
+    is_gold: bool,
+    is_loose: bool,
+    asks_limit: bool,
+) -> bool:
     """Whether the limit of a bound and the same value without one agree."""
     if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
         return is_gold or asks_limit

@@ -108,7 +108,15 @@ def read_series(text: str) -> list[Series]:
             separator = "/"
         numbers = _read_numbers(digits)
         is_bc = bool(_ERA.search(match[0]))
-        series.append(Series(numbers, separator, is_bc=is_bc, start=match.start(), end=match.end()))
+        series.append(
+            Series(
+                numbers,
+                separator,
+                is_bc=is_bc,
+                start=match.start(),
+                end=match.end(),
+            )
+        )
     # "between 10 and 12" needs its own pattern, as "and" alone joins no range
     for match in _BETWEEN.finditer(text):
         numbers = _read_numbers([match["first"], match["second"]])
