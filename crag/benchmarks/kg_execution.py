@@ -95,6 +95,7 @@ def _group_agrees(
     # Only a sorted result has an order that means something
     if _same(labelled, _plain(result.values), ordered=bool(frame["sort"])):
         return True
+
     # `derived`: the answer may need one more step, which code does for the model
     if not derived:
         return False

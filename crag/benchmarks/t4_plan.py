@@ -115,7 +115,6 @@ class CountingEncoders:
 
     def _count_pair(self, query: str, passage: str) -> int:
         """Tokens of a query and a passage; the query is read again with each part of a passage that is too long."""
-        # A passage in parts costs the query once more for each part
         query_tokens = len(self.token_offsets(query)) + SPECIAL_TOKENS
         passage_tokens = len(self.token_offsets(passage))
         max_tokens = self._cross_encoder.max_tokens if self._cross_encoder else LONGEST
@@ -379,7 +378,6 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
     build_writer(settings, gpu_plan, 0)  # fails before the minutes of work
     few_pages, many_pages = _measure_both(settings, options)
 
-    # The evaluator's limit for a batch
     budget = settings.batch_size * SECONDS_PER_QUERY
     totals: list[float] = []
     # Task 1 has no graph, task 3 has fifty pages a question

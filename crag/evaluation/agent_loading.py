@@ -64,6 +64,7 @@ def _import_file(file: Path) -> ModuleType:
     for folder in reversed(folders):
         for name in OUR_PACKAGES:
             _give_way(folder / name)
+
     # In front, as Python does with the folder of a script
     sys.path[:0] = map(str, folders)
 

@@ -90,6 +90,7 @@ class InProcessWorker(Worker):
             traces = getattr(self._agent, "last_traces", None)
             if not isinstance(traces, Sequence) or len(traces) != expected:
                 return []
+
             # Through text and back: only plain data may cross to the evaluator
             text = json.dumps([_as_dict(trace) for trace in traces], default=str)
 

@@ -139,6 +139,7 @@ class ProcessWorker(Worker):
                 with_traces = running.next_message(TRACE_SECONDS)
                 if with_traces:
                     return BatchResult(*with_traces)
+
             # Too late for an answer, or only for the traces
             error = running.read_stack()
             timed_out = True

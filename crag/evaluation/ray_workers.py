@@ -186,6 +186,7 @@ def _connect(address: str) -> Any:  # noqa: ANN401 - Ray has no types
     options: dict[str, Any] = {}
     if address == LOCAL:
         options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+
     # The runner has its own handler, which must survive `ray.init`
     terminate_handler = signal.getsignal(signal.SIGTERM)
     try:

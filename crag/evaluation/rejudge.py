@@ -191,5 +191,6 @@ def _keep_files(saved: SavedRun) -> Path:
         source = saved.folder / name
         if source.is_file():
             shutil.copyfile(source, unfinished / name)
+
     # In one step: a folder of that name is always complete
     return unfinished.rename(kept)

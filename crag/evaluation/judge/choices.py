@@ -45,7 +45,6 @@ _NEGATED_TOKENS = frozenset(
     words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt")
 )
 _YES_OR_NO = {True: "yes", False: "no"}
-# Crude on purpose: it only has to treat question and answer alike
 _PRESENT = dict(
     pair.split(":")
     for pair in words(
@@ -99,7 +98,7 @@ def _read_gold(claim: ReadClaim) -> bool | None:
         return read_polarity(gold, claim.asked) if claim.asks_yes_or_no else None
 
     is_yes, _, end = leading
-    # "No." and "No, he lost" end the word; in a title it goes on
+    # A comma or a full stop after "no" makes it an answer
     if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold[end:]):
         return None  # "No Country for Old Men" is a title
     return is_yes
@@ -152,6 +151,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     options = _read_options(claim.query)
     if options is None:
         return None
+
     # "they are equally long" picks neither option, and rightly so
     if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
         return True, "both say that there is no difference"
@@ -268,7 +268,6 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     if first_values == second_values or not query_words.intersection(low_wins | high_wins):
         return None
 
-    # Lists compare item by item
     lowest = 0 if first_values < second_values else 1
     return lowest if query_words & low_wins else 1 - lowest
 

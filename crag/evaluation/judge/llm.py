@@ -175,6 +175,7 @@ class LanguageModelJudge:
                 else:
                     verdicts[key] = is_correct
                     judgements[key] = _judgement(is_correct, f"in attempt {attempt}")
+
             # Before the next attempt, which may take minutes
             self._remember(verdicts)
 

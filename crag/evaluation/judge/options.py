@@ -122,6 +122,7 @@ def make_judge(
 
 def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
     """An engine for the model at an OpenAI-compatible endpoint; raises UserError: the public one needs a key."""
+    # An empty variable counts as none
     url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
     model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
     if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
@@ -143,6 +144,8 @@ def _cache_file(cache: str | None, settings: LanguageModelSettings) -> Path | No
         return None
     if cache:
         return Path(cache)
+
+    # Scripted verdicts belong to tests and must not reach the shared cache
     return None if settings.engine == "scripted" else default_cache_file()
 
 

@@ -156,6 +156,7 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     gold_words = content(claim.gold_tokens) or list(claim.gold_tokens)
     if claim.is_sentence or not gold_words:
         return None
+
     # Naming several candidates would make every guess right
     if count_listed(claim.prediction) > 1 or _is_one_of_several(claim):
         return False, "the prediction lists several answers where the gold answer is one"

@@ -118,6 +118,7 @@ def _says_none(claim: ReadClaim) -> bool:
     text = claim.prediction_reading.plain
     if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
         return False
+
     # "none as of 2024" adds no number, "12, not 10" does
     new_numbers = numbers_not_in(read_quantities(_DATING_YEAR.sub(" ", text)), claim.query_numbers)
     return all(number.value == 0 for number in new_numbers)
@@ -216,6 +217,7 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
         return series  # "Orle won 3-1" answers a question for the score by 3-1
     if claim.is_sentence:
         return None
+
     # A number outside the series can be what the question asks for
     has_more_numbers = any(number.start < series.start or number.start >= series.end for number in reading.quantities)
     if has_more_numbers or reading.dates or _other_words(reading, [series]) - _SERIES_WORDS:
@@ -297,6 +299,7 @@ def _compare_counts(claim: ReadClaim, pattern: re.Pattern[str]) -> RuleDecision 
     # Things under other names cannot be compared
     if not things <= {thing for _, thing in predicted}:
         return None
+
     # More counts in the prediction do no harm
     is_same = counts <= predicted
     return is_same, f"the prediction counts {'the same' if is_same else 'other numbers of the same things'}"
@@ -308,10 +311,12 @@ def _same_list(claim: ReadClaim) -> RuleDecision | None:
     numbers = claim.gold_numbers
     if claim.is_sentence or len(numbers) < 2 or reading.dates or "(" in claim.gold:
         return None
+
     # A year beside other numbers only dates them
     has_date = any(number.year_like for number in numbers) and not all(number.year_like for number in numbers)
     if has_date or _other_words(reading, reading.quantities) - _UNIT_WORDS:
         return None
+
     # "324 m (1,063 ft)" is one number written twice
     if len(_find_alternatives(claim, numbers[0])) > 1:
         return None
@@ -367,6 +372,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     candidates = _find_answer_numbers(claim, gold)
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
+
     # "how many?" answered by "3: A, B, C and D" contradicts itself
     if claim.asks_for_number and not gold.year_like and count_listed(claim.prediction) > gold.value > 0:
         return False, f"the gold answer is {gold.value:g}, but the prediction lists more"
@@ -419,6 +425,7 @@ def _agree_without_number(claim: ReadClaim, gold: Quantity) -> str | None:
     """In what a prediction agrees that says the number otherwise: a year by a day of it, 0 by "none"."""
     if gold.year_like and any(day.year == gold.value for day in claim.prediction_reading.dates):
         return f"the prediction holds a day of {gold.value:g}"
+
     # "she has never won" for 0
     if gold.value == 0 and _says_none(claim):
         return "both say that there are none"
@@ -515,6 +522,7 @@ def _nearly_equal(gold: Quantity, answer: Quantity) -> bool:
     """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
+
     # Here no unit is converted, so they must be the same
     if gold.units and answer.units and not set(gold.units) & set(answer.units):
         return False

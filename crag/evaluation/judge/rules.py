@@ -93,6 +93,8 @@ def _decide(claim: ReadClaim) -> Judgement:
     affirmed = _without_denied(claim)
     if affirmed is None:
         return Judgement(Verdict.INCORRECT, "denied: the prediction says only what the answer is not")
+
+    # After the denials: "not Jon Ek but the son of Ann Lee" names a relative
     relation = is_only_related(claim.gold_reading.plain, affirmed.prediction_reading.plain, claim.asked)
     if relation:
         return Judgement(Verdict.INCORRECT, f'head: the prediction names the gold answer only after "{relation}"')

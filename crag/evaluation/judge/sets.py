@@ -100,6 +100,7 @@ def _count_bare_items(prediction: str) -> int:
     text = _without_parentheses(prediction)
     if CLAUSE_VERB.search(text):
         return 0
+
     # Longer parts than four words are clauses
     parts = [content(read_answer(part).tokens) for part in split_list(text)]
     return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0

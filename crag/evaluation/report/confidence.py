@@ -43,6 +43,7 @@ def collect_estimates(run: FinishedRun) -> Confidence:
         if candidate is None:
             without += 1
             continue
+
         # The likeliest candidate need not be the answer: a gate may have withheld it
         verdict = _candidate_verdict(record, str(candidate.get("text", "")))
         if verdict in VALUE:
@@ -62,6 +63,7 @@ def _candidate_verdict(record: Mapping[str, Any], text: str) -> Verdict:
     for firing in record.get("gates", ()):
         if _is_same(text, firing.get("withheld")) and firing.get("withheld_verdict"):
             return Verdict(firing["withheld_verdict"])
+
     # The one candidate that can be judged without a judge
     if _is_same(text, INVALID_QUESTION) and record.get("answer") is not None:
         return Verdict.CORRECT if _is_same(text, record["answer"]) else Verdict.INCORRECT

@@ -308,6 +308,7 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
         settings = load_settings(name, changes)
     except SettingsError:
         return {}
+
     # Budgets of other settings would be wrong for these seconds
     if settings_hash(settings) != digest or not run.records:
         return {}

@@ -116,6 +116,7 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     for name, signs in predicted_names.items():
         if name in _NOT_NAMES and gold_words != [name]:
             continue
+
         # A sign that the question has too is not the prediction's own claim
         is_bare_in_gold = name in gold_words and name not in gold_names and name not in asked_names
         is_whole_or_short = len(gold_words) == 1 or len(name) <= _LONGEST_BARE

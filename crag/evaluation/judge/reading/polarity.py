@@ -100,11 +100,13 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     match = _SHORT_REPLY.match(first[0])
     if match is None:
         return None
+
     # "She never did": the pattern may take the adverb for a part of the subject
     subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
     question_words = set(_WORD.findall(question))
     if not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question):
         return False  # "Bo did" to "did Ann win?"
+
     # The adverb stands before or after the auxiliary verb
     is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
     return not (match["negation"] or match["contracted"] or is_never)

@@ -395,6 +395,7 @@ def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     # "6 ft 11": the second number needs no unit of its own
     if not second.units:
         second = _in_inches(text, whole_unit, second)
+
     # An ambiguous unit such as m, metres or minutes, is settled by the unit before it
     for part_unit in second.units:
         is_same_dimension = part_unit.dimension == whole_unit.dimension
@@ -436,6 +437,7 @@ def same_quantity(gold: Quantity, answer: Quantity) -> bool:
     # "ad" is what no era means, so only "bc" can differ
     if "bc" in (gold.era, answer.era) and gold.era != answer.era:
         return False
+
     # 5 % and $5 never agree, 5 % and a bare 5 do
     if gold.percent != answer.percent and (gold.currency or answer.currency):
         return False
@@ -488,6 +490,7 @@ def _same_in_base_unit(
     is_exact = gold_unit.dimension in _EXACT_DIMENSIONS or is_money(gold_unit)
     if difference <= (0.0 if is_exact else _CONVERSION_TOLERANCE) * abs(gold_value) + _FLOAT_ERROR:
         return True
+
     # At most half of the last written digit, in the coarser of the two
     is_rounded = difference <= 0.5 * max(gold_step, answer_step)
     return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
@@ -503,6 +506,7 @@ def _same_value(gold: Quantity, answer: Quantity) -> bool:
     # Years and whole numbers are not rounded.
     if gold.year_like or (gold.step == 1 and answer.step == 1):
         return False
+
     # 2 % of 12 % would not allow "12.4 %" to be written as 12 %
     tolerance = _PERCENTAGE_TOLERANCE if gold.percent and answer.percent else _TOLERANCE
     return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
@@ -531,6 +535,7 @@ def same_bound(
         return not (gold.bound.is_lower or answer.bound.is_lower)
     if gold.bound is not Bound.NONE and answer.bound is not Bound.NONE:
         return gold.bound.is_lower == answer.bound.is_lower
+
     # Here both are without a bound
     if gold.bound is answer.bound:
         return True
@@ -562,6 +567,7 @@ def _allows_equal(
     """Whether the limit of a bound and the same value without one agree."""
     if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
         return is_gold or asks_limit
+
     # "after 1990" excludes 1990 itself
     if limit.bound is Bound.UNDER or limit.year_like:
         return False

@@ -117,10 +117,12 @@ def read_series(text: str) -> list[Series]:
                 end=match.end(),
             )
         )
+
     # "between 10 and 12" needs its own pattern, as "and" alone joins no range
     for match in _BETWEEN.finditer(text):
         numbers = _read_numbers([match["first"], match["second"]])
         series.append(Series(numbers, "-", start=match.start(), end=match.end()))
+
     # The two patterns found them separately; callers expect the order of the text
     return sorted(series, key=lambda item: item.start)
 
@@ -179,6 +181,7 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     elif match["quarter"] or match["quarter_to"]:
         # A quarter to eight is 8:00 minus 15
         minute = 15 if match["quarter"] else -15
+
     # "19 pm" is a misread number
     if hour > 24 or (half_day and not 1 <= hour <= 12):
         return None
@@ -188,6 +191,7 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
         is_afternoon = half_day.startswith("p")
         # 12 am is midnight, 12 pm is noon
         minutes = 60 * (hour % 12) + minute + (_HALF_DAY if is_afternoon else 0)
+
     # 7:30 may be morning or evening, 19:30 and 0:30 may not
     is_sure = bool(half_day) or hour > 12 or hour == 0
     # 24:00 and a quarter to midnight wrap around
@@ -213,6 +217,7 @@ def same_series(gold: Series, answer: Series) -> bool:
     """Whether all numbers are equal in order, however they are separated; 98/99 is the season 1998-99."""
     if gold.is_bc is not answer.is_bc:
         return False
+
     # "98/99" was read as 98 and 99
     if gold.is_season and answer.is_short_season:
         return answer.numbers == tuple(number % 100 for number in gold.numbers)

@@ -282,6 +282,7 @@ def _and_a_part_in_digits(match: re.Match[str]) -> str:
 def _part_in_digits(match: re.Match[str]) -> str:
     if match["half"]:
         return "0.5 "
+
     # The pattern may have eaten the blank before a unit
     ending = " " if match[0].endswith(" ") else ""
     return decimal(int(match["top"] or 1) / _PARTS[match["part"] or match["parts"]]) + ending
