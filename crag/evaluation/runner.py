@@ -185,7 +185,7 @@ class Evaluation:
 
     def _judge_batch(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
         if result.answers is None:
-            # The official metric counts a lost batch as unanswered, not as wrong
+            # A lost batch counts as unanswered, not as wrong
             cause = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {cause}")] * len(questions)
 

@@ -44,7 +44,6 @@ def _pack(entries: Sequence[Mapping[str, Any]], longest: int) -> PackedTraces:
     shortened = 0
     cut_entries: list[dict[str, Any]] = []
     for entry in entries:
-        # Counted before the texts are cut
         left_out = sum(max(0, len(text) - longest) for text in _texts(entry))
         cut_entries.append({**cut_texts(entry, longest), "left_out": left_out})
         if left_out:
@@ -76,7 +75,6 @@ def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:
 def cut_texts(value: Any, longest: int) -> Any:  # noqa: ANN401 - any JSON value
     """The value with every text longer than `longest` cut in its middle, with a note of how much is missing."""
     if isinstance(value, str) and len(value) > longest:
-        # More of the beginning than of the end
         head = longest * 2 // 3
         return f"{value[:head]} [... {len(value) - longest} characters left out ...] {value[head - longest :]}"
     if isinstance(value, Mapping):
