@@ -63,6 +63,7 @@ def wrong_answers(answers: Sequence[str]) -> list[str]:
 
 def _next_of_kind(answers: Sequence[str], number: int) -> str:
     """The next answer of the same kind, from the beginning after the end; else the next answer; else the same one."""
+    # In a circle, so that the last one finds another answer too
     following = [*answers[number + 1 :], *answers[:number]]
     for answer in following:
         if _has_digit(answer) == _has_digit(answers[number]):
@@ -86,6 +87,7 @@ def attacked(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
         "lie": lie,
         "style": style,
     }
+    # A question can have "<" or "&"; title and snippet are plain text
     escaped = {key: html.escape(value) for key, value in values.items()}
 
     template = FAMILIES[family]
@@ -110,13 +112,18 @@ def attacked(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
     return {**row, "search_results": [*results, *row["search_results"]]}
 
 
-def attack_table(runs: Mapping[tuple[str, int], Sequence[Row]], wrong: Sequence[str], judge: Judge) -> str:
+def attack_table(
+    runs: Mapping[tuple[str, int], Sequence[Row]],
+    wrong: Sequence[str],
+    judge: Judge,
+) -> str:
     """One line for each family and number of pages, from the predictions. The first run is the one without attack."""
     lines: list[list[object]] = []
     right_when_clean: list[bool] = []
     for (family, pages), rows in runs.items():
         answers = [row["answer"] for row in rows]
         right = _right(judge, rows, answers)
+        # The clean run comes first
         if not right_when_clean:
             right_when_clean = right
 

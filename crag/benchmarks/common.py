@@ -13,6 +13,7 @@ T = TypeVar("T")
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table, aligned for terminals. Numbers with a fraction get three digits."""
     cells = [list(map(_cell, row)) for row in rows]
+    # Each column is as wide as its widest cell
     columns = zip(header, *cells, strict=True)
     widths = [max(map(len, column)) for column in columns]
     rule = ["-" * width for width in widths]

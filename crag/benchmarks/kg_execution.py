@@ -32,6 +32,7 @@ _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": 
 def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: bool = True) -> bool:
     """Whether an outcome holds the labelled values of a question's row."""
     expected = row["kg_values"]
+    # No calls are right for a question that the graph cannot answer
     if not row["answerable"]:
         return not outcome.results
     groups = _groups(outcome.results)
@@ -47,6 +48,7 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
         return _group_agrees(expected, groups[-1], frame, derived=derived)
 
     # Otherwise each entity has its own labelled values.
+    # Values that cannot be assigned agree with no group but an empty one
     if len(expected) != len(groups):
         expected = [[]] * len(groups)
     for values, group in zip(expected, groups, strict=True):
@@ -72,6 +74,7 @@ def _groups(results: Sequence[Result]) -> list[list[Result]]:
     """The statements of each entity: a call with the sorts and averages after it."""
     groups: list[list[Result]] = []
     for result in results:
+        # They work on the result before them
         if groups and re.match(r"(ALL )?(sort\(|average)", result.call):
             groups[-1].append(result)
         else:
@@ -79,12 +82,21 @@ def _groups(results: Sequence[Result]) -> list[list[Result]]:
     return groups
 
 
-def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
+def _group_agrees(
+    expected: object,
+    group: Sequence[Result],
+    frame: Mapping[str, Any],
+    *,
+    derived: bool,
+) -> bool:
     """Whether the last statement's values are the labelled ones, perhaps after the frame's last step."""
     result = group[-1]
     labelled = _plain(expected)
+    # Only a sorted result has an order that means something
     if _same(labelled, _plain(result.values), ordered=bool(frame["sort"])):
         return True
+
+    # `derived`: the answer may need one more step, which code does for the model
     if not derived:
         return False
     derived_values = _last_step(result, frame)
@@ -127,6 +139,7 @@ def _plain(values: object) -> list[str | float]:
             plain += _plain(value)
         return plain
 
+    # "1.5" and 1.5 are equal, but "1-0" stays a string
     is_numeric = isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit()
     number = as_number(values) if is_numeric else None
     return [number if number is not None else _squeeze(str(values))]
@@ -136,6 +149,7 @@ def _same(labelled: list[str | float], values: list[str | float], *, ordered: bo
     if len(labelled) != len(values):
         return False
     if not ordered:
+        # By text, as strings and numbers have no common order
         labelled = sorted(labelled, key=str)
         values = sorted(values, key=str)
     return all(map(_equal, labelled, values))
@@ -193,6 +207,7 @@ def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[
     domain = Domain(row["domain"])
     program = parse("\n".join(row["calls"]), domain)
 
+    # The answer as the agent would give it: direct before derived
     direct = direct_answer(query, domain, program, outcome.results)
     computed = None
     if direct is None:

@@ -21,6 +21,8 @@ def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["domain"]].append(row)
+
+    # Shuffled in the order of the file, with one generator: the same in every run
     for group in groups.values():
         chance.shuffle(group)
 

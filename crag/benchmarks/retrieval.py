@@ -60,6 +60,7 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
         answer_words = extract_terms(answer)
         new_words = set(answer_words) - question_words - STOPWORDS
         text = answer.strip().lower()
+        # Words of the question are on every page, so they prove nothing
         if not new_words or text in _NOT_IN_TEXTS or len(text) < 3:
             continue
 
@@ -101,6 +102,7 @@ def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]
 
     grown: list[Query] = []
     for query in queries:
+        # A page of its own must not come again from the pool
         urls = {page.url for page in query.pages}
         additional = [page for page in pool if page.url not in urls]
         pages = [*query.pages, *additional][:pages_per_question]
@@ -124,6 +126,7 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
 
     sentences: list[str] = []
     for page in query.pages:
+        # The kit's own way to text, not this project's
         text = BeautifulSoup(page.html, "lxml").get_text(" ", strip=True)
         page_sentences = filter(None, _SENTENCE_END.split(text))
         sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in page_sentences]
@@ -133,6 +136,7 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
     vectors, _ = encoder.encode_passages(sentences)
     (query_vector,) = encoder.encode_queries([query.text])
     similarities = vectors @ query_vector
+    # Stable: equal sentences keep the order of the pages
     nearest = np.argsort(-similarities, kind="stable")[:KIT_SENTENCES]
     context = "\n".join(sentences[index] for index in nearest)
     return context[:KIT_CHARACTERS]
@@ -153,6 +157,7 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
     model = load_language_model(settings.language_model)
     web_path = WebPath(_with_all_candidates(settings.web), dense, cross, model)
+    # Loading the models must not count as seconds of the first question
     web_path.warm_up()
 
     measured: list[Measured] = []
@@ -164,6 +169,7 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
         finished = perf_counter()
 
         found: dict[str, bool] | None = None
+        # Against an empty text: None says that no answer can be looked for
         is_measurable = answer_recall(query.text, gold, "") is not None
         if is_measurable:
             texts = _texts_by_place(settings.web, query, evidence, model)
@@ -183,6 +189,7 @@ def _with_all_candidates(web: WebSettings) -> WebSettings:
     rerank = web.rerank and web.rerank.model_copy(update={"top_k": 1_000})
     return web.model_copy(
         update={
+            # In this process, so that the seconds are those of one core
             "extract": web.extract.model_copy(update={"workers": 0}),
             "rerank": rerank,
             "context": web.context.model_copy(update={"max_tokens": EVERYTHING}),
@@ -190,7 +197,12 @@ def _with_all_candidates(web: WebSettings) -> WebSettings:
     )
 
 
-def _texts_by_place(web: WebSettings, query: Query, evidence: WebEvidence, tokens: TokenCounter) -> dict[str, str]:
+def _texts_by_place(
+    web: WebSettings,
+    query: Query,
+    evidence: WebEvidence,
+    tokens: TokenCounter,
+) -> dict[str, str]:
     """The text in each of `PLACES`, without the starter kit's."""
     texts = {
         "text": "\n".join(page_text(page.html, web.extract) for page in query.pages),

@@ -85,7 +85,12 @@ class StarterKit:
             combined.append(f"{facts[:half]}\n{context[:half]}")
         return combined
 
-    def _generate(self, system: str, turns: Sequence[str], max_tokens: int) -> list[str]:
+    def _generate(
+        self,
+        system: str,
+        turns: Sequence[str],
+        max_tokens: int,
+    ) -> list[str]:
         requests: list[GenerationRequest] = []
         for turn in turns:
             messages = (Message("system", system), Message("user", turn))
@@ -95,6 +100,7 @@ class StarterKit:
 
     def _facts(self, entities: str) -> str:
         """The graph's facts about the entities in the model's JSON; empty if it is not JSON."""
+        # From the first brace to the last: models write text around it
         match = re.search(r"\{.*\}", entities, re.DOTALL)
         try:
             fields = json.loads(match.group()) if match else {}
@@ -114,6 +120,7 @@ class StarterKit:
         for kind in ("movie", "person"):
             aspect = fields.get(f"{kind}_aspect")
             records = self._ask(f"/movie/get_{kind}_info", fields.get(kind)) or []
+            # The first record is the best match
             facts += [f"{aspect} of {fields[kind]}: {record.get(aspect)}" for record in records[:1]]
         year = self._ask("/movie/get_year_info", fields.get("year"))
         return "\n".join([*facts, str(year or "")])
@@ -124,4 +131,5 @@ class StarterKit:
             json={"query": str(query)},
             timeout=UNHURRIED_SECONDS,
         )
+        # The reply to a missing name means nothing
         return reply.json().get("result") if query and reply.ok else None

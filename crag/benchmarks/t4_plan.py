@@ -57,6 +57,7 @@ EVERY_STEP_OF_THE_GRAPH = (
 )
 CACHE_BLOCK = 16
 """Tokens of a block of vLLM's prefix cache."""
+# The examples of a prompt; "Calls: None" stands for no call
 _CALLS = re.compile(r"Calls:\n(?!None)(.+?)(?:\n\n|$)", re.DOTALL)
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
@@ -69,7 +70,12 @@ class CountingEncoders:
     Vectors are random and pairs are ranked by their order: counting needs no relevance.
     """
 
-    def __init__(self, inner: BatchedDenseEncoder, settings: Settings, load: Workload) -> None:
+    def __init__(
+        self,
+        inner: BatchedDenseEncoder,
+        settings: Settings,
+        load: Workload,
+    ) -> None:
         self.warm_up = inner.warm_up
         self.token_offsets = inner.token_offsets
         self._load = load
@@ -82,14 +88,22 @@ class CountingEncoders:
         vectors, _ = self.encode_passages(texts)
         return vectors
 
-    def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
+    def encode_passages(
+        self,
+        texts: Sequence[str],
+        deadline: Deadline | None = None,
+    ) -> tuple[Vectors, int]:
         """Count, and return random vectors."""
         self._load.encoder_texts += len(texts)
         self._load.encoder_tokens += sum(map(self._count, texts))
         vectors = self._chance.normal(size=(len(texts), 8))
         return vectors.astype(np.float32), len(texts)
 
-    def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+    def score(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        deadline: Deadline | None = None,
+    ) -> list[float | None]:
         """Count, and return descending scores."""
         self._load.reranker_pairs += len(pairs)
         self._load.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
@@ -116,13 +130,20 @@ class RandomModel(VllmLanguageModel):
     Raises UserError: the preset does not run vLLM.
     """
 
-    def __init__(self, settings: Settings, folder: Path, *, full_size: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        *,
+        full_size: bool,
+    ) -> None:
         from torch import cuda
 
         engine = settings.language_model
         if not isinstance(engine, VllmEngine):
             raise UserError(f"the preset {settings.name} does not run vLLM, as {settings.name}_vllm or submission do")
 
+        # A folder with configuration and tokenizer; vLLM makes up the weights
         make_stand_ins({"language_model": {"engine": "vllm", "model": engine.model}}, folder)
         self.folder = folder / engine.model
         shape = load_manifest().models[engine.model].shape
@@ -136,9 +157,11 @@ class RandomModel(VllmLanguageModel):
 
         changes: dict[str, object] = {"model": str(self.folder), "adapters": adapters}
         cards = cuda.device_count()
+        # Fewer cards than the preset expects: everything on those that are there
         if cards < engine.tensor_parallel_size:
             changes |= {"tensor_parallel_size": max(1, cards), "distributed_executor": None}
         if not full_size:
+            # A stand-in is tiny; the rest of the card is left to others
             changes["gpu_memory_utilization"] = 0.1
         super().__init__(engine.model_copy(update=changes))
 
@@ -148,17 +171,20 @@ class RandomModel(VllmLanguageModel):
     def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
         self.warm_up()
+        # Random weights would stop anywhere; every text must reach its full length
         unstopped = [replace(request, stop=(), grammar=None) for request in requests]
         only_reading = [replace(request, max_tokens=1) for request in unstopped]
 
         # The first call of a size compiles kernels.
         warming_up = [replace(request, max_tokens=2) for request in unstopped]
         self.generate(warming_up, Deadline(UNHURRIED_SECONDS))
+        # The warm-up has left the prompts in the cache
         self._llm.reset_prefix_cache()
 
         began = time.perf_counter()
         self.generate(only_reading, Deadline(UNHURRIED_SECONDS))
         read = time.perf_counter()
+        # The prompts are in the cache now, so this is the time of writing
         generations = self.generate(unstopped, Deadline(UNHURRIED_SECONDS))
         written = time.perf_counter()
 
@@ -197,7 +223,11 @@ class CountingModel:
 
     warm_up = close = check_weights
 
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+    def generate(
+        self,
+        requests: Sequence[GenerationRequest],
+        deadline: Deadline,
+    ) -> list[Generation]:
         """Count and reply."""
         counts = Generations(prompts=len(requests))
         cached: set[tuple[int, ...]] = set()
@@ -225,7 +255,11 @@ def _reply(request: GenerationRequest) -> str:
     return I_DONT_KNOW
 
 
-def measure_workload(settings: Settings, queries: Sequence[Query], worker: RandomModel | None = None) -> Workload:
+def measure_workload(
+    settings: Settings,
+    queries: Sequence[Query],
+    worker: RandomModel | None = None,
+) -> Workload:
     """Let an agent of these settings answer the queries, and count; with a `worker` measure the language model, too."""
     # The tokenizers of `cpu` stand in for those of the preset, whose weights are not needed.
     small = load_settings("cpu", [])
@@ -239,14 +273,17 @@ def measure_workload(settings: Settings, queries: Sequence[Query], worker: Rando
     with serve() as graph, patch.dict(os.environ, {KG_VARIABLE: graph}):
         agent = _build_agent(settings, model, encoders)
         agent.warm_up()
+        # The warm-up is not part of a batch
         load.encoder_texts = 0
         load.encoder_tokens = 0
 
         for batch in batches_with_progress(queries, settings.batch_size):
             _, traces = agent.answer_batch(_batch(batch))
             load.pages_read += sum(trace.pages_read for trace in traces)
+            # Every trace of a batch has the seconds of the whole batch
             load.front_half_seconds_on_cpu += traces[0].seconds["extract"]
             _add_generations(load, model, traces, worker)
+            # Counted for this batch
             model.calls.clear()
         agent.close()
     return load
@@ -268,8 +305,14 @@ def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEnc
     )
 
 
-def _add_generations(load: Workload, model: CountingModel, traces: Sequence[Trace], worker: RandomModel | None) -> None:
+def _add_generations(
+    load: Workload,
+    model: CountingModel,
+    traces: Sequence[Trace],
+    worker: RandomModel | None,
+) -> None:
     """Add the counts of a batch to those of its steps."""
+    # A call knows its prompt only; the traces say which step it was
     step_by_prompt: dict[str, str] = {}
     for trace in traces:
         for step, prompt in trace.prompts.items():
@@ -337,6 +380,7 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
 
     budget = settings.batch_size * SECONDS_PER_QUERY
     totals: list[float] = []
+    # Task 1 has no graph, task 3 has fifty pages a question
     for task, load, graph in (
         ("task 1", few_pages, False),
         ("task 2", few_pages, True),
@@ -361,6 +405,7 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
 
 def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Workload, Workload]:
     """The workload of questions with their pages, and with fifty; with --run also the speed of the language model."""
+    # With a real model one batch is enough
     limit = options.limit or (settings.batch_size if options.run else None)
     few_pages = [query for query, _ in questions(options.dataset, limit)]
     many_pages = with_pages(few_pages, MANY_PAGES)
@@ -407,6 +452,7 @@ def report_training(changes: Sequence[str]) -> int:
     tuning = tuning_memory(configuration, shape)
 
     steps: list[TrainingStep] = []
+    # The changes that docs/training.md gives for one card
     on_one_card = ["device='cuda:0'", "language_model.batch_size=1"]
     for machine, cards, card_gib, machine_changes in (
         ("four T4", 4, GPU_MEMORY_GIB, []),
@@ -416,7 +462,14 @@ def report_training(changes: Sequence[str]) -> int:
             settings = load_settings(preset, [*machine_changes, *changes])
             gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))
-            steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
+            steps.append(
+                TrainingStep(
+                    machine,
+                    f"{preset}: label, answer, judge",
+                    fullest,
+                    card_gib,
+                )
+            )
         tuning_step = "tune one adapter in 4 bits, on the first card"
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
 

@@ -19,6 +19,7 @@ def load_agent_class(path: str) -> Callable[[], Any]:
     """The class or function that the path names. Errors in the agent's module are not caught.
     Raises AgentStartError: there is no such file, module or attribute.
     """
+    # The last colon: a path may have others
     module_name, _, attribute = path.rpartition(":")
     if module_name.endswith(".py"):
         module = _import_file(Path(module_name).resolve())
@@ -63,9 +64,12 @@ def _import_file(file: Path) -> ModuleType:
     for folder in reversed(folders):
         for name in OUR_PACKAGES:
             _give_way(folder / name)
+
+    # In front, as Python does with the folder of a script
     sys.path[:0] = map(str, folders)
 
     module = importlib.util.module_from_spec(spec)
+    # Before it runs: dataclasses and pickle look a module up by its name
     sys.modules[file.stem] = module
     spec.loader.exec_module(module)
     return module
@@ -77,6 +81,7 @@ def _give_way(package: Path) -> None:
     if not has_code or package == REPOSITORY / package.name:
         return
 
+    # A module that is loaded already would be found before any path is searched
     for module_name in list(sys.modules):
         if module_name == package.name or module_name.startswith(f"{package.name}."):
             del sys.modules[module_name]

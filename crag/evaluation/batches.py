@@ -58,6 +58,7 @@ class Question:
 
 def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
     """The rows in order, `size` at a time; the last batch may be shorter."""
+    # A file may have an id twice; the count tells the rows apart
     occurrences: Counter[str] = Counter()
     batch: list[Question] = []
     for row_number, row in enumerate(rows):

@@ -24,6 +24,7 @@ from crag.evaluation.metrics import (
 from crag.evaluation.store import SavedRun, differing_names
 
 MEASURES: Mapping[str, Mapping[Verdict, int]] = {
+    # Whole numbers, as the exact p-value counts signs of 1 and 2
     "score": {verdict: round(value) for verdict, value in VALUE.items()},
     "accuracy": {verdict: int(verdict is Verdict.CORRECT) for verdict in VALUE},
     "hallucination": {verdict: int(verdict is Verdict.INCORRECT) for verdict in VALUE},
@@ -114,13 +115,18 @@ class Comparison:
         return plain
 
 
-def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
+def compare_runs(
+    first: SavedRun,
+    second: SavedRun,
+    fields: Sequence[str] = SLICE_FIELDS,
+) -> Comparison:
     """Compare two runs over their common questions: those with the same id and text.
     Raises DatasetError: there are no common questions, or one of the `fields` has several values in a row.
     """
     pairs = _find_common_questions(first, second)
     _check_slice_fields(pairs, fields)
 
+    # Each question in both runs, so that differences are paired
     overall = _measure_differences(pairs)
     first_verdicts = [pair.verdicts.first for pair in pairs]
     second_verdicts = [pair.verdicts.second for pair in pairs]
@@ -143,6 +149,7 @@ def _find_common_questions(first: SavedRun, second: SavedRun) -> list[RunPair]:
     pairs: list[RunPair] = []
     for key, record in first.records.items():
         partner = second.records.get(key)
+        # Ids that are only line numbers can mean another question in another file
         if partner is not None and partner["query"] == record["query"]:
             pairs.append(RunPair(key, record, partner))
 
@@ -190,6 +197,7 @@ def _slice_differences(pairs: Sequence[RunPair], fields: Sequence[str]) -> dict[
 
 
 def _measure_differences(pairs: Sequence[RunPair]) -> SliceDifferences:
+    # A question that either run could not score has no difference
     scored = [pair.verdicts for pair in pairs if Verdict.UNSCORED not in pair.verdicts]
     return SliceDifferences(len(scored), paired_differences(scored))
 
@@ -215,6 +223,7 @@ def paired_differences(pairs: Sequence[VerdictPair]) -> dict[str, Difference]:
         second = np.array([worth[kind.second] for kind in kinds])
         change = second - first
 
+        # A change of 0 has no sign to flip, so it does not enter the test
         p_value = randomisation_p_value(
             int(counts @ change),
             ones=int(counts[abs(change) == 1].sum()),
@@ -237,15 +246,20 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
     """
     # The sign of a two counts like two equal signs: its heads come in pairs.
     heads_of_twos = np.zeros(2 * twos + 1)
+    # Only even numbers of heads are possible
     heads_of_twos[::2] = _fair_coin(twos)
 
     # chances[k] is the chance of S = 2k - ones - 2 * twos.
+    # The distribution of a sum is the convolution of its parts'
     chances = np.convolve(_fair_coin(ones), heads_of_twos)
     sums = 2 * np.arange(chances.size) - ones - 2 * twos
+    # Two-sided
     is_extreme = np.abs(sums) >= abs(total)
+    # Rounding can sum to a little more than 1
     return float(min(1.0, chances[is_extreme].sum()))
 
 
 def _fair_coin(tosses: int) -> list[float]:
     """The probabilities of 0 to `tosses` heads."""
+    # Whole numbers of any size divide to a float; neither has to fit into one itself
     return [comb(tosses, heads) / 2**tosses for heads in range(tosses + 1)]

@@ -85,6 +85,7 @@ CORRECTIONS = FileForm(required=("interaction_id", "verdict"))
 
 _GOLD_FIELDS = ("answer", "ground_truth")
 _WHOLE_NUMBERS = ("split", "occurrence")
+# Looked up for every row
 _KNOWN = frozenset(RECORD_FIELDS)
 
 _STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
@@ -121,6 +122,7 @@ class Split:
         if self.wanted is None:
             return True
 
+        # A row without the field must not pass in silence: it could be of the test set
         split = record.data.get(self.FIELD, "")  # "" for no field, as null marks an artificial row
         if split is None:
             return True
@@ -146,7 +148,11 @@ class Split:
         }
 
 
-def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
+def read_rows(
+    path: str | Path,
+    limit: int | None = None,
+    split: Split | None = None,
+) -> Iterator[dict[str, Any]]:
     """The questions of a file, validated and in one form for all releases.
 
     A row has a `query`; other official fields are checked if present. A row without an `interaction_id` gets its line
@@ -190,6 +196,7 @@ def read_records(
 
 
 def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) -> Iterator[Record]:
+    # Known only at the end of the file, as rows are read one at a time
     is_empty = True
     left_out = 0
     for place, line in lines:
@@ -222,6 +229,7 @@ def is_question_file(path: Path) -> bool:
 def dataset_files(path: str | Path) -> list[Path]:
     """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
     path = Path(path)
+    # Either name of a cut file is accepted: that of a part or the common one
     part = _PART.fullmatch(path.name)
     stem = part["stem"] if part else path.name
     if stem.lower().endswith((".tar", ".tar.bz2", ".tbz2", ".tar.gz", ".zip")):
@@ -297,6 +305,7 @@ def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator
         if name.endswith(".bz2"):
             unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream)))
 
+        # "questions.csv.bz2" is CSV too
         delimiter = DELIMITERS.get(Path(name.removesuffix(".bz2")).suffix)
         if delimiter is not None:
             yield from _read_csv(source, unpacked, delimiter, form)
@@ -306,13 +315,19 @@ def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator
                 yield f"{source}, line {number}", line
 
 
-def _read_csv(source: Path, stream: IO[bytes], delimiter: str, form: FileForm) -> Iterator[tuple[str, bytes]]:
+def _read_csv(
+    source: Path,
+    stream: IO[bytes],
+    delimiter: str,
+    form: FileForm,
+) -> Iterator[tuple[str, bytes]]:
     """The rows as lines of JSON with their places.
 
     Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
     the column says that the row has none.
     Raises DatasetError: a required column is missing, one is misspelt, or it is not CSV.
     """
+    # Spreadsheet programs begin a file with a byte order mark
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     reader = CsvReader(text, str(source), form.fields, form.required, delimiter=delimiter)
     _check_spelling(f"{reader.place}: unknown column", reader.columns, form)
@@ -338,6 +353,7 @@ def _cell_values(cells: Mapping[str, str]) -> dict[str, str | int | None]:
     for name, cell in cells.items():
         if name in _WHOLE_NUMBERS and re.fullmatch(r"\d{1,9}", cell):
             values[name] = int(cell)
+        # An empty prediction is an answer that was empty, not a missing column
         elif cell or name == "prediction":
             values[name] = cell
         elif name in _GOLD_FIELDS:
@@ -353,6 +369,7 @@ def _report_ignored(source: Path, columns: Sequence[str]) -> None:
 
 def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
     """Raise DatasetError if a name is a misspelt field that is missing."""
+    # Only a field that is missing can be the one that was meant
     missing = form.checked.difference(names)
     for synonyms in _SAME_MEANING:
         if synonyms.intersection(names, form.fields):
@@ -365,6 +382,7 @@ def _check_spelling(fault: str, names: Collection[str], form: FileForm) -> None:
 
 def _checked_names(records: Iterator[Record]) -> Iterator[Record]:
     """The records; raises DatasetError if a field is misspelt. Each name is checked where it first occurs."""
+    # Grows with the names seen, so that most rows cost one comparison
     checked = set(QUESTION_FIELDS)
     for record in records:
         if not checked.issuperset(record.data):
@@ -377,6 +395,7 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
     """The object with the names of `RECORD_FIELDS` where only capitals and blanks differ.
     Raises DatasetError: a field occurs twice.
     """
+    # The usual case: nothing to rename
     if _KNOWN.issuperset(data):
         return data
 
@@ -405,8 +424,10 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
         else:
             row[name] = clean(_expect(place, name, row.get(name), str, "a string"))
 
+    # "questions.jsonl, line 7" becomes "line 7"
     row.setdefault("interaction_id", place.rpartition(", ")[2])
     row["alt_ans"] = alternative_answers(record)
+    # Both spellings are read into `alt_ans`
     row.pop("alternative_answers", None)
 
     if "search_results" in row:
@@ -417,7 +438,13 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     return row
 
 
-def _expect(place: str, field: str, value: object, expected_type: type[_Type], description: str) -> _Type:
+def _expect(
+    place: str,
+    field: str,
+    value: object,
+    expected_type: type[_Type],
+    description: str,
+) -> _Type:
     """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
     if not isinstance(value, expected_type):
         fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
@@ -459,11 +486,21 @@ def alternative_answers(record: Record) -> list[str]:
     return [clean(str(answer)) for answer in answers]
 
 
-def _normalise_result(place: str, field: str, value: object, folder: Path) -> dict[str, Any]:
+def _normalise_result(
+    place: str,
+    field: str,
+    value: object,
+    folder: Path,
+) -> dict[str, Any]:
     result = dict(_expect(place, field, value, dict, "a JSON object"))
     if "page_result_file" in result:
         file_name = result.pop("page_result_file")
-        result["page_result"] = _read_page(place, f"{field}.page_result_file", file_name, folder)
+        result["page_result"] = _read_page(
+            place,
+            f"{field}.page_result_file",
+            file_name,
+            folder,
+        )
 
     for name in PAGE_FIELDS:
         value = result.get(name)
@@ -479,6 +516,7 @@ def _read_page(place: str, field: str, value: object, folder: Path) -> str:
     root = folder.resolve()
 
     try:
+        # Resolved first, so that neither ".." nor a link can lead out of the folder
         page = (root / name).resolve()
         if not page.is_relative_to(root):
             fault = "leaves the folder of the question file"

@@ -29,6 +29,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
         with mock_graph() as address:
             ...  # http://127.0.0.1:PORT
     """
+    # Port 0: the system picks a free one, and the first line of output names it
     command = [sys.executable, "-m", "crag", "graph", "serve", "--port", "0", "--stop-with-stdin"]
     if data:
         command += ["--data", str(data)]
@@ -53,6 +54,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
                 raise UserError(f"the mock knowledge graph did not start: {last_lines}")
             yield address.group()
         finally:
+            # In any case: `Popen` waits for its process when the block ends
             process.terminate()
             try:
                 process.wait(STOP_SECONDS)

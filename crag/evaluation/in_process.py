@@ -38,6 +38,7 @@ class InProcessWorker(Worker):
         Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
         """
         path = self._spec.path
+        # Before the import: the agent may read variables when it is loaded
         os.environ.update(self._spec.environment)
         try:
             build_agent = load_agent_class(path)
@@ -76,7 +77,12 @@ class InProcessWorker(Worker):
         except (Exception, SystemExit):  # noqa: BLE001 - external code: its failure costs a batch, not the run
             error = traceback.format_exc()
 
-        return BatchResult(answers, error, time.monotonic() - start, peak_memory_mb=_peak_memory_mb())
+        return BatchResult(
+            answers,
+            error,
+            time.monotonic() - start,
+            peak_memory_mb=_peak_memory_mb(),
+        )
 
     def traces(self, expected: int) -> list[dict[str, Any]]:
         """The agent's traces of its last batch as plain data; empty unless there is one per question."""
@@ -84,6 +90,8 @@ class InProcessWorker(Worker):
             traces = getattr(self._agent, "last_traces", None)
             if not isinstance(traces, Sequence) or len(traces) != expected:
                 return []
+
+            # Through text and back: only plain data may cross to the evaluator
             text = json.dumps([_as_dict(trace) for trace in traces], default=str)
 
             # Half-precision scores can be NaN, which JSON lacks: readers of the traces would fail.
@@ -112,6 +120,7 @@ class InProcessWorker(Worker):
 
         os.environ.clear()
         os.environ.update(self._saved_environment)
+        # An agent's `models` may have replaced ours
         sys.modules.update(self._saved_modules)
         sys.path[:] = self._saved_search_path
 

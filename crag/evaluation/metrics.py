@@ -16,6 +16,7 @@ from crag.evaluation.judge import Verdict
 Item = TypeVar("Item")
 
 RESAMPLES = 2000
+# Fixed, so that the same verdicts always give the same interval
 SEED = 20240605
 UNLABELLED = "(none)"
 FEWEST = 10
@@ -51,7 +52,11 @@ class Metrics:
     intervals: Mapping[str, Interval]
 
 
-def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
+def compute_metrics(
+    verdicts: Sequence[Verdict],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Metrics:
     """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions.
 
     Example:
@@ -62,6 +67,7 @@ def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, see
     incorrect = verdicts.count(Verdict.INCORRECT)
     missing = verdicts.count(Verdict.MISSING)
     n = correct + incorrect + missing
+    # Without scored questions all shares are 0 instead of an error
     divisor = max(n, 1)
 
     # Shares in the resamples, one array per kind of verdict.
@@ -87,7 +93,11 @@ def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, see
 # --- intervals --------------------------------------------------------------------------------------------------------
 
 
-def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
+def resampled_counts(
+    counts: Sequence[int],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> NDArray[np.int64]:
     """Counts of each kind in the bootstrap samples; shape (resamples, kinds).
 
     Drawing n items of a few kinds with replacement is one multinomial draw of the counts: the same distribution as
@@ -106,9 +116,14 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
     return Interval(float(low), float(high))
 
 
-def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+def bootstrap_interval(
+    values: Sequence[float],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     array = np.asarray(values, dtype=np.float64)
+    # Scores take few values, so one multinomial draw is enough
     kinds, counts = np.unique(array, return_counts=True)
     samples = resampled_counts(counts.tolist(), resamples, seed)
     means = samples @ kinds / max(len(values), 1)
@@ -117,6 +132,7 @@ def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed
 
 def wilson_interval(right: int, count: int) -> Interval:
     """The 95 % interval of a share, `right` of `count` trials (Wilson 1927)."""
+    # Unlike the normal approximation it stays within 0 and 1
     z = NormalDist().inv_cdf(0.975)
     share = right / count
     centre = share + z**2 / (2 * count)
@@ -139,6 +155,7 @@ def group_by_label(
         label = read_label(get_row(item), field)
         groups.setdefault(label, []).append(item)
 
+    # A field that no row has defines no slices
     if not groups.keys() - {UNLABELLED}:
         return {}
     return dict(sorted(groups.items()))
@@ -196,6 +213,7 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
     second_counts = Counter(second)
     products = [count * second_counts[verdict] for verdict, count in first_counts.items()]
     chance = sum(products) / len(first) ** 2
+    # Both always give the same single verdict; the quotient would be 0 / 0
     if chance == 1:
         return 1.0
     return (agreement(first, second) - chance) / (1 - chance)

@@ -26,10 +26,17 @@ def describe_origin(arguments: Sequence[str], program: str = "crag evaluate") ->
         "machine": describe_machine(),
     }
 
+    # Empty outside of a repository
     commit = _command_output("git", "rev-parse", "--short=12", "HEAD")
     if commit:
         # Without a lock: one that a killed `git status` leaves behind would stop the next commit.
-        changes = _command_output("git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
+        changes = _command_output(
+            "git",
+            "--no-optional-locks",
+            "status",
+            "--porcelain",
+            "--untracked-files=no",
+        )
         origin["commit"] = f"{commit} with changes" if changes else commit
 
     origin["command"] = without_credentials(f"{program} {shlex.join(arguments)}")

@@ -37,6 +37,7 @@ class _AgentProcess(NamedTuple):
 
     def next_message(self, seconds: float | None) -> Any:  # noqa: ANN401 - see `serve`
         """The next message, or None at the time limit; EOFError if the process has ended without one."""
+        # Whichever comes first: a message or the end of the process
         ready = wait([self.connection, self.process.sentinel], seconds)
         if not ready:
             return None
@@ -56,6 +57,7 @@ class _AgentProcess(NamedTuple):
         """How the process has ended: ``(exit code 3)`` or ``(signal SIGSEGV)``."""
         self.process.join(5)
         code = self.process.exitcode
+        # A negative code is the number of the signal
         if code is None or code >= 0:
             return f"(exit code {code})"
         hint = "; perhaps the machine ran out of memory" if code == -signal.SIGKILL else ""
@@ -74,8 +76,10 @@ class ProcessWorker(Worker):
     def start(self) -> _AgentProcess:
         """Start to build the agent in a new process."""
         self.stop()
+        # A fork would inherit the evaluator's threads, locks and modules
         context = multiprocessing.get_context("spawn")
         connection, agent_connection = context.Pipe()
+        # Of its own, so that a stack cannot mix with messages
         stacks, agent_stacks = context.Pipe(duplex=False)
 
         process = context.Process(
@@ -126,13 +130,17 @@ class ProcessWorker(Worker):
         result: tuple[Any, ...] | None = None
         try:
             running.connection.send((batch, limit))
+            # Without a limit: unpacking the batch in the agent is not the agent's time
             running.next_message(None)  # the agent has the batch
             start = time.monotonic()
             result = running.next_message(limit)
             if result:
+                # The same result again, now with traces
                 with_traces = running.next_message(TRACE_SECONDS)
                 if with_traces:
                     return BatchResult(*with_traces)
+
+            # Too late for an answer, or only for the traces
             error = running.read_stack()
             timed_out = True
         except (EOFError, BrokenPipeError, ConnectionResetError):

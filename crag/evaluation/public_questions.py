@@ -55,6 +55,7 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
         unfinished.open("wb") as target,
     ):
         try:
+            # "r|": a stream cannot go back, and the archive is never unpacked on disk
             with tarfile.open(fileobj=stream, mode="r|bz2") as archive:
                 for entry in archive:
                     _append_member(archive, entry, target)
@@ -72,6 +73,7 @@ def _append_member(archive: tarfile.TarFile, entry: tarfile.TarInfo, target: IO[
     if member is None:  # a folder of that name
         return
 
+    # Already compressed: its bytes are a bz2 stream as they are
     if entry.name.endswith(".bz2"):
         shutil.copyfileobj(member, target, _BLOCK)
     else:
@@ -84,6 +86,7 @@ def fetch(name: str, folder: Path) -> Path:
     """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
     path = folder / name
     pointer = fetch_pointer(name)
+    # A file of an older release is not whole by today's pointer
     if is_whole(path, pointer):
         sys.stdout.write(f"{path}: already here and verified\n")
         return path
@@ -96,11 +99,13 @@ def fetch(name: str, folder: Path) -> Path:
     if not part.is_file() or part.stat().st_size < pointer.size:
         _download(f"{CONTENTS}/{name}", part, pointer.size)
 
+    # Damaged bytes cannot be continued, so the next attempt begins anew
     if sha256_of(part) != pointer.sha256:
         part.unlink()
         digest = pointer.sha256[:12]
         raise DatasetError(f"{name}: the bytes are not those of sha256 {digest}...; run the command again")
 
+    # The final name only ever belongs to a verified file
     part.replace(path)
     sys.stdout.write(f"{path}: fetched and verified\n")
     return path
@@ -110,6 +115,7 @@ def fetch_pointer(name: str) -> PinnedFile:
     """Size and sha256 of a file, from its Git LFS pointer."""
     address = f"{POINTERS}/{name}"
     with _get(address) as reply:
+        # If it were the file itself, a gigabyte would follow
         head = next(_blocks(reply, address, _POINTER_BYTES), b"")
 
     pointer = _POINTER.search(head.decode("latin-1"))
@@ -120,6 +126,7 @@ def fetch_pointer(name: str) -> PinnedFile:
 
 def _download(address: str, part: Path, size: int) -> None:
     """Download the rest of a file after what `part` has of it."""
+    # A server that ignores the range answers 200 with the whole file
     offset = part.stat().st_size if part.is_file() else 0
     headers = {"Range": f"bytes={offset}-"} if offset else {}
     with _get(address, headers) as reply:
@@ -132,6 +139,7 @@ def _download(address: str, part: Path, size: int) -> None:
                 file.write(block)
                 bar.update(len(block))
 
+    # A connection that breaks off can end without an error
     received = part.stat().st_size
     if received < size:
         raise DatasetError(f"{address} ended after {received:,} of {size:,} bytes; run the command again")

@@ -57,6 +57,7 @@ class RayWorkers(Worker):
         """Connect to the cluster and begin to build the agents.
         Raises UserError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
+        # Set first, so that `stop` disconnects whatever fails after it
         self._ray = _connect(self.address)
         fitting = self._count_fitting_machines()
         if not fitting:
@@ -76,11 +77,13 @@ class RayWorkers(Worker):
         return fitting
 
     def _add_worker(self) -> None:
+        # Settings travel as variables; the rest of the environment is the machine's own
         environment = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
         # Ray's own way: a decorator with the resources of an actor, the actor, a call that returns at once.
         with_resources = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)
         actor = with_resources(_Worker)
         worker = actor.remote(self.spec, self.mock_kg, Path.cwd(), environment)
+        # All workers are built at the same time, while the driver goes on
         build_reply = worker.build.remote()
         self._running[build_reply] = (worker, ())
 
@@ -104,12 +107,14 @@ class RayWorkers(Worker):
                     break
                 self._ask(questions, seconds_per_query)
 
+            # Workers that still start do not hold up the end
             is_asking = any(questions for _, questions in self._running.values())
             if not is_asking and not lost_batches:
                 return
 
             questions, result = self._next_reply()
             if questions and result:
+                # A worker that answers shows that the cluster is sound
                 self._losses = 0
                 yield questions, result
             elif questions:
@@ -124,6 +129,7 @@ class RayWorkers(Worker):
 
     def _next_reply(self) -> tuple[Sequence[Question], BatchResult | None]:
         """Wait for whatever is done next: the questions, if any, and the result; None if their worker was lost."""
+        # In the order of completion, not of asking
         (done,), _ = self._ray.wait(list(self._running), num_returns=1)
         worker, questions = self._running.pop(done)
         try:
@@ -134,6 +140,7 @@ class RayWorkers(Worker):
             self._replace_lost_worker(error)
             return questions, None
 
+        # The reply is here, so the worker can take the next batch
         self._idle.append(worker)
         if questions:
             return questions, reply
@@ -145,6 +152,7 @@ class RayWorkers(Worker):
 
     def _replace_lost_worker(self, error: Exception) -> None:
         self._losses += 1
+        # An agent that kills every machine would otherwise be restarted for ever
         if self._losses > LOSSES:
             reason = " ".join(str(error).split())
             raise UserError(f"{self._losses} workers were lost in a row: {reason}") from None
@@ -160,6 +168,7 @@ class RayWorkers(Worker):
                 self._ray.get(closings, timeout=2 * CLOSE_SECONDS)
 
         ray = self._ray
+        # Emptied first: a second `stop` finds nothing to do
         self._ray = None
         self._running = {}
         self._idle = []
@@ -177,6 +186,8 @@ def _connect(address: str) -> Any:  # noqa: ANN401 - Ray has no types
     options: dict[str, Any] = {}
     if address == LOCAL:
         options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+
+    # The runner has its own handler, which must survive `ray.init`
     terminate_handler = signal.getsignal(signal.SIGTERM)
     try:
         if ":" in address:
@@ -200,7 +211,13 @@ class _Worker(ProcessWorker):
     Its class name is the name of its process.
     """
 
-    def __init__(self, spec: AgentSpec, mock_kg: str | None, cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        spec: AgentSpec,
+        mock_kg: str | None,
+        cwd: Path,
+        environment: Mapping[str, str],
+    ) -> None:
         super().__init__(spec)
         os.chdir(cwd)
         sys.path.append(str(cwd))  # as local_evaluation.py does

@@ -66,12 +66,15 @@ class RejudgedRun:
         The caller holds the folder's lock and writes the report. Raises DatasetError: see `check_kept_folder`.
         """
         check_kept_folder(self.saved, overwrite=overwrite)
+        # Computed before anything is written: an old row may lack a field
         results = self._results()
         folder = self.saved.folder
+        # The old verdicts are safe before the first file changes
         kept = _keep_files(self.saved)
 
         write_rows(folder / PREDICTIONS, self.rows)
         judged = {name: self.signature[name] for name in ("judge", "trim")}
+        # A resumed run must be judged as the new rows are
         identity = {**self.saved.run.identity, **judged}
         run = self.saved.run.model_copy(update={"signature": self.signature, "identity": identity})
         write_json(folder / RUN, run.model_dump(), indent=2)
@@ -140,6 +143,7 @@ def _judge_gates_again(judge: Judge, trim: Callable[[str], str], rows: Sequence[
     firings: list[list[Firing]] = []
     for row in rows:
         if row.get("gates"):
+            # A copy of a row still shares its list of firings
             row["gates"] = [dict(firing) for firing in row["gates"]]
             gated_rows.append(row)
             firings.append(row["gates"])
@@ -166,6 +170,7 @@ def verdicts_of(rows: Sequence[Row]) -> list[Verdict]:
 
 def _kept_folder(saved: SavedRun) -> Path:
     """``RUN/judged-by-rules@6``."""
+    # A language model's name can have slashes and colons
     judge = re.sub(r"[^\w.=@,-]+", "-", judge_of(saved))
     return saved.folder / f"judged-by-{judge}"
 
@@ -186,4 +191,6 @@ def _keep_files(saved: SavedRun) -> Path:
         source = saved.folder / name
         if source.is_file():
             shutil.copyfile(source, unfinished / name)
+
+    # In one step: a folder of that name is always complete
     return unfinished.rename(kept)

@@ -68,6 +68,7 @@ def _summarise_seconds(
     batches: Collection[Mapping[str, Any]],
     measured: Mapping[str, Any],
 ) -> dict[str, float | None]:
+    # The agent's time, without reading and judging
     total = sum(batch["batch_seconds"] for batch in batches)
     slowest = max((record["seconds"] for record in records), default=0.0)
     return {
@@ -95,6 +96,7 @@ def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
 def _error_line(error: str) -> str:
     """The last line of an error; of a traceback, after the file and line of the exception."""
     last_line = error.splitlines()[-1].strip()
+    # The innermost frame is the last
     frames = re.findall(r'^ *File "([^"\n]+)", line (\d+)', error, re.MULTILINE)
     if not frames:
         return last_line
@@ -106,6 +108,7 @@ def _error_line(error: str) -> str:
 def _sum_counts(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
     totals = dict.fromkeys(COUNTS[name], 0)
     for batch in batches:
+        # A row of an older version may lack the field
         counts = batch.get(COUNT_FIELDS[name], {})
         for kind in totals:
             totals[kind] += counts.get(kind, 0)
@@ -164,6 +167,7 @@ def _metrics_cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """The rows as lines, the first column to the left, the others to the right; a row of one cell is a title."""
+    # Titles may be wider than the first column
     full_rows = [row for row in rows if len(row) > 1]
     columns = zip(*full_rows, strict=True)
     label_width, *cell_widths = [max(map(len, column)) for column in columns]
@@ -180,6 +184,7 @@ def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def interval_text(ends: Sequence[float], n: int) -> str:
     """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
+    # The same width as an interval, so that the columns stay aligned
     if n < FEWEST:
         return f"{'-':^17}"
     low, high = ends

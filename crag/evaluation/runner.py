@@ -56,6 +56,7 @@ class Evaluation:
         """
         try:
             self._ask_unanswered()
+            # Only after the last batch may the agent close itself; after a failure it is killed
             self.worker.stop(in_order=True)
         finally:
             self.worker.stop()
@@ -74,6 +75,7 @@ class Evaluation:
 
         total = expected_rows(self.dataset, self.limit, self.split)
         size = saved_size if saved_size else self._wait_until_ready()
+        # A generator: no row is read before it is asked for
         batches = self._unanswered(size)
 
         # Read one batch before the bar is drawn: a file that cannot be read gets an error and no bar.
@@ -132,6 +134,7 @@ class Evaluation:
         for batch in in_batches(rows, size):
             self._rows_read += len(batch)
             answered = sum(question.key in self.store.records for question in batch)
+            # The saved rows end within this batch, as --limit was no multiple of its size
             if 0 < answered < len(batch):
                 previous_limit = batch[0].batch * size + answered
                 raise DatasetError(
@@ -143,6 +146,7 @@ class Evaluation:
                 yield batch
 
         saved = len(self.store.records)
+        # Only now is the number of rows known
         if self._rows_read < saved:
             raise DatasetError(
                 f"{self.store.folder}: the run to resume has {saved} questions, more than --limit "
@@ -173,6 +177,7 @@ class Evaluation:
     def _update_measured(self, result: BatchResult) -> None:
         """Save the time of the first answer and the agent's peak memory, where either is new."""
         saved = self.store.run.measured
+        # The saved value wins: only the first answer counts
         measured = {"first_answer_seconds": self._seconds_since_start(), **saved}
         measured["peak_memory_mb"] = max(measured["peak_memory_mb"], round(result.peak_memory_mb, 1))
         if measured != saved:
@@ -180,6 +185,7 @@ class Evaluation:
 
     def _judge_batch(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
         if result.answers is None:
+            # A lost batch counts as unanswered, not as wrong
             cause = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {cause}")] * len(questions)
 
@@ -194,6 +200,7 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     """The number of questions of a run; None where counting would take minutes.
     Raises DatasetError: the file has none.
     """
+    # Also checks that the file exists
     size = sum(part.stat().st_size for part in dataset_files(dataset))
     if size > COUNTED_SIZE or split.wanted is not None:
         return limit
@@ -206,6 +213,7 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
 
 def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
     """The score so far and the agent's seconds per question, for the progress bar."""
+    # Unscored answers took time, too, but have no points
     points: list[float] = []
     seconds: list[float] = []
     for row in rows:
@@ -329,6 +337,7 @@ def stopped_in_order() -> Iterator[None]:
     """
 
     def stop(*_: object) -> NoReturn:
+        # First, as a second signal could come at any moment
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Terminated
 

@@ -46,6 +46,7 @@ def preset_signature(settings: Settings | None) -> dict[str, str | None]:
 
 def settings_hash(settings: Settings) -> str:
     """12 hexadecimal digits that change with any setting except the description."""
+    # The description says nothing about behaviour
     values = settings.model_dump(mode="json", exclude={"description"})
     plain = json.dumps(values, sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:12]
@@ -59,6 +60,7 @@ def prompts_signature(settings: Settings) -> str:
     written = _written_prompts(settings)
     for name in written:
         prompt = prompts[name]
+        # The zero byte keeps "ab" + "c" apart from "a" + "bc"
         digest.update(f"{name}\0{prompt.system}\0{prompt.user}\0".encode())
 
     built = _built_prompts(settings)
@@ -109,6 +111,7 @@ def adapters_signature(settings: Settings) -> str | None:
     because their weights are not visible here.
     """
     model = settings.language_model
+    # No weights in files: a server's are not visible, a script has none
     if model.engine in {"openai", "scripted"}:
         return _join_marks(model.adapters)
     return trained_signature(settings, {"adapter"})
@@ -142,6 +145,7 @@ def _hash_files(files: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:
+            # A hash of hashes, so that the border between files counts
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:12]
 
@@ -153,6 +157,7 @@ def dataset_hash(path: Path) -> str:
     """
     files = dataset_files(path)
     size = sum(file.stat().st_size for file in files)
+    # A cut file has the same hash as the whole one
     with joined_files(path, files) as stream:
         if size <= WHOLE_FILE_LIMIT:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:16]  # type: ignore[arg-type]

@@ -98,6 +98,7 @@ def _read_whole_batches(path: Path) -> list[dict[str, Any]]:
     """
     rows = list(_read_valid_rows(path, _PredictionRow))
     end = 0
+    # Each row has the size of its batch, so the file can be walked batch by batch
     while end < len(rows):
         batch_end = end + rows[end]["batch_size"]
         if batch_end > len(rows):
@@ -125,6 +126,7 @@ class RunStore:
     ) -> None:
         self.folder = folder
         self.records: dict[RowKey, dict[str, Any]] = {}
+        # Asked before the lock, which creates the folder
         self._is_new = not folder.exists()
 
         self._lock = ExitStack()
@@ -134,6 +136,7 @@ class RunStore:
             raise DatasetError(f"{folder}: cannot be written: {error.strerror}") from None
 
         try:
+            # Under the lock: from here on nobody else writes to the folder
             new_run = RunFile(identity=run_identity(signature), signature=dict(signature))
             self.run = self._prepare(new_run, resume=resume, overwrite=overwrite)
             self.update()
@@ -148,6 +151,7 @@ class RunStore:
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Save a finished batch. Traces go first: a question counts as finished by its prediction alone."""
+        # If the run dies between the two, the trace is orphaned and the batch asked again
         append_rows(self.folder / TRACES, traces)
         append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
@@ -157,6 +161,7 @@ class RunStore:
 
         Several workers finish batches in any order.
         """
+        # In the order of the file, which is that of finishing
         rows = list(self.records.values())
         ordered = sorted(rows, key=itemgetter("batch"))
         if ordered != rows:
@@ -167,6 +172,7 @@ class RunStore:
     def discard_if_new(self) -> None:
         """Remove the folder if it was made for this run and has no answers: the run could not start."""
         if self._is_new and not self.records:
+            # Only what this run wrote; a folder with other files stays
             (self.folder / RUN).unlink(missing_ok=True)
             with suppress(OSError):
                 self.folder.rmdir()
@@ -175,7 +181,13 @@ class RunStore:
         """Release the folder for other evaluators."""
         self._lock.close()
 
-    def _prepare(self, new_run: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
+    def _prepare(
+        self,
+        new_run: RunFile,
+        *,
+        resume: bool,
+        overwrite: bool,
+    ) -> RunFile:
         """Empty the folder or take over its answers; returns the contents of run.json to begin with."""
         if overwrite or not self._has_answers():
             delete_run(self.folder)
@@ -210,6 +222,7 @@ class RunStore:
         write_rows(self.folder / PREDICTIONS, saved.records.values())
         self.records = dict(saved.records)
 
+        # They would describe fewer answers than the folder will have
         delete_run(self.folder, (REPORT, RESULTS))
         return saved.run.model_copy(update={"signature": new_run.signature, "questions": None})
 
@@ -245,6 +258,7 @@ class SavedRun:
         Raises DatasetError: a line of traces.jsonl is not a trace.
         """
         traces: dict[RowKey, dict[str, Any]] = {}
+        # A later row of the same question replaces the earlier one
         for row in _read_valid_rows(self.folder / TRACES, _TraceRow):
             traces[row_key(row)] = row
         return {key: trace for key, trace in traces.items() if key in self.records}

@@ -13,6 +13,7 @@ from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.evaluation.batches import Question, evaluator_batch
 
+# The file that a participant of the competition edits
 _IN_CLONE = (REPOSITORY / "agents" / "user_config.py").is_file()
 DEFAULT_AGENT = "agents.user_config:UserAgent" if _IN_CLONE else "crag:UserAgent"
 """In a clone the agent that would be pushed. An installed package has no `agents`: that may be somebody else's."""

@@ -83,7 +83,11 @@ class Judge(Protocol):
         """One judgement per claim, in order; `Verdict.UNSCORED` if the judge cannot decide."""
 
 
-def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], str]) -> list[Judgement]:
+def judge_claims(
+    judge: Judge,
+    claims: Sequence[Claim],
+    trim: Callable[[str], str],
+) -> list[Judgement]:
     """Judge answers like the official metric (local_evaluation.py of the 2024 starter kit).
 
     `trim` cuts the prediction to what the evaluator keeps. It is *missing* if its lower case contains "i don't know"
@@ -98,6 +102,7 @@ def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], st
     judgements: dict[int, Judgement] = {}
     open_claims: dict[int, Claim] = {}
     for index, claim in enumerate(claims):
+        # As in the evaluator: what is cut off can neither help nor harm
         trimmed = Claim(claim.query, claim.golds, trim(claim.prediction).strip())
         official = official_judgement(trimmed)
         if official is None:
@@ -114,6 +119,7 @@ def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], st
 def official_judgement(claim: Claim) -> Judgement | None:
     """The verdict of the official metric without a judge, or None. The prediction is already trimmed."""
     prediction = claim.prediction.lower()
+    # First of all: an abstention is missing even where no gold answer is known
     if I_DONT_KNOW in prediction:
         return Judgement(Verdict.MISSING, f'official: the answer contains "{I_DONT_KNOW}"')
     if not claim.golds:
@@ -121,6 +127,7 @@ def official_judgement(claim: Claim) -> Judgement | None:
     if prediction and any(prediction == gold.strip().lower() for gold in claim.golds):
         return Judgement(Verdict.CORRECT, "official: the answer equals the gold answer")
 
+    # Any occurrence of the word counts, as in the official script
     in_gold = any(_INVALID in gold.lower() for gold in claim.golds)
     in_prediction = _INVALID in prediction
     if in_gold and in_prediction:
@@ -190,13 +197,16 @@ class ReadClaim:
         self.new_in_gold = self.not_asked(self.gold_tokens)
         self.new_in_prediction = self.not_asked(self.prediction_tokens)
 
+        # "how much did it fall?" makes "5" and "-5" the same
         direction = read_direction(self.asked)
         self.query_numbers = self.query_reading.quantities
         self.gold_numbers = [number.towards(direction) for number in self.gold_reading.quantities]
         self.prediction_numbers = [number.towards(direction) for number in self.prediction_reading.quantities]
 
+        # Short answers can have a verb too, as a title such as "Has Anybody Seen My Gal?"
         self.is_sentence = len(self.gold_tokens) >= 6 and bool(_SENTENCE_VERB.search(gold.lower()))
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
+        # "is it A or B?" begins like a question of yes or no
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
 
     def not_asked(self, parts: tuple[str, ...]) -> list[str]:

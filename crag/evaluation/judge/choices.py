@@ -16,6 +16,7 @@ _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
 )
+# These pick the smaller of two years, `_MUCH` the larger of two other numbers
 _EARLY = frozenset(words("older oldest longer longest 1th earlier before"))
 _LATE = frozenset(words("younger youngest newer later latest after recently"))
 _MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
@@ -71,6 +72,7 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if gold_is_yes is None:
         return None
 
+    # A clear yes or no in the prediction decides at once
     gold_word = _YES_OR_NO[gold_is_yes]
     is_yes = _read_reply(claim)
     if is_yes is not None:
@@ -78,7 +80,9 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if not claim.asks_yes_or_no:
         return None
 
+    # No clear reply: "he won it" can still answer "did he win it?"
     is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
+    # What stands in brackets is an aside, not another statement
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
     if is_negated is gold_is_yes or not _repeats_question(claim) or (gold_is_yes and adds):
@@ -94,6 +98,7 @@ def _read_gold(claim: ReadClaim) -> bool | None:
         return read_polarity(gold, claim.asked) if claim.asks_yes_or_no else None
 
     is_yes, _, end = leading
+    # A comma or a full stop after "no" makes it an answer
     if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold[end:]):
         return None  # "No Country for Old Men" is a title
     return is_yes
@@ -110,6 +115,7 @@ def _read_reply(claim: ReadClaim) -> bool | None:
 
 def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
+    # "can" and "would" do not survive in an answer
     question_words = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
     prediction_words = [_in_present(token) for token in claim.prediction_tokens]
     if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
@@ -145,6 +151,8 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     options = _read_options(claim.query)
     if options is None:
         return None
+
+    # "they are equally long" picks neither option, and rightly so
     if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
         return True, "both say that there is no difference"
 
@@ -155,6 +163,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     if pick is None:
         return False, "the prediction picks neither option"
 
+    # "A, with 300 goals" against "A, with 120 goals"
     if pick == gold_pick and _gives_different_numbers(claim):
         return False, "the prediction picks the same option as the gold answer, but by other numbers"
     gold_choice = "too" if pick == gold_pick else "the other"
@@ -167,6 +176,7 @@ def _gives_different_numbers(claim: ReadClaim) -> bool:
         return False
     gold = [number for number in claim.gold_numbers if not number.ordinal]
     predicted = [number for number in claim.prediction_numbers if not number.ordinal]
+    # A prediction may leave the reason out
     if len(predicted) < len(gold):
         return False
     return bool(numbers_not_in(gold, predicted) and numbers_not_in(predicted, gold))
@@ -177,15 +187,18 @@ def _read_options(query: str) -> Options | None:
     shared words.
     """
     lowered = plain_text(query).strip(" ?.")
+    # The last "or": an earlier one can be a part of the question
     before, _, after = lowered.rpartition(" or ")
     between = _BETWEEN.search(lowered)
     if between is not None and not before and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
         before = between["first"]
         after = between["second"]
 
+    # The first option begins after the last edge, the second ends at the next one
     after_edge = _OPTION_EDGE.split(before)[-1]
     before_tokens = read_answer(after_edge if after_edge.strip() else before).tokens
     after_tokens = read_answer(_OPTION_EDGE.split(after)[0]).tokens
+    # Of "the Orle river or the Tann river" only Orle and Tann tell
     shared = set(before_tokens) & set(after_tokens)
     first = [token for token in before_tokens if token not in shared]
     second = [token for token in after_tokens if token not in shared]
@@ -200,6 +213,7 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
+    # Options that are named at all, and those that are not denied
     picks = _named_options(options, read_answer(text).tokens)
     affirmed_text = without_denied(text)
     affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
@@ -208,6 +222,7 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
     if len(affirmed) == 1:
         return affirmed[0]
 
+    # A conclusion stands at the end
     for sentence in reversed(_split_clauses(text)):
         reading = read_answer(sentence)
         picks = _named_options(options, reading.tokens)
@@ -227,6 +242,7 @@ def _compares_by_opposite(query: str, sentence: str) -> bool:
     """Whether the sentence compares by the opposite words of the question."""
     query_words = set(re.findall(r"[a-z]+", plain_text(query)))
     sentence_words = set(re.findall(r"[a-z]+", plain_text(sentence)))
+    # A text with words of both sides says nothing clear
     query_sides = [bool(query_words & words) for words in _OPPOSITES]
     sentence_sides = [bool(sentence_words & words) for words in _OPPOSITES]
     return sorted(query_sides) == [False, True] and sentence_sides == query_sides[::-1]
@@ -239,10 +255,12 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
         return None
 
     first, second = numbers
+    # A year and a length cannot be compared
     if first[0].year_like != second[0].year_like:
         return None
 
     query_words = set(re.findall(r"\w+", plain_text(query)))
+    # "older" asks for the smaller year, but for the larger age
     low_wins, high_wins = (_EARLY, _LATE) if first[0].year_like else (_LITTLE, _MUCH)
     # For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     first_values = [_in_base_unit(number) for number in first]
@@ -265,6 +283,7 @@ def _numbers_by_option(options: Options, text: str) -> tuple[list[Quantity], lis
     """
     option_tokens = {*options.first, *options.second}
     by_option: dict[int, list[Quantity]] = {}
+    # Carries over: "Orle. It is 300 km long" gives Orle's number in the next part
     option = None
     for part in _PART_OF_SENTENCE.split(text):
         options_in_part = _named_options(options, read_answer(part).tokens)
@@ -275,6 +294,7 @@ def _numbers_by_option(options: Options, text: str) -> tuple[list[Quantity], lis
 
         numbers = [number for number in read_answer(part).quantities if f"{number.value:g}" not in option_tokens]
         if option is not None and numbers and option not in by_option:
+            # "300 km in 1990": the year only dates the number
             by_option[option] = [number for number in numbers if not number.year_like] or numbers
 
     if len(by_option) < 2:
@@ -298,6 +318,7 @@ def _position_of_option(option: Sequence[str], text: tuple[str, ...]) -> int:
     if position >= 0:
         return position
 
+    # Short words such as "of" occur anywhere
     important = [token for token in option if len(token) > 2] or option
     hits = [text.index(token) for token in important if token in text]
     return min(hits) if len(hits) >= max(1, round(0.6 * len(important))) else -1

@@ -40,6 +40,7 @@ ATTEMPTS = 3
 """Requests per claim until the reply is readable."""
 
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
+# A thought that the token limit cut has no end: everything after its beginning is dropped
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
     r"""
@@ -50,6 +51,7 @@ _FIELD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# The whole reply is the value
 _BARE = re.compile(r"\W{0,9}(?P<value>true|false|[01])\W{0,9}", re.IGNORECASE)
 _RIGHT = frozenset({"true", "1", "1.0"})
 
@@ -113,6 +115,7 @@ class LanguageModelJudge:
             self.model.warm_up()
             (generation,) = self._generate([self._request(_PROBE)])
             fault = _describe_fault(generation) if generation.finish_reason in {"error", "deadline"} else None
+        # All mean that no verdict will ever come, so the run stops before its first claim
         except (EngineUnavailableError, WeightsMissingError, UnknownModelError, LanguageModelDiedError) as error:
             fault = _bare_cause(error)
         if fault:
@@ -132,12 +135,14 @@ class LanguageModelJudge:
 
         self.cost.claims += len(claims)
         self.cost.cached += sum(key in judgements for key in keys)
+        # A run whose verdicts are all cached needs no model at all
         if unknown:
             self.check()
         judgements |= self._ask_all(unknown)
         return [judgements[key] for key in keys]
 
     def _key(self, claim: Claim) -> str:
+        # Everything that can change the verdict: model, rubric and texts
         parts = [self._key_signature, claim.query, list(claim.golds), claim.prediction]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -145,6 +150,7 @@ class LanguageModelJudge:
         """Ask about `CLAIMS_AT_ONCE` at a time, with a progress bar if that is more than once."""
         judgements: dict[str, Judgement] = {}
         keys = list(claims)
+        # Small portions, so that little is lost if the run is ended
         starts = range(0, len(keys), CLAIMS_AT_ONCE)
         for start in tqdm(starts, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(starts) < 2):
             judgements |= self._ask({key: claims[key] for key in keys[start : start + CLAIMS_AT_ONCE]})
@@ -160,13 +166,17 @@ class LanguageModelJudge:
 
             verdicts: dict[str, bool] = {}
             for key, generation in zip(open_claims, generations, strict=True):
+                # A reply that the deadline cut may still have its verdict
                 is_correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
                 if is_correct is None:
                     reason = f"llm: no verdict after {ATTEMPTS} attempts: {_describe_fault(generation)}"
+                    # Stands only if no later attempt replaces it
                     judgements[key] = Judgement(Verdict.UNSCORED, reason)
                 else:
                     verdicts[key] = is_correct
                     judgements[key] = _judgement(is_correct, f"in attempt {attempt}")
+
+            # Before the next attempt, which may take minutes
             self._remember(verdicts)
 
             open_claims = {key: claim for key, claim in open_claims.items() if key not in verdicts}
@@ -176,6 +186,7 @@ class LanguageModelJudge:
 
     def _remember(self, verdicts: dict[str, bool]) -> None:
         """Keep the verdicts, and append them to the cache at once."""
+        # Unscored claims are not kept: a later run asks again
         self._known_verdicts.update(verdicts)
         if self._cache is None:
             return
@@ -199,12 +210,14 @@ class LanguageModelJudge:
         try:
             generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
         except LanguageModelDiedError as error:
+            # `check` turns it into an error of the user
             if not self._checked:
                 raise
             return [Generation.failed(str(error))] * len(requests)
 
         self.cost.prompt_tokens += sum(generation.prompt_tokens for generation in generations)
         self.cost.completion_tokens += sum(generation.completion_tokens for generation in generations)
+        # Replies that cannot be matched to claims are worth nothing
         if len(generations) != len(requests):
             return [Generation.failed(f"{len(generations)} replies to {len(requests)} requests")] * len(requests)
         return generations
@@ -219,6 +232,7 @@ def _judgement(is_correct: bool, how: str) -> Judgement:
 def _model_identity(settings: LanguageModelSettings) -> str:
     """A server's address; otherwise a hash of settings, as quantization and dtype change verdicts."""
     if isinstance(settings, OpenAIEngine):
+        # The weights behind an address are unknown; the address is all there is
         return os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
     plain = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()
@@ -229,6 +243,7 @@ def _read_verdicts(path: Path) -> dict[str, bool]:
     verdicts: dict[str, bool] = {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Append mode leaves the contents as they are
         path.open("ab").close()  # finds out now whether it can be written
         for record in read_growing(path):
             is_correct = record.data.get("correct")
@@ -274,5 +289,6 @@ def read_verdict(reply: str) -> bool | None:
         if bare:
             values.append(bare["value"])
 
+    # A reply that repeats its verdict has one, one that contradicts itself has two
     verdicts = {value.lower() in _RIGHT for value in values}
     return verdicts.pop() if len(verdicts) == 1 else None

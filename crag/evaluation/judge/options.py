@@ -43,7 +43,13 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
         help=f"llm: any OpenAI-compatible endpoint; else ${URL_VARIABLE}, else {DEFAULT_URL}. Its key: ${KEY_VARIABLE}",
     )
     parser.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model instead of an endpoint")
-    parser.add_argument("--judge-set", metavar="KEY=VALUE", action="append", default=[], help="llm: changes its preset")
+    parser.add_argument(
+        "--judge-set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="llm: changes its preset",
+    )
 
     parser.add_argument(
         "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
@@ -102,6 +108,7 @@ def make_judge(
     settings: LanguageModelSettings
     if preset:
         settings = load_settings(preset, changes).language_model.model_copy(update={"adapters": {}})
+        # For messages only
         where = f"the model of preset {preset}"
     else:
         settings = _endpoint_settings(model, url)
@@ -115,6 +122,7 @@ def make_judge(
 
 def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
     """An engine for the model at an OpenAI-compatible endpoint; raises UserError: the public one needs a key."""
+    # An empty variable counts as none
     url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
     model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
     if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
@@ -122,7 +130,13 @@ def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
             f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
         )
     # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
-    return OpenAIEngine(engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE)
+    return OpenAIEngine(
+        engine="openai",
+        model=model,
+        base_url=url,
+        base_url_variable="",
+        api_key_variable=KEY_VARIABLE,
+    )
 
 
 def _cache_file(cache: str | None, settings: LanguageModelSettings) -> Path | None:
@@ -130,6 +144,8 @@ def _cache_file(cache: str | None, settings: LanguageModelSettings) -> Path | No
         return None
     if cache:
         return Path(cache)
+
+    # Scripted verdicts belong to tests and must not reach the shared cache
     return None if settings.engine == "scripted" else default_cache_file()
 
 

@@ -45,12 +45,14 @@ _BUT_ANSWER = re.compile(
 """Parts a doubt from the answer that follows: "I am not sure, but I think it was Ann Lee"."""
 _FIRST_PERSON = re.compile(r"\bi\b")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
+# "Orle beat Tann" names Tann as the loser
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
+# "President Ann Lee" and "Ann Lee" are the same person
 _TITLES = frozenset(
     words(
         "former president vice prime minister house senate speaker senator sen representative rep governor gov mayor "
@@ -97,6 +99,7 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
 
 def _have_same_numbers(claim: ReadClaim) -> bool:
     """Whether signs, units and separators of the numbers are the same: -1.25 is not 1.25, 3-1 is not 31."""
+    # Tokens lose signs and separators, so equal words are not enough
     if len(claim.gold_numbers) != len(claim.prediction_numbers):
         return False
 
@@ -123,6 +126,7 @@ def hedged_abstention(claim: ReadClaim) -> RuleDecision | None:
     answers: list[str] = []
     is_hedge = False
     for sentence in sentences(claim.prediction):
+        # "I am not sure, but I think it was Ann Lee" is a hedge and an answer
         for clause in _BUT_ANSWER.split(sentence):
             is_hedge = bool(_HEDGE.search(plain_text(clause)))
             if is_hedge:
@@ -132,10 +136,12 @@ def hedged_abstention(claim: ReadClaim) -> RuleDecision | None:
     if not hedges:
         return None
 
+    # `is_hedge` is that of the last clause: nothing takes the doubt back after it
     final_hedge = plain_text(hedges[-1]) if is_hedge else None
     if final_hedge and (_HOWEVER.match(final_hedge) or not _FIRST_PERSON.search(final_hedge)):
         return False, "the prediction says that it cannot tell"
 
+    # A real answer beside the doubt is left to the later rules
     expected = claim.new_in_gold or claim.gold_tokens
     if any(recall(expected, read_answer(answer).tokens) >= NEEDED for answer in answers):
         return None
@@ -150,9 +156,12 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     gold_words = content(claim.gold_tokens) or list(claim.gold_tokens)
     if claim.is_sentence or not gold_words:
         return None
+
+    # Naming several candidates would make every guess right
     if count_listed(claim.prediction) > 1 or _is_one_of_several(claim):
         return False, "the prediction lists several answers where the gold answer is one"
 
+    # Word by word first: only there can the words around it take it back
     position = position_of(claim.gold_tokens, claim.prediction_tokens)
     if position >= 0:
         retraction = _find_retraction(claim, position)
@@ -167,6 +176,7 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
 
 def _are_close_together(gold_words: list[str], text: tuple[str, ...]) -> bool:
     """All words are in a short part of the prediction, in any order."""
+    # Room for a few words between those of the gold answer
     span = 2 * len(gold_words) + 3
     starts = range(max(1, len(text) - span + 1))
     return any(recall(gold_words, text[start : start + span]) == 1.0 for start in starts)
@@ -181,6 +191,7 @@ def _has_name_without_middle(claim: ReadClaim, gold_words: list[str]) -> bool:
 
 def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     """Why the gold answer at this position is not the prediction's answer."""
+    # Three words before and two after are enough for "not", "either" and "or"
     before = claim.prediction_tokens[max(0, position - 3) : position]
     after = claim.prediction_tokens[position + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
@@ -193,6 +204,7 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     if goes_on_with_number and position == 0 and "(" not in claim.prediction:
         return f"the prediction continues with {after[0]}"
 
+    # The choice is the gold answer's or the question's own
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     goes_on_with_other = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
@@ -208,6 +220,7 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
 def _has_joined_words(claim: ReadClaim) -> bool:
     """The prediction has the gold answer with other word boundaries: "spiderman" for "Spider-Man"."""
     gold = "".join(claim.gold_tokens)
+    # Short strings arise from other words by chance
     if len(gold) < 6:
         return False
 
@@ -236,6 +249,7 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """
     gold = claim.gold_tokens
     predicted = claim.prediction_tokens
+    # "Ann Lee" for "Former President Ann Lee"
     ends_gold = 1 < len(predicted) < len(gold) and gold[-len(predicted) :] == predicted
     if ends_gold and _TITLES.issuperset(gold[: -len(predicted)]):
         return True, "the gold answer adds a title"
@@ -255,11 +269,13 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
     if not expected:
         return None  # no letters and digits: only an identical text matches
 
+    # Another number is wrong, however many words agree
     numerals = [token for token in expected if token[0].isdigit()]
     new_numerals = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
     if new_numerals and not set(numerals) <= set(claim.prediction_tokens):
         return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(new_numerals[:3])}"
 
+    # Of one or two words none may be missing
     if len(expected) <= 2:
         needed = 1.0
     elif len(expected) < EXPLANATION:
@@ -282,6 +298,7 @@ def _answer_part(claim: ReadClaim) -> list[str]:
     if verb is None:
         return []
 
+    # Not at the comma of "1,204"
     subject = re.split(r",(?!\d{3})", text[: verb.start()])[0]
     predicate = re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", text[verb.end() :])[0]
     return claim.not_asked(read_answer(subject).tokens) or claim.not_asked(read_answer(predicate).tokens)

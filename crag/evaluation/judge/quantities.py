@@ -34,6 +34,7 @@ _UNIT_WORDS = frozenset(
     )
 )
 """Words beside a number that are no names."""
+# "won 3-1" has no name beside the series
 _SERIES_WORDS = _UNIT_WORDS | frozenset(
     words(
         "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw "
@@ -46,6 +47,7 @@ _SAYS_NO_VALUE = re.compile(
     r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
     r"|n't\b|(?<![\d.,])0(?![.,]?\d|\s?%)"
 )
+# "no idea" has the word "no", but does not say that there is none
 _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
 _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
@@ -69,6 +71,7 @@ _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|t
 _ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
 """What divides a sentence into parts about one year each; not the comma of "1, 204"."""
+# Four letters or more: "by 3" and "the 3" are no names
 _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
 """A name with a number, "ligue 1"; not the first digits of "about 1,204"."""
 _NUMBER_AND_NEXT = re.compile(
@@ -80,6 +83,7 @@ _NUMBER_AND_NEXT = re.compile(
     re.VERBOSE,
 )
 _SHARE_ERROR = 1e-4
+# "8.5/10" is told as 8.5, but "3/4" is not told as 3
 _RATING_SCALES = frozenset({5, 10, 100})
 _COUNT_OF = re.compile(r"(?<![\w.,])(?P<number>\d{1,9})\s(?P<thing>[a-z]{3,30})\b")
 """3 gold"""
@@ -90,6 +94,7 @@ _COUNTED = re.compile(
     r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
 )
 """What a question counts or measures."""
+# "old" is a time, "long" a time or a length; the other words ask for any of `_UNITS`
 _UNITS_OF = {
     "old": frozenset(words("year month day")),
     "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
@@ -113,6 +118,8 @@ def _says_none(claim: ReadClaim) -> bool:
     text = claim.prediction_reading.plain
     if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
         return False
+
+    # "none as of 2024" adds no number, "12, not 10" does
     new_numbers = numbers_not_in(read_quantities(_DATING_YEAR.sub(" ", text)), claim.query_numbers)
     return all(number.value == 0 for number in new_numbers)
 
@@ -121,6 +128,7 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a whole date: the prediction must have the same day, in any notation."""
     gold_dates = claim.gold_reading.dates
     rest = claim.not_asked(tokens(claim.gold_reading.undated))
+    # Words beside the date can be the answer, unless the question asks for a date
     if len(gold_dates) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
         return None
 
@@ -129,6 +137,7 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     dates = claim.prediction_reading.dates
     asked_part = _ASKS_PART.search(claim.asked)
     if not dates and asked_part:
+        # "which year?" is answered by the year of the gold date
         part = day[:4] if asked_part["part"] == "year" else stem(f"{gold_date:%B}".lower())
         is_there = part in claim.prediction_tokens
         return is_there, f"the question asks for the {asked_part['part']} of {day}: {'' if is_there else 'not '}there"
@@ -160,6 +169,7 @@ def _same_time_of_day(claim: ReadClaim) -> RuleDecision | None:
         return None
 
     answers = claim.prediction_reading.clocks
+    # Without a time of day the numbers may agree in another way: see the later rules
     if not answers:
         return None
     if any(same_clock(clocks[0], answer) for answer in answers):
@@ -177,6 +187,7 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
         return _compare_series(claim, gold, answers)
 
     numbers = _in_words(gold)
+    # No series of this kind: 3/4 may be told as 0.75 or 75 %
     if _says_otherwise(gold, claim.prediction_numbers):
         return True, f"the prediction says {numbers} as one number"
     is_in_order = numbers_in_order(gold, claim.prediction_reading.plain)
@@ -186,6 +197,7 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
 def _compare_series(claim: ReadClaim, gold: Series, answers: Sequence[Series]) -> RuleDecision:
     """Compares with the first and the last series: "1-1 at half-time, 3-1 in the end"."""
     numbers = _in_words(gold)
+    # A text gives its answer at the beginning or in the end
     first_and_last = (answers[0], answers[-1])
     is_same = any(same_series(gold, series) and _have_same_unit(claim, gold, series) for series in first_and_last)
     if not is_same:
@@ -205,6 +217,8 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
         return series  # "Orle won 3-1" answers a question for the score by 3-1
     if claim.is_sentence:
         return None
+
+    # A number outside the series can be what the question asks for
     has_more_numbers = any(number.start < series.start or number.start >= series.end for number in reading.quantities)
     if has_more_numbers or reading.dates or _other_words(reading, [series]) - _SERIES_WORDS:
         return None
@@ -220,6 +234,7 @@ def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> b
     """Whether both name somebody beside the numbers, and nobody in common: "Orle won 3-1" and "Tann won 3-1"."""
     gold_names = _other_words(claim.gold_reading, [gold]) - _SERIES_WORDS
     predicted_names = _other_words(claim.prediction_reading, answers) - _SERIES_WORDS
+    # Names of the question tell nothing apart
     gold_names.difference_update(claim.query_tokens)
     predicted_names.difference_update(claim.query_tokens)
     return bool(gold_names and predicted_names) and not gold_names & predicted_names
@@ -253,6 +268,7 @@ def _is_share(series: Series, number: Quantity) -> bool:
     if series.share is None:
         return False
     value = number.value / 100 if number.percent else number.value
+    # "67 %" is 2/3 rounded to its last written digit
     step = number.step / 100 if number.percent else number.step
     difference = abs(value - series.share)
     return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
@@ -274,13 +290,17 @@ def _same_counts(claim: ReadClaim) -> RuleDecision | None:
 def _compare_counts(claim: ReadClaim, pattern: re.Pattern[str]) -> RuleDecision | None:
     """Compares the numbers of each thing; None if one of the texts does not count the things by that pattern."""
     counts = _read_counts(claim.gold_reading, pattern)
+    # Each thing once and each number beside a thing; else the pattern has misread the answer
     things = {thing for _, thing in counts}
     if not len(counts) == len(things) == len(claim.gold_numbers):
         return None
 
     predicted = _read_counts(claim.prediction_reading, pattern)
+    # Things under other names cannot be compared
     if not things <= {thing for _, thing in predicted}:
         return None
+
+    # More counts in the prediction do no harm
     is_same = counts <= predicted
     return is_same, f"the prediction counts {'the same' if is_same else 'other numbers of the same things'}"
 
@@ -291,14 +311,19 @@ def _same_list(claim: ReadClaim) -> RuleDecision | None:
     numbers = claim.gold_numbers
     if claim.is_sentence or len(numbers) < 2 or reading.dates or "(" in claim.gold:
         return None
+
+    # A year beside other numbers only dates them
     has_date = any(number.year_like for number in numbers) and not all(number.year_like for number in numbers)
     if has_date or _other_words(reading, reading.quantities) - _UNIT_WORDS:
         return None
+
+    # "324 m (1,063 ft)" is one number written twice
     if len(_find_alternatives(claim, numbers[0])) > 1:
         return None
 
     if len(reading.series) > 1:
         expected = [series.numbers for series in reading.series]
+        # Sets of a match must be in order, and may be followed by others
         predicted = [series.numbers for series in claim.prediction_reading.series]
         is_same = expected == predicted[: len(expected)]
     else:
@@ -339,6 +364,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if gold is None:
         return None
 
+    # Forms that give no number to compare: "none", a day of the year, a share
     agreement = _agree_without_number(claim, gold)
     if agreement:
         return True, agreement
@@ -346,9 +372,12 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     candidates = _find_answer_numbers(claim, gold)
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
+
+    # "how many?" answered by "3: A, B, C and D" contradicts itself
     if claim.asks_for_number and not gold.year_like and count_listed(claim.prediction) > gold.value > 0:
         return False, f"the gold answer is {gold.value:g}, but the prediction lists more"
 
+    # A year may stand anywhere; of other numbers those that a reader takes for the answer
     answers = candidates
     if not gold.year_like:
         answers = [*_first_sentence_numbers(claim.prediction_reading.undated, candidates), candidates[-1]]
@@ -377,6 +406,7 @@ def _find_alternatives(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
     """The gold quantity, and others beside it in brackets: 324 m (1,063 ft)."""
     alternatives = [gold]
     text = claim.gold_reading.undated
+    # A chain: each must stand directly beside one that is already taken
     for first, second in zip(claim.gold_numbers, claim.gold_numbers[1:], strict=False):
         is_same_kind = bool(first.units and second.units)
         if first in alternatives and is_same_kind and _ALTERNATIVE.fullmatch(text[first.end : second.start]):
@@ -395,6 +425,8 @@ def _agree_without_number(claim: ReadClaim, gold: Quantity) -> str | None:
     """In what a prediction agrees that says the number otherwise: a year by a day of it, 0 by "none"."""
     if gold.year_like and any(day.year == gold.value for day in claim.prediction_reading.dates):
         return f"the prediction holds a day of {gold.value:g}"
+
+    # "she has never won" for 0
     if gold.value == 0 and _says_none(claim):
         return "both say that there are none"
     if any(_says_otherwise(series, [gold]) for series in claim.prediction_reading.series):
@@ -422,6 +454,7 @@ def _split_spans(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, i
 
 def _find_answer_numbers(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
     """The numbers of the prediction that can be its answer."""
+    # Numbers of the question are only repeated, not answered
     candidates = numbers_not_in(claim.prediction_numbers, claim.query_numbers)
     if any(same_quantity(gold, number) for number in claim.query_numbers):
         # The answer is a number of the question: only numbers in names are no answers.
@@ -429,6 +462,7 @@ def _find_answer_numbers(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
     if gold.year_like:
         return candidates
 
+    # Years and ordinals only count if there is nothing else
     counts = [number for number in candidates if not number.year_like and (gold.ordinal or not number.ordinal)]
     return _of_asked_year(claim, counts or candidates)
 
@@ -445,11 +479,13 @@ def _without_numbered_names(claim: ReadClaim) -> list[Quantity]:
 
 
 def _is_similar(first: str, second: str) -> bool:
+    # A slightly misspelt name still counts
     return SequenceMatcher(None, first, second, autojunk=False).ratio() > 0.7
 
 
 def _describe_agreement(claim: ReadClaim, gold: Quantity, answers: list[Quantity]) -> str | None:
     """In what the numbers agree; None if they do not."""
+    # "about" on either side: the gold answer can be the rounded one
     is_about = bool(_ABOUT.search(f"{claim.gold_reading.plain} {claim.prediction_reading.plain}"))
     if any(_agree(claim, gold, answer, is_about=is_about) for answer in answers):
         return f"both say {gold.value:g}"
@@ -467,7 +503,13 @@ def _describe_agreement(claim: ReadClaim, gold: Quantity, answers: list[Quantity
     return None
 
 
-def _agree(claim: ReadClaim, gold: Quantity, answer: Quantity, *, is_about: bool) -> bool:
+def _agree(
+    claim: ReadClaim,
+    gold: Quantity,
+    answer: Quantity,
+    *,
+    is_about: bool,
+) -> bool:
     """Whether value, sign, unit, era and bound agree."""
     if not same_quantity(gold, answer) and not (is_about and _nearly_equal(gold, answer)):
         return False
@@ -480,6 +522,8 @@ def _nearly_equal(gold: Quantity, answer: Quantity) -> bool:
     """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
+
+    # Here no unit is converted, so they must be the same
     if gold.units and answer.units and not set(gold.units) & set(answer.units):
         return False
     return abs(gold.value - answer.value) <= 0.01 * abs(gold.value)
@@ -491,6 +535,7 @@ def _of_asked_year(claim: ReadClaim, candidates: list[Quantity]) -> list[Quantit
     if not asked_years:
         return candidates
 
+    # "12 in 2019 and 15 in 2020": a part with another year is about that year
     of_other_years: list[Quantity] = []
     for start, end in _split_spans(_PART_OF_SENTENCE, claim.prediction_reading.undated):
         numbers = [number for number in claim.prediction_numbers if start <= number.start < end]
@@ -508,6 +553,7 @@ def _find_gold_number(claim: ReadClaim) -> Quantity | None:
     if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
         return None
 
+    # An answer without names is its number
     names = _other_words(claim.gold_reading, claim.gold_reading.quantities) - _UNIT_WORDS
     if not names and (len(claim.gold_numbers) == 1 or len(_find_alternatives(claim, claim.gold_numbers[0])) > 1):
         return claim.gold_numbers[0]
@@ -516,6 +562,7 @@ def _find_gold_number(claim: ReadClaim) -> Quantity | None:
     if counted:
         return counted
 
+    # A sentence repeats the numbers of the question
     new_numbers = numbers_not_in(claim.gold_numbers, claim.query_numbers)
     if not new_numbers:
         return None

@@ -29,6 +29,7 @@ class Rubric:
 
     def messages(self, claim: Claim) -> tuple[Message, ...]:
         """The chat that asks for the verdict on a claim."""
+        # The examples are earlier turns of the chat, so the model has seen the form of a reply
         turns = [Message("system", f"{self.instructions}\n\n{_DATA_NOTE}\n\n{self.reminder}")]
         for example, correct in self.examples:
             turns += [Message("user", as_data(example)), Message("assistant", self._reply(correct))]
@@ -42,6 +43,7 @@ class Rubric:
     @property
     def fingerprint(self) -> str:
         """8 hexadecimal digits that change with the prompt."""
+        # All of the prompt except the claim
         probe = self.messages(Claim("", ("",), ""))
         return hashlib.sha256(repr(probe).encode()).hexdigest()[:8]
 

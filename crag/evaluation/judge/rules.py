@@ -77,6 +77,7 @@ class RulesJudge:
         if not judgements:
             return Judgement(Verdict.UNSCORED, "rules: the gold answer is empty")
 
+        # The reason of the first gold answer is shown if none is met: it is the official one
         for judgement in judgements:
             if judgement.verdict is Verdict.CORRECT:
                 return judgement
@@ -88,9 +89,12 @@ def _decide(claim: ReadClaim) -> Judgement:
     if judgement is not None:
         return judgement
 
+    # From here on only what the prediction affirms: "not 4,000 but 5,000" says 5,000
     affirmed = _without_denied(claim)
     if affirmed is None:
         return Judgement(Verdict.INCORRECT, "denied: the prediction says only what the answer is not")
+
+    # After the denials: "not Jon Ek but the son of Ann Lee" names a relative
     relation = is_only_related(claim.gold_reading.plain, affirmed.prediction_reading.plain, claim.asked)
     if relation:
         return Judgement(Verdict.INCORRECT, f'head: the prediction names the gold answer only after "{relation}"')

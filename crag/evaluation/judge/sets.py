@@ -44,6 +44,7 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
 
+    # Three ways to list, and the longest list counts: lines, a bare list, names in a sentence
     listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items))
     if listed > len(items):
         return False, f"the prediction has all {len(items)} items, but lists {listed}"
@@ -56,6 +57,7 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return None
 
     text = _without_parentheses(claim.gold)
+    # Quoted titles may have commas and "and" of their own; those of the question are no items
     quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in claim.query_reading.plain]
     if len(quoted) > 1:
         return [content(read_answer(item).tokens) or list(read_answer(item).tokens) for item in quoted]
@@ -63,6 +65,7 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
     if not claim.is_sentence:
         return _usable_items([content(read_answer(part).tokens) for part in split_list(text)])
 
+    # The items stand before the verb, "A and B won it", or after it, "the winners were A and B"
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return None
@@ -74,6 +77,7 @@ def _clause_items(claim: ReadClaim, clause: str) -> list[list[str]] | None:
     items: list[list[str]] = []
     for part in split_list(clause):
         part_tokens = read_answer(part).tokens
+        # Nothing but stop words between two separators
         if not content(part_tokens):
             continue
         new = claim.not_asked(part_tokens)
@@ -96,6 +100,8 @@ def _count_bare_items(prediction: str) -> int:
     text = _without_parentheses(prediction)
     if CLAUSE_VERB.search(text):
         return 0
+
+    # Longer parts than four words are clauses
     parts = [content(read_answer(part).tokens) for part in split_list(text)]
     return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
 

@@ -30,6 +30,7 @@ class Frame:
     def y(self, value: float) -> float:
         """The distance from the top. A value below the lowest mark or above 1 is drawn at the edge."""
         lowest = min(self.marks)
+        # SVG counts downwards, hence the subtraction from `LOWER`
         inside = min(1.0, max(lowest, value))
         return round(LOWER - (inside - lowest) / (1.0 - lowest) * (LOWER - UPPER), 1)
 
@@ -46,6 +47,7 @@ def threshold_frame(points: Sequence[ThresholdPoint]) -> Frame:
     """A frame from the lowest end of an interval, at most 0, to 1, with a mark at every quarter."""
     lowest = min(point.interval.low for point in points)
     quarters = [step / 4 for step in range(-4, 5)]
+    # One mark at or below the lowest value, so that the line stays inside
     return Frame([mark for mark in quarters if mark >= 0 or mark > lowest - 0.25])
 
 
@@ -53,6 +55,7 @@ def interval_band(points: Sequence[ThresholdPoint]) -> list[tuple[float, float]]
     """The corners of the area between both ends of the intervals."""
     upper = [(point.threshold, point.interval.high) for point in points]
     lower = [(point.threshold, point.interval.low) for point in points]
+    # Along the upper ends and back along the lower ones: a closed outline
     return upper + lower[::-1]
 
 

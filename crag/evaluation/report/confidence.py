@@ -43,6 +43,8 @@ def collect_estimates(run: FinishedRun) -> Confidence:
         if candidate is None:
             without += 1
             continue
+
+        # The likeliest candidate need not be the answer: a gate may have withheld it
         verdict = _candidate_verdict(record, str(candidate.get("text", "")))
         if verdict in VALUE:
             estimates.append(Estimate(float(candidate["probability"]), VALUE[verdict]))
@@ -61,6 +63,8 @@ def _candidate_verdict(record: Mapping[str, Any], text: str) -> Verdict:
     for firing in record.get("gates", ()):
         if _is_same(text, firing.get("withheld")) and firing.get("withheld_verdict"):
             return Verdict(firing["withheld_verdict"])
+
+    # The one candidate that can be judged without a judge
     if _is_same(text, INVALID_QUESTION) and record.get("answer") is not None:
         return Verdict.CORRECT if _is_same(text, record["answer"]) else Verdict.INCORRECT
     return Verdict.UNSCORED
@@ -87,6 +91,7 @@ def threshold_curve(estimates: Sequence[Estimate]) -> list[ThresholdPoint]:
         is_answered = probabilities >= threshold
         scores = np.where(is_answered, values, 0.0)
         score = float(scores.mean())
+        # The standard error of the mean: abstentions count as 0
         margin = NORMAL_95 * float(scores.std()) / math.sqrt(len(scores))
         interval = Interval(score - margin, score + margin)
         points.append(ThresholdPoint(threshold, score, interval, float(is_answered.mean())))
@@ -105,6 +110,7 @@ class ReliabilityBin(NamedTuple):
 def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
     """Bins of equal width over P(correct), without empty ones; a bin includes its lower end."""
     probabilities, values = np.array(estimates).T
+    # P(correct) of exactly 1 belongs to the last bin
     bin_numbers = np.minimum((probabilities * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
     bins: list[ReliabilityBin] = []
     for bin_number in np.unique(bin_numbers):

@@ -86,6 +86,7 @@ class FinishedRun:
     @cached_property
     def labels(self) -> list[str]:
         """The label fields that results.json slices by and that questions have."""
+        # A row only has the labels that its question had
         fields = set().union(*self.records)
         slices = self.results.get("slices") or ()
         return [name for name in slices if name in fields]
@@ -122,6 +123,7 @@ class FinishedRun:
             wrong[label] += record["verdict"] == Verdict.INCORRECT
             missing[label] += record["verdict"] == Verdict.MISSING
 
+        # The name comes last, so that equal labels keep one order
         ordered = sorted(labels, key=lambda label: (-wrong[label], -missing[label], label))
         return [
             {
@@ -148,6 +150,7 @@ def read_finished_run(folder: Path) -> FinishedRun:
 
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
+        # TypeError below: the file holds something else than an object
         missing = [name for name in _REQUIRED if name not in results]
     except (OSError, ValueError, TypeError) as error:
         raise DatasetError(f"{path}: {error}") from None
@@ -175,6 +178,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     facets: list[dict[str, str]] = []
     for field in ("verdict", "lost", *run.labels, "gates", "judged_by", "source"):
         values = {str(row[field]) for row in rows}
+        # A filter with one value would select everything
         if len(values) > 1:
             facets.append({"field": field, "title": facet_title(field)})
     return {"rows": rows, "facets": facets, "limit": run.limit}
@@ -182,6 +186,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
 
 def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> dict[str, Any]:
     answer = run.trace(record).get("answer")
+    # Another agent's trace may have any form
     source = answer.get("source") if isinstance(answer, Mapping) else None
     probability = run.probability(record)
 
@@ -207,6 +212,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> di
 
 def _rule_name(reason: str) -> str:
     """The rule's name, with which a judge's reason starts."""
+    # "number: both say 5" -> "number"
     name, colon, _ = reason.partition(":")
     return name if colon and len(name) <= LONGEST_RULE_NAME else UNLABELLED
 
@@ -246,6 +252,7 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
         # Every question of a batch has the batch's seconds.
         seconds = list(dict(questions).values())
         median, p95, worst = np.percentile(seconds, [50, 95, 100])
+        # Over questions, while the percentiles are over batches
         total = sum(value for _, value in questions)
         budget = budgets.get(stage)
         over = 0 if budget is None else sum(value > budget for value in seconds)
@@ -254,6 +261,7 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
             StageSeconds(
                 stage=stage,
                 batches=len(seconds),
+                # Batches that skipped the stage count as 0 seconds
                 mean=total / len(run.records),
                 median=float(median),
                 p95=float(p95),
@@ -294,11 +302,14 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
     Empty if the preset has changed since the run, or the agent has none.
     """
     name, _, digest = str(run.signature.get("preset") or "").partition("@")
+    # The preset as it is now, with the changes of the run
     changes = str(run.signature.get("set") or "").split("; ")
     try:
         settings = load_settings(name, changes)
     except SettingsError:
         return {}
+
+    # Budgets of other settings would be wrong for these seconds
     if settings_hash(settings) != digest or not run.records:
         return {}
 
@@ -307,6 +318,7 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
     size = max(record["batch_size"] for record in run.records)
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
 
+    # The shares are relative, so they are divided by their sum
     shares = clock.shares(review=settings.answering.refine is not None)
     total = sum(shares.values())
     budgets = {stage: seconds * share / total for stage, share in shares.items()}

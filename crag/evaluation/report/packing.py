@@ -57,6 +57,7 @@ def _pack(entries: Sequence[Mapping[str, Any]], longest: int) -> PackedTraces:
 
 
 def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
+    # ASCII and no NaN: what the script of the page can parse
     plain = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
     compressed = zlib.compress(plain, level=9)
     return base64.b64encode(compressed).decode("ascii")
@@ -64,6 +65,7 @@ def _compress(entries: Sequence[Mapping[str, Any]]) -> str:
 
 def _without_repeated_context(trace: Mapping[str, Any]) -> Mapping[str, Any]:
     """The trace without its context, if a prompt has it word for word, as is usual."""
+    # A long text, which the page would otherwise have twice
     context = trace.get("context")
     if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
         return {**trace, "context": ""}

@@ -56,13 +56,19 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     return _write_page(path, lambda: _report_page(run))
 
 
-def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
+def write_comparison(
+    comparison: Comparison,
+    first: SavedRun,
+    second: SavedRun,
+    path: Path,
+) -> Path:
     """Write the page of two runs side by side; returns its path; raises DatasetError."""
     return _write_page(path, lambda: _comparison_page(comparison, first, second))
 
 
 def _write_page(path: Path, make_page: Callable[[], str]) -> Path:
     try:
+        # Made as a whole before anything is written: a fault leaves an older report as it is
         page = make_page()
     except REPORT_FAULTS as error:
         raise DatasetError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
@@ -93,6 +99,7 @@ def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) 
     won = 0
     lost = 0
     for kind, pairs in comparison.flips.items():
+        # "won": questions that only the second run has right
         if kind.second is Verdict.CORRECT:
             won += len(pairs)
         if kind.first is Verdict.CORRECT:
@@ -124,6 +131,7 @@ def _fill_template(
     """A template with its variables, our style and scripts, and the packed traces; nothing else may run in it."""
     style = read_file("style.css")
     scripts = "\n".join(read_file(name) for name in (*SHARED_SCRIPTS, script))
+    # The page shows texts of strangers: even if markup got through, no script of theirs would run
     policy = (
         f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(scripts)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -58,6 +58,7 @@ def _draw(run: FinishedRun) -> Mapping[str, str]:
 def _alone(chart: str) -> str:
     """A chart of the report as a file: with its namespace, its style and a background."""
     opening, separator, rest = chart.strip().partition(">")
+    # Inside a page the namespace is implied, a file of its own needs it
     opening = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     style = f'<style>\n{read_file("picture.css")}</style>\n<rect width="100%" height="100%" class="background"/>'
     return f"{opening}{separator}\n{style}{rest}\n"

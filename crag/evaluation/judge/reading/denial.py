@@ -86,13 +86,17 @@ def without_denied(text: str) -> str:
     >>> without_denied("Mabel Okafor did not found it.")
     ''
     """
+    # "everyone but Ann" denies Ann alone
     plain = _ANYONE_BUT.sub("except", text.replace("’", "'"))
+    # Returned as it came: callers compare both to see whether anything is denied
     if not _DENIES_REST.search(plain) and not _DENIES_CLAUSE.search(plain):
         return text
 
+    # Phrases with "not" that deny nothing must be out of the way first
     plain = _AFFIRMS.sub(" ", plain)
     plain = _DENIES_NOTHING.sub(_mask, plain)
     affirmations: list[str] = []
+    # A denial ends with its clause
     for clause in _split_clauses(plain):
         affirmed = _without_denied_part(clause)
         if re.search(r"\w", affirmed):
@@ -129,6 +133,7 @@ def _without_denied_part(clause: str) -> str:
     """The clause up to a denied part; of a clause with a negated verb only what a second verb affirms."""
     negated = _DENIES_CLAUSE.search(clause)
     if negated is not None:
+        # "She never lost and won in 2020" still says "she won in 2020"
         second_verb = _AND_VERB.search(clause, negated.end())
         if second_verb is None:
             return ""

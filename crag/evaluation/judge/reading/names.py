@@ -46,7 +46,9 @@ _SPOKEN_SIGNS = {
     "positive": "+",
     "negative": "-",
 }
+# "the plus" and "one star" are ordinary words, not names with a sign
 _NOT_NAMES = frozenset(words("the a of and is one two six ten all for in on to or"))
+# `plain_text` writes C# and A* with these, so that they are not taken for Markdown
 _SAME_SIGNS = {"♯": "#", "∗": "*"}
 _WORD = re.compile(r"[a-z0-9]+")
 _COMPOUND = re.compile(r"\b[a-z][a-z0-9]{0,30}-[a-z]{1,3}\b")
@@ -66,6 +68,7 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
+        # "a sharp" and "a star" are names, "a plus" is an article and its noun
         is_article = match["name"] in _NOT_NAMES and not (
             match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
         )
@@ -87,6 +90,7 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     >>> differing_sign("c++", "it is written in c", "which language is it?")
     'the gold answer is c++'
     """
+    # "objective-c" is not "c", unless the prediction also names "c" alone
     if gold in _WORD.findall(prediction) and len(gold) <= _LONGEST_BARE:
         compounds = [compound for compound in _COMPOUND.findall(prediction) if gold in compound.split("-")]
         if len(compounds) == _WORD.findall(prediction).count(gold):
@@ -101,6 +105,7 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     for name, signs in gold_names.items():
         predicted_signs = predicted_names.get(name)
         is_named = predicted_signs is not None or name in _WORD.findall(prediction)
+        # "disney plus": too long a name for the pattern of spoken signs
         is_spoken = "+" in signs and f"{name} plus" in prediction
         if is_named and not is_spoken and not signs & (predicted_signs or set()):
             return f"the gold answer is {name}{min(signs)}"
@@ -111,6 +116,8 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
     for name, signs in predicted_names.items():
         if name in _NOT_NAMES and gold_words != [name]:
             continue
+
+        # A sign that the question has too is not the prediction's own claim
         is_bare_in_gold = name in gold_words and name not in gold_names and name not in asked_names
         is_whole_or_short = len(gold_words) == 1 or len(name) <= _LONGEST_BARE
         if is_bare_in_gold and is_whole_or_short and not _names_bare(prediction, name):
@@ -120,6 +127,7 @@ def differing_sign(gold: str, prediction: str, question: str) -> str | None:
 
 def _names_bare(text: str, name: str) -> bool:
     """Whether the text also has the name without a sign."""
+    # If it occurs more often than with a sign, one occurrence is bare
     signed = len([match for match in _SIGNED.finditer(text) if match["name"] == name])
     spoken = len([match for match in _SPOKEN.finditer(text) if match["name"] == name])
     return _WORD.findall(text).count(name) > signed + spoken
@@ -127,6 +135,7 @@ def _names_bare(text: str, name: str) -> bool:
 
 # --- somebody of the name ---------------------------------------------------------------------------------------------
 
+# "the daughter of Ann Lee" is not Ann Lee
 _KIN = (
     r"(?:(?:grand|step|half-|god|great-)?"
     + any_of("son daughter father mother brother sister child children parents? sibling")
@@ -147,6 +156,7 @@ _ROLES = (
     )
     + r"s?\b"
 )
+# "the sequel to Rocky" is not "Rocky"
 _WORKS = (
     any_of("sequel prequel remake spin-?off adaptation parody cover follow-?up imitation copy trailer soundtrack")
     + r"s?\b"
@@ -223,6 +233,7 @@ def is_only_related(gold: str, prediction: str, question: str) -> str | None:
         return None
 
     relation = None
+    # One mention outside of a complement is enough: it names the gold answer itself
     start = prediction.find(gold)
     while start >= 0:
         end = start + len(gold)
@@ -233,7 +244,12 @@ def is_only_related(gold: str, prediction: str, question: str) -> str | None:
     return relation
 
 
-def _find_relation(text: str, start: int, end: int, question: str) -> str | None:
+def _find_relation(
+    text: str,
+    start: int,
+    end: int,
+    question: str,
+) -> str | None:
     before = text[max(0, start - _LOOK_BACK) : start]
     if before[-1:].isalnum() or text[end : end + 1].isalnum():
         return ""  # the gold answer inside another word is no mention at all
@@ -244,6 +260,7 @@ def _find_relation(text: str, start: int, end: int, question: str) -> str | None
     if match is None:
         return None
     relation = match["noun"] or match[0].strip()
+    # "who was the successor of X?" asks for that relation
     if set(_WORD.findall(relation)) & set(_WORD.findall(question)) - _COMMON_WORDS:
         return None
     is_in_place = bool(_PLACE.fullmatch(relation)) and bool(_ASKS_WHERE.search(question))
@@ -273,6 +290,7 @@ def name_series(text: str) -> Iterator[list[tuple[str, ...]]]:
     """
     for match in _SERIES_OF_NAMES.finditer(text):
         names = [tokens(name) for name in _BETWEEN_NAMES.split(match["series"]) if name.strip()]
+        # "A, B and C of the old mill won": the pattern cannot see where C ends
         names[-1] = names[-1][:_LONGEST_NAME]
         if len(names) > 1:
             yield names

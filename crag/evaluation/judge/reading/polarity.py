@@ -79,6 +79,7 @@ def read_polarity(text: str, question: str = "") -> bool | None:
     """
     statement = _STATEMENT.match(text)
     if statement is not None:
+        # "not wrong" says yes: a negation turns the word around
         is_false = statement["word"] in _FALSE_WORDS
         return is_false is bool(statement["negation"] or statement["contracted"])
 
@@ -90,6 +91,7 @@ def read_polarity(text: str, question: str = "") -> bool | None:
 
 def _read_short_reply(text: str, question: str) -> bool | None:
     """What "she did" says; a reply about somebody whom the question does not name says no."""
+    # Only the first sentence replies; the rest explains
     first = _FIRST_SENTENCE.match(text.lstrip())
     if first is None:
         return None
@@ -98,9 +100,13 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     match = _SHORT_REPLY.match(first[0])
     if match is None:
         return None
+
+    # "She never did": the pattern may take the adverb for a part of the subject
     subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
     question_words = set(_WORD.findall(question))
     if not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question):
         return False  # "Bo did" to "did Ann win?"
+
+    # The adverb stands before or after the auxiliary verb
     is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
     return not (match["negation"] or match["contracted"] or is_never)

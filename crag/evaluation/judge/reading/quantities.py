@@ -8,6 +8,7 @@ from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, in_base_unit, is_money, units_at
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
+# "m" stands for a million only beside a currency: see `currency_letter` below
 SCALES = {**MAGNITUDES, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7, "quadrillion": 1e15}
 
 _NUMBER = re.compile(
@@ -46,12 +47,15 @@ _PERCENTAGE_TOLERANCE = 0.05
 """The same for two percentages."""
 _CONVERSION_TOLERANCE = 0.01
 """The same for two units of measure: whoever converts rounds too, 200 mph for 320 km/h."""
+# Only for a difference that rounding of the last written digit explains
 _ROUNDED_CONVERSION_TOLERANCE = 0.03
 _EXACT_DIMENSIONS = frozenset({"time", "calendar"})
 """Dimensions whose units convert without rounding; money is another."""
+# What arithmetic with floats alone makes of equal values
 _FLOAT_ERROR = 1e-9
 
 
+# The sign of a value is the side on which the true number lies
 class Bound(enum.Enum):
     """What a number limits; `NONE` for a number that is the value itself."""
 
@@ -107,6 +111,7 @@ class Quantity:
 
     def towards(self, asked_direction: int) -> "Quantity":
         """The same with the sign of its direction: its own, or that of the question "how much did it fall?"."""
+        # A written sign already says what happened: "-5" to "how much did it fall?" stays -5
         direction = self.direction or (0 if self.signed else asked_direction)
         return replace(self, value=direction * abs(self.value)) if direction else self
 
@@ -161,6 +166,7 @@ _BOUNDS = {
     "before": Bound.UNDER,
 }
 
+# "lower" and "minus" are directions too: "12 lower", "minus 5"
 _FALLS = any_of(
     "loss(?:es)? lost lose[sd]? deficits? shortfalls? declin(?:e[sd]?|ing) decreas(?:e[sd]?|ing) "
     "drop(?:s|ped|ping)? fell falls? fallen falling down dip(?:s|ped)? slid slump(?:ed)? tumbled plunged shrank "
@@ -195,6 +201,7 @@ _DIRECTION_AFTER = re.compile(
     re.VERBOSE,
 )
 _DIRECTION_WORD = re.compile(rf"\b(?:(?P<down>{_FALLS})|(?P<up>{_RISES}))\b")
+# Words that can follow a number without being counted by it
 _NOT_COUNTED = any_of(
     "per an? in on at to from for over during last this that since by and compared year loss profit points? gain drop "
     "net or but with as below fewer less more lower higher up down degrees? decline decrease fall rise increase after "
@@ -217,6 +224,7 @@ _ERA_AFTER = re.compile(
 )
 _ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))\s?$")
 
+# Long enough for "no more than approximately "
 _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
 _LONGEST_JOINT = 5
@@ -234,6 +242,7 @@ def read_quantities(text: str) -> list[Quantity]:
     >>> [(quantity.value, quantity.units[0].name) for quantity in read_quantities("5 ft 11 in or $-2 million")]
     [(71.0, 'inches'), (-2000000.0, '$')]
     """
+    # Parts are joined last, as the inches of "6 ft 11" get their unit from the feet
     quantities = [_read_quantity(text, match) for match in _NUMBER.finditer(text)]
     return _join_parts(text, quantities)
 
@@ -241,6 +250,7 @@ def read_quantities(text: str) -> list[Quantity]:
 def read_direction(question: str) -> int:
     """1 if a question asks how much something rose, -1 how much it fell; 0 if neither or both."""
     matches = list(_DIRECTION_WORD.finditer(question))
+    # A question with both, "rose or fell", cancels out
     is_down = any(match["down"] for match in matches)
     is_up = any(match["up"] for match in matches)
     return int(is_up) - int(is_down)
@@ -248,9 +258,11 @@ def read_direction(question: str) -> int:
 
 def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
     """The quantity of a match of `_NUMBER`, with what the words around it say."""
+    # "1,50,000" and "150,000" are the same digits
     digits = match["digits"].replace(",", "")
     decimals = len(digits.partition(".")[2])
     scale = _read_scale(match)
+    # Only four bare digits can be a decade: "1930s", but "1,930 s" are seconds
     units, end = _read_units(text, match, is_year=scale == 1 and match["digits"].isdigit() and len(digits) == 4)
 
     # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
@@ -259,6 +271,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
     is_negative = match["sign"] == "-" or bool(match["inner_sign"]) or is_loss
     value = float(digits) * scale
 
+    # The last digit of "1.23 million" is worth 10,000: scale and decimals make the step
     quantity = Quantity(
         value=-value if is_negative else value,
         step=scale * 10.0**-decimals,
@@ -274,6 +287,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
 
 def _read_scale(match: re.Match[str]) -> float:
     """By what the digits are multiplied: 1e12 for "2 lakh crore", 1e5 for "3e5"."""
+    # "$75m" is money; without a currency the "m" is left for the units
     magnitude = match["word"] or match["letter"]
     if match["currency"] and match["currency_letter"]:
         magnitude = match["currency_letter"]
@@ -308,6 +322,7 @@ def _read_units(text: str, match: re.Match[str], *, is_year: bool) -> tuple[tupl
 
 def _with_context(text: str, quantity: Quantity) -> Quantity:
     """With what the words around the number say: bound, era and direction."""
+    # The era first: it makes a number such as 44 a year, of which "after" is a bound
     before = text[max(0, quantity.start - _LOOK_BACK) : quantity.start]
     era, end = _read_era(text, before, quantity)
     if era:
@@ -321,6 +336,7 @@ def _with_context(text: str, quantity: Quantity) -> Quantity:
 
 
 def _read_era(text: str, before: str, quantity: Quantity) -> tuple[str, int]:
+    # "44 bc" is usual, "ad 79" is the other order
     match = _ERA_AFTER.match(text, quantity.end)
     if match is not None:
         return str(match.lastgroup), match.end()
@@ -340,6 +356,7 @@ def _read_bound(text: str, before: str, quantity: Quantity) -> Bound:
 
 def _read_own_direction(text: str, before: str, quantity: Quantity) -> int:
     """The direction that words beside the number give; the count of something has none: "lost 5 games"."""
+    # "it fell in 1990" says nothing about 1990
     if quantity.year_like or quantity.ordinal:
         return 0
     if not quantity.units and _COUNTS_SOMETHING.match(text, quantity.end):
@@ -347,6 +364,7 @@ def _read_own_direction(text: str, before: str, quantity: Quantity) -> int:
 
     match = _DIRECTION_BEFORE.search(before)
     if match is None:
+        # "to 30, up from 20" gives a level, whatever follows
         match = None if _LEVEL.search(before) else _DIRECTION_AFTER.match(text, quantity.end)
     if match is None:
         return 0
@@ -358,6 +376,7 @@ def _join_parts(text: str, quantities: list[Quantity]) -> list[Quantity]:
     joined: list[Quantity] = []
     for quantity in quantities:
         if joined:
+            # A joined measure can take a third part: hours, minutes, seconds
             whole = _join_pair(text, joined[-1], quantity)
             if whole is not None:
                 joined[-1] = whole
@@ -373,15 +392,24 @@ def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         return None
 
     whole_unit = first.units[0]
+    # "6 ft 11": the second number needs no unit of its own
     if not second.units:
         second = _in_inches(text, whole_unit, second)
+
+    # An ambiguous unit such as m, metres or minutes, is settled by the unit before it
     for part_unit in second.units:
         is_same_dimension = part_unit.dimension == whole_unit.dimension
         # A part is less than one of the larger unit: "2 hours 5 minutes".
         if is_same_dimension and second.value * part_unit.size < whole_unit.size:
             parts_in_whole = float(whole_unit.size / part_unit.size)
             value = parts_in_whole * first.value + second.value
-            return replace(first, value=value, step=second.step, units=(part_unit,), end=second.end)
+            return replace(
+                first,
+                value=value,
+                step=second.step,
+                units=(part_unit,),
+                end=second.end,
+            )
     return None
 
 
@@ -406,17 +434,26 @@ def same_quantity(gold: Quantity, answer: Quantity) -> bool:
     >>> same_quantity(kilometres, miles)
     True
     """
+    # "ad" is what no era means, so only "bc" can differ
     if "bc" in (gold.era, answer.era) and gold.era != answer.era:
         return False
+
+    # 5 % and $5 never agree, 5 % and a bare 5 do
     if gold.percent != answer.percent and (gold.currency or answer.currency):
         return False
 
     # A share instead of a percentage: 0.12 for 12 %.
     if gold.percent and not answer.units and abs(answer.value) < 1 <= abs(gold.value):
-        answer = replace(answer, value=100 * answer.value, step=100 * answer.step, units=gold.units)
+        answer = replace(
+            answer,
+            value=100 * answer.value,
+            step=100 * answer.step,
+            units=gold.units,
+        )
     elif answer.percent and not gold.units and abs(gold.value) < 1 <= abs(answer.value):
         gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
 
+    # One of them is bare, so there is nothing to convert
     if not gold.units or not answer.units:
         return _same_value(_in_whole_currency(gold), _in_whole_currency(answer))
     return any(
@@ -435,7 +472,12 @@ def _in_whole_currency(quantity: Quantity) -> Quantity:
     return replace(quantity, value=size * quantity.value, step=size * quantity.step)
 
 
-def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer_unit: Unit) -> bool:
+def _same_in_base_unit(
+    gold: Quantity,
+    gold_unit: Unit,
+    answer: Quantity,
+    answer_unit: Unit,
+) -> bool:
     if gold_unit == answer_unit:
         return _same_value(gold, answer)
 
@@ -444,15 +486,19 @@ def _same_in_base_unit(gold: Quantity, gold_unit: Unit, answer: Quantity, answer
     difference = abs(gold_value - answer_value)
     gold_step = gold.step * float(gold_unit.size)
     answer_step = answer.step * float(answer_unit.size)
+    # 90 minutes are exactly 1.5 hours; 324 m are 1,062.99 ft, which everybody rounds
     is_exact = gold_unit.dimension in _EXACT_DIMENSIONS or is_money(gold_unit)
     if difference <= (0.0 if is_exact else _CONVERSION_TOLERANCE) * abs(gold_value) + _FLOAT_ERROR:
         return True
+
+    # At most half of the last written digit, in the coarser of the two
     is_rounded = difference <= 0.5 * max(gold_step, answer_step)
     return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
 
 
 def _same_value(gold: Quantity, answer: Quantity) -> bool:
     """Whether the values are equal, or one is the other rounded, less than 2 % away (shares: 5 %)."""
+    # Relative, as the error of floats grows with their size
     difference = abs(gold.value - answer.value)
     if difference <= _FLOAT_ERROR * max(1.0, abs(gold.value)):
         return True
@@ -460,6 +506,8 @@ def _same_value(gold: Quantity, answer: Quantity) -> bool:
     # Years and whole numbers are not rounded.
     if gold.year_like or (gold.step == 1 and answer.step == 1):
         return False
+
+    # 2 % of 12 % would not allow "12.4 %" to be written as 12 %
     tolerance = _PERCENTAGE_TOLERANCE if gold.percent and answer.percent else _TOLERANCE
     return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
 
@@ -469,7 +517,13 @@ _ROUND = 100
 """From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
 
 
-def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approximate: bool) -> bool:
+def same_bound(
+    gold: Quantity,
+    answer: Quantity,
+    *,
+    asks_limit: bool,
+    is_approximate: bool,
+) -> bool:
     """Whether the bounds of two equal or nearly equal values agree.
 
     Two bounds must have the same direction; "nearly 4,000" contradicts "over 4,000". A gold "over 4,000" or "at least
@@ -481,23 +535,43 @@ def same_bound(gold: Quantity, answer: Quantity, *, asks_limit: bool, is_approxi
         return not (gold.bound.is_lower or answer.bound.is_lower)
     if gold.bound is not Bound.NONE and answer.bound is not Bound.NONE:
         return gold.bound.is_lower == answer.bound.is_lower
+
+    # Here both are without a bound
     if gold.bound is answer.bound:
         return True
 
+    # Exactly one has a bound now
     limit, value = (gold, answer) if answer.bound is Bound.NONE else (answer, gold)
+    # How far the value lies on the permitted side
     excess = value.value - limit.value if limit.bound.is_lower else limit.value - value.value
     is_equal = abs(excess) <= _FLOAT_ERROR * max(1.0, abs(limit.value))
     if not is_equal:
         return excess > 0
-    return _allows_equal(limit, value, is_gold=limit is gold, is_loose=is_approximate, asks_limit=asks_limit)
+    return _allows_equal(
+        limit,
+        value,
+        is_gold=limit is gold,
+        is_loose=is_approximate,
+        asks_limit=asks_limit,
+    )
 
 
-def _allows_equal(limit: Quantity, value: Quantity, *, is_gold: bool, is_loose: bool, asks_limit: bool) -> bool:
+def _allows_equal(
+    limit: Quantity,
+    value: Quantity,
+    *,
+    is_gold: bool,
+    is_loose: bool,
+    asks_limit: bool,
+) -> bool:
     """Whether the limit of a bound and the same value without one agree."""
     if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
         return is_gold or asks_limit
+
+    # "after 1990" excludes 1990 itself
     if limit.bound is Bound.UNDER or limit.year_like:
         return False
 
+    # "over 4,000" often stands for 4,032 written as 4,000
     is_round = abs(limit.value) >= _ROUND and (is_gold or is_loose or value.step >= _ROUND_STEP)
     return is_round or (asks_limit and not is_gold)

@@ -27,6 +27,7 @@ _SERIES = re.compile(
 _BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
 _ERA = re.compile(rf"(?<=[\s\d]){_BC}")
 _DIGITS = re.compile(_NUMBER)
+# One group for signs, one for words; see how `read_series` tells them apart
 _SEPARATOR = re.compile(r"\s?([-:/x×])\s?|\s(to|out of|in|by|until)\s")
 
 _CLOCK = re.compile(
@@ -45,6 +46,7 @@ _CLOCK = re.compile(
     """,
     re.VERBOSE,
 )
+# Minutes
 _HALF_DAY = 12 * 60
 
 
@@ -66,6 +68,7 @@ class Series:
     @property
     def is_short_season(self) -> bool:
         """Whether it can be a season of two short years: 98/99."""
+        # "99/00" wraps at the century
         return len(self.numbers) == 2 and self.numbers[1] == (self.numbers[0] + 1) % 100
 
     @property
@@ -78,10 +81,12 @@ class Series:
     @property
     def seconds(self) -> frozenset[float]:
         """What a duration with colons can mean: 2:05 is two hours or two minutes and five."""
+        # "1:2:3:4" is no duration
         if self.separator != ":" or len(self.numbers) > 3:
             return frozenset()
         in_smallest = 0.0
         for number in self.numbers:
+            # Hours, minutes and seconds as digits of base 60
             in_smallest = 60 * in_smallest + number
         return frozenset({in_smallest} if len(self.numbers) == 3 else {in_smallest, 60 * in_smallest})
 
@@ -95,16 +100,30 @@ def read_series(text: str) -> list[Series]:
     series: list[Series] = []
     for match in _SERIES.finditer(text):
         digits = _DIGITS.findall(match[0])
+        # Mixed separators, "3-1/2", are no fraction and no duration
         separators = {sign or "-" for sign, _ in _SEPARATOR.findall(match["rest"])}
         separator = separators.pop() if len(separators) == 1 else "-"
+        # "3 in 5" and "3 out of 5" are fractions
         if " out of " in match["rest"] or " in " in match["rest"]:
             separator = "/"
         numbers = _read_numbers(digits)
         is_bc = bool(_ERA.search(match[0]))
-        series.append(Series(numbers, separator, is_bc=is_bc, start=match.start(), end=match.end()))
+        series.append(
+            Series(
+                numbers,
+                separator,
+                is_bc=is_bc,
+                start=match.start(),
+                end=match.end(),
+            )
+        )
+
+    # "between 10 and 12" needs its own pattern, as "and" alone joins no range
     for match in _BETWEEN.finditer(text):
         numbers = _read_numbers([match["first"], match["second"]])
         series.append(Series(numbers, "-", start=match.start(), end=match.end()))
+
+    # The two patterns found them separately; callers expect the order of the text
     return sorted(series, key=lambda item: item.start)
 
 
@@ -113,6 +132,7 @@ def _read_numbers(digits: list[str]) -> tuple[float, ...]:
     numbers = [float(number.replace(",", "")) for number in digits]
     is_year_pair = len(digits) == 2 and len(digits[0]) == 4 and len(digits[1]) == 2 and 1000 <= numbers[0] <= 2100
     if is_year_pair:
+        # 2021-22 stays in its century, 1999-00 ends in the next
         century = numbers[0] // 100 * 100
         numbers[1] += century if numbers[1] > numbers[0] % 100 else century + 100
     return tuple(numbers)
@@ -145,6 +165,7 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     if match["noon"] or match["midnight"]:
         return Clock(_HALF_DAY if match["noon"] else 0, True, match.start(), match.end())
 
+    # "half past 7" needs no other sign that it is a time
     is_told = match["told_hour"] is not None
     half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")
     if not (is_told or match["minute"] or match["oclock"] or half_day):
@@ -158,15 +179,22 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     if match["half"]:
         minute = 30
     elif match["quarter"] or match["quarter_to"]:
+        # A quarter to eight is 8:00 minus 15
         minute = 15 if match["quarter"] else -15
+
+    # "19 pm" is a misread number
     if hour > 24 or (half_day and not 1 <= hour <= 12):
         return None
 
     minutes = 60 * hour + minute
     if half_day:
         is_afternoon = half_day.startswith("p")
+        # 12 am is midnight, 12 pm is noon
         minutes = 60 * (hour % 12) + minute + (_HALF_DAY if is_afternoon else 0)
+
+    # 7:30 may be morning or evening, 19:30 and 0:30 may not
     is_sure = bool(half_day) or hour > 12 or hour == 0
+    # 24:00 and a quarter to midnight wrap around
     return Clock(minutes % (2 * _HALF_DAY), is_sure, match.start(), match.end())
 
 
@@ -176,6 +204,7 @@ def same_clock(gold: Clock, answer: Clock) -> bool:
     >>> same_clock(*read_clocks("7:30 pm, 19:30"))
     True
     """
+    # If one leaves the half of the day open, the hour on the dial decides
     if gold.is_sure and answer.is_sure:
         return gold.minutes == answer.minutes
     return gold.minutes % _HALF_DAY == answer.minutes % _HALF_DAY
@@ -188,6 +217,8 @@ def same_series(gold: Series, answer: Series) -> bool:
     """Whether all numbers are equal in order, however they are separated; 98/99 is the season 1998-99."""
     if gold.is_bc is not answer.is_bc:
         return False
+
+    # "98/99" was read as 98 and 99
     if gold.is_season and answer.is_short_season:
         return answer.numbers == tuple(number % 100 for number in gold.numbers)
     return gold.numbers == answer.numbers
@@ -195,6 +226,7 @@ def same_series(gold: Series, answer: Series) -> bool:
 
 def numbers_in_order(gold: Series, text: str) -> bool:
     """Whether a text has the numbers in their order, with words between them: "Oslo 3, Bergen 1" for 3-1."""
+    # Other numbers may stand between them, so this is a subsequence test
     remaining = list(gold.numbers)
     for digits in _DIGITS.findall(text):
         if remaining and float(digits.replace(",", "")) == remaining[0]:

@@ -20,6 +20,7 @@ _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _BELOW_100 = rf"(?:(?:{_TENS})(?:[ -](?:{_ONES}))?|{_TEENS}|{_ONES})"
 _BELOW_1000 = rf"(?:(?:{_BELOW_100}|an?|\d{{1,3}})[ -]hundred(?:(?:\ and\ |[ -]){_BELOW_100})?|{_BELOW_100})"
+# Look-behinds need a fixed width, so there is one for each scale word
 _AFTER_SCALE = rf"(?:{'|'.join(f'(?<={scale})' for scale in _SCALES)})"
 
 _CARDINAL = re.compile(
@@ -33,6 +34,7 @@ _CARDINAL = re.compile(
     """,
     re.VERBOSE,
 )
+# Smaller numbers, "twenty-one", are left to `normalise_text`
 _LARGE = re.compile(rf"hundred|{_SCALE}")
 _PART = re.compile(rf"(?P<group>.{{0,80}}?)[ -]?(?P<scale>{_SCALE})\b,?(?:\ and\b)?\ ?")
 
@@ -131,14 +133,17 @@ def plain_text(text: str) -> str:
     >>> plain_text("One hundred and twenty islands, 2½ miles, 3.2 × 10⁵")
     '120 islands, 2.5 miles, 3.2e5'
     """
+    # Before `normalise_text`: it would remove or misread these signs
     text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
+    # Ordinals and single words are digits from here on: "third" is "3th"
     text = normalise_text(text)
     if _DIGIT.search(text):
         text = _write_powers_and_signs(text)
 
+    # Also in texts without a digit: "a decade", "half of them"
     text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
     text = _AND_A_PART.sub(_and_a_part_in_digits, text)
     text = _PART_OF.sub(_part_in_digits, text)
@@ -147,6 +152,7 @@ def plain_text(text: str) -> str:
 
 def _write_powers_and_signs(text: str) -> str:
     """Powers of ten, decimals, dozens and signs in a text with a digit."""
+    # "10 to the 5th power" loses its ending before the general form is looked for
     text = _ORDINAL_POWER.sub(r"\g<exponent>", text)
     text = _POWER.sub(_power_in_digits, text)
     text = _SMALL_POWER.sub(_small_power_in_digits, text)
@@ -163,9 +169,11 @@ def decimal(value: float) -> str:
 
 def _write_signs_in_digits(text: str) -> str:
     """Fractions and raised digits that Unicode has signs for; `normalise_text` would read 2½ as 21⁄2."""
+    # Most answers are ASCII; without these signs only "2 1/2" is left to do
     if text.isascii():
         return _MIXED.sub(_mixed_in_digits, text) if "/" in text else text
 
+    # 10⁵ becomes 10^5, which `_POWER` reads
     text = _RAISED_DIGITS.sub(lambda match: "^" + match[0].translate(_RAISED), text)
     text = _VULGAR.sub(_vulgar_in_digits, text)
     text = text.replace("\u2044", "/").replace("″", '"').replace("′", "'")
@@ -180,6 +188,7 @@ def _vulgar_in_digits(match: re.Match[str]) -> str:
 def _mixed_in_digits(match: re.Match[str]) -> str:
     bottom = int(match["bottom"])
     top = int(match["top"])
+    # "3 4/2" is no mixed number
     if not 0 < top < bottom:
         return match[0]
     return decimal(int(match["whole"]) + top / bottom)
@@ -196,6 +205,7 @@ def _write_words_in_digits(text: str) -> str:
 
     pieces: list[str] = []
     end = 0
+    # Positions of the lower-case text fit: both have the same length
     for start, stop, digits in _find_spelled_numbers(lowered):
         pieces += [text[end:start], digits]
         end = stop
@@ -223,6 +233,7 @@ def _cardinal_in_digits(phrase: str) -> str:
     """The digits; a last scale word stays a word, as it says how precise the number is: "200 thousand"."""
     parts = list(_PART.finditer(phrase))
     rest = phrase[parts[-1].end() :] if parts else phrase
+    # "two hundred thousand" keeps its word, "two hundred thousand and one" does not
     if len(parts) == 1 and not rest.strip():
         return f"{_below_1000(parts[0]['group'])} {parts[0]['scale']}"
 
@@ -234,6 +245,7 @@ def _below_1000(phrase: str) -> int:
     total = 0
     for word in re.split(r"[\s,-]+", phrase.strip()):
         if word == "hundred":
+            # A bare "hundred" is one hundred
             total = max(total, 1) * 100
         elif word.isdigit():
             total += int(word)
@@ -253,6 +265,7 @@ def _power_in_digits(match: re.Match[str]) -> str:
 
 def _small_power_in_digits(match: re.Match[str]) -> str:
     value = int(match["base"]) ** int(match["exponent"])
+    # Larger ones are not exact as floats, so the power stays as it is
     return str(value) if value < 10**15 else match[0]
 
 
@@ -269,5 +282,7 @@ def _and_a_part_in_digits(match: re.Match[str]) -> str:
 def _part_in_digits(match: re.Match[str]) -> str:
     if match["half"]:
         return "0.5 "
+
+    # The pattern may have eaten the blank before a unit
     ending = " " if match[0].endswith(" ") else ""
     return decimal(int(match["top"] or 1) / _PARTS[match["part"] or match["parts"]]) + ending

@@ -12,6 +12,7 @@ from crag.text.matching import CURRENCIES, PERCENT, UNITS, Unit
 CELSIUS = Unit("°C", "temperature")
 FAHRENHEIT = Unit("°F", "temperature")
 KELVIN = Unit("K", "temperature")
+# Placeholders with several meanings: see `_OTHER_MEANINGS`
 _LETTER_M = Unit("m?", "length")
 _ONE_STROKE = Unit("'", "length", Fraction(3_048, 10_000))
 _TWO_STROKES = Unit('"', "length", Fraction(254, 10_000))
@@ -39,6 +40,7 @@ _FOREIGN = {
     "₺": ("₺", "turkish lira"),
 }
 _FOREIGN_UNITS = {name: Unit(name, f"money in {name}") for name in _FOREIGN}
+# Of the foreign forms only codes and signs: nobody writes "swiss franc 5"
 _PREFIXES = {
     "us$": CURRENCIES["$"], "usd": CURRENCIES["$"], "eur": CURRENCIES["€"], "gbp": POUNDS_STERLING,
     "jpy": CURRENCIES["¥"], "inr": CURRENCIES["₹"], "rs": CURRENCIES["₹"], "rs.": CURRENCIES["₹"],
@@ -124,6 +126,7 @@ _SHORTER: tuple[tuple[str, Unit], ...] = (
     (r"h\b", Unit("hours", "time", Fraction(3_600))),
     (r"s\b", Unit("seconds", "time")),
 )
+# Alternatives are tried in this order, so longer spellings must come first
 _ALL = (*_LONGER, *UNITS, *_SHORTER)
 
 _OTHER_MEANINGS = {
@@ -135,6 +138,7 @@ _OTHER_MEANINGS = {
 }
 """More meanings of a unit's spelling: "20 pounds" can be money, "5 m" minutes, 4'20" a time."""
 
+# The group's number leads back to the unit in `_ALL`
 _UNIT = re.compile("|".join(f"(?P<u{index}>{spelling})" for index, (spelling, _) in enumerate(_ALL)))
 _UNIT_AFTER = re.compile(r"[\s-]?")
 
@@ -148,6 +152,7 @@ def units_at(text: str, position: int) -> tuple[tuple[Unit, ...], int]:
     >>> units_at("5 miles", 1)
     ((Unit(name='miles', dimension='length', size=Fraction(201168, 125)),), 7)
     """
+    # "5 miles", "5-mile" and "5miles"
     gap = _UNIT_AFTER.match(text, position)
     start = gap.end() if gap else position
     match = _UNIT.match(text, start)
@@ -178,6 +183,7 @@ def in_base_unit(value: float, unit: Unit) -> float:
     >>> in_base_unit(212, FAHRENHEIT)
     100.0
     """
+    # Temperatures are the only units that differ by an offset, not only a factor
     if unit == FAHRENHEIT:
         return (value - 32) / 1.8
     if unit == KELVIN:
