@@ -71,20 +71,25 @@ class KgClient:
         self.request_slots = asyncio.Semaphore(self.limits.concurrency)
 
         self._previous_batch: KgBatch | None = None
+
+        # One loop for all batches, because connections cannot move from one loop to another
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="knowledge-graph", daemon=True)
         """Started by the first batch."""
 
     def _run_loop(self) -> None:
         self.loop.run_forever()
+        # `close` has stopped the loop; what is still in flight ends here, in the loop's own thread
         self.loop.run_until_complete(self._end())
         self.loop.close()  # waits for no thread, so that a hanging name lookup does not matter
 
     async def _end(self) -> None:
         """Cancel all calls and close the connections."""
+        # All but this task, which must not cancel itself
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
+        # Their ends are awaited, so that no call still uses a connection when the transport closes
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._http.aclose()
 
@@ -107,6 +112,7 @@ class KgClient:
     def close(self) -> None:
         """Close the connections; calls that wait or are in flight fail."""
         if self._thread.ident is None:
+            # No thread was started that would close it
             self.loop.close()
         with suppress(RuntimeError):  # closed already
             self.loop.call_soon_threadsafe(self.loop.stop)
@@ -137,10 +143,12 @@ class KgClient:
         content = json.dumps(dict(call.payload)).encode() if call.payload else b""
         request = httpx2.Request("POST", self._urls[path], headers=_HEADERS, content=content)
 
+        # Whichever is shorter: the rest of the stage's time or the limit of one exchange
         call_deadline = deadline.within(self.limits.seconds)
         try:
             async with asyncio.timeout(call_deadline.remaining):
                 response = await self._http.handle_async_request(request)
+                # Frees the connection, even if the body is not read to its end
                 async with aclosing(response):
                     body = await self._read_body(path, response)
         except TimeoutError:
@@ -158,6 +166,7 @@ class KgClient:
         """The body; of an error only the beginning, so that an endless one does no harm."""
         is_error = response.status_code != httpx2.codes.OK
         body = bytearray()
+        # Measured while it arrives: a body that is too large is never held whole
         async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > self.limits.reply_bytes:
@@ -227,6 +236,7 @@ class KgBatch:
     async def _result(self, session: "KgSession", call: Request, window: asyncio.Semaphore) -> _CallResult:
         """The result of one call: from the cache, from a call in flight, or from a new call."""
         async with window:
+            # Finished or still in flight: both are tasks, and several questions can await the same one
             task = self._calls.get(call)
             if task is None:
                 if session.calls >= session.max_calls:
@@ -235,6 +245,7 @@ class KgBatch:
                 if refusal is not None:
                     return refusal
 
+                # Nothing was awaited since the look-up, so no other question can have sent this call meanwhile
                 session.calls += 1
                 task = asyncio.create_task(self._send(call))
                 self._calls[call] = task
@@ -252,11 +263,13 @@ class KgBatch:
         """Send a call when a slot is free, and judge from its result whether the server is alive."""
         result: _CallResult
         async with self.client.request_slots:
+            # The time may have run out, or the server died, while this call waited for its slot
             refusal = self._refusal(call)
             if refusal is not None:
                 del self._calls[call]
                 return refusal
 
+            # From here on: waiting for a slot says nothing about the server
             started = time.monotonic()
             try:
                 result = await self.client.ask(call, self.deadline)
@@ -310,6 +323,7 @@ class KgSession:
         except TimeoutError:
             reason = "no reply before the time for the knowledge graph was over"
         except (CancelledError, RuntimeError):
+            # If the loop never took it, Python would warn that it was not awaited
             coroutine.close()
             reason = "the client is closed"
         return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]

@@ -61,6 +61,7 @@ class Executor:
             return []
 
         thread_count = min(_MAX_THREADS, len(tasks))
+        # Not in a `with` block, whose end would wait for a program that hangs
         pool = ThreadPoolExecutor(thread_count, thread_name_prefix="kg-question")
         batch = self._client.batch(deadline)
         futures = [pool.submit(self._run, task, batch) for task in tasks]
@@ -70,6 +71,7 @@ class Executor:
         done, _ = wait(futures, timeout)
         pool.shutdown(wait=False, cancel_futures=True)
 
+        # One result for the whole program: nothing is known about its single statements
         late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
         return [future.result() if future in done else ProgramResult((late,)) for future in futures]
 

@@ -95,6 +95,7 @@ class MaskedQuestion:
     def core(self) -> str:
         """The text without an introduction such as "in 2022, ..."."""
         text = _CIRCUMSTANCE.sub("", self.text)
+        # Two in a row: "in 2022, when we look at prices, which ..."
         text = _CIRCUMSTANCE.sub("", text)
         return _COURTESIES.sub("", text)
 
@@ -131,6 +132,7 @@ def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestio
     Example: "Can you tell me who directed Jaws?" with the call `get_movie("jaws")["directed by"]` becomes
     "who directed @0?".
     """
+    # The patterns know only the straight apostrophe: "i'd like to know"
     straight_quotes = question.lower().replace("\u2019", "'")
     single_blanks = " ".join(straight_quotes.split())
     text = _COURTESIES.sub("", single_blanks)
@@ -182,6 +184,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     if not words:
         return re.compile(r"(?!)")
     escaped_words = map(re.escape, words)
+    # Not after "@": the name "1" must not be found in the mark "@1" of another name
     return re.compile(r"(?<![\w@])" + r"\W+".join(escaped_words) + r"(?!\w)")
 
 
@@ -238,6 +241,7 @@ def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | 
     if not rows or "result" not in rows[0].cells:
         return None
 
+    # The graph's spelling of the team can differ from the question's; then the first mark is tried
     mark = masked.mark(str(rows[0].cells.get("team"))) or "@0"
     if mark not in text:
         return None
@@ -252,6 +256,7 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The home or away games, if the question names one of the two."""
     asks_home = bool(HOME.search(text))
     asks_away = bool(AWAY.search(text))
+    # "At home or away" names both, which leaves all games
     if asks_home == asks_away:
         return rows
     venue = "Home" if asks_home else "Away"

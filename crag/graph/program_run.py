@@ -81,10 +81,12 @@ class ProgramRun:
         results: list[Result] = []
         for index, statement in enumerate(program.statements):
             if isinstance(statement, Call):
+                # Remarks and unread records of an earlier call do not concern this one
                 self._context.remarks.clear()
                 self._context.unread = 0
 
             call_text = render(Program((statement,)))
+            # The sorts after a call decide which of its keys are worth an HTTP request
             following = program.statements[index + 1 :]
             result = self._run_statement(statement, call_text, following)
             explanation = (*result.explanation, *self._context.remarks)
@@ -103,6 +105,7 @@ class ProgramRun:
             if isinstance(statement, Call):
                 result = self._run_call(statement, call_text, following)
             elif self._failure is not None:
+                # There are no rows to work on
                 result = replace(self._failure, call=call_text)
             elif isinstance(statement, Average):
                 result = self._run_average(call_text)
@@ -111,6 +114,7 @@ class ProgramRun:
         except CallError as error:
             return self._fail(error, call_text, refines=refines)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # The server's records are not ours to trust: a strange one costs this statement only
             log.exception("a record has an unexpected form")
             fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
             return self._fail(fault, call_text, refines=refines)
@@ -124,6 +128,7 @@ class ProgramRun:
         if partial and isinstance(fault, NotFoundError):
             status = Status.KG_DOWN
 
+        # `*` in the next call must not see the values of an older statement
         self._values = ()
         self._failure = Result(
             call_text,
@@ -158,11 +163,13 @@ class ProgramRun:
         else:
             taken = matching
 
+        # Rows that do not match count too: "among the 12 games ... there is none"
         fetched = _concatenated(fetched_groups)
         selection = _Selection(table, fetched, matching, taken)
         return self._select(selection, call, call_text)
 
     def _run_sort(self, sort: Sort, call_text: str) -> Result:
+        # `*` in a condition of a sort stands for the values that the statement before selected
         comparer = Comparer(self._table, self._context, self._calendar, self._values)
         rows = comparer.matching(self._rows, sort.conditions)
         if sort.key is not None:
@@ -184,6 +191,7 @@ class ProgramRun:
         if not numbers:
             raise MeaninglessCallError("the statement before gave no numbers to average")
 
+        # Rounded, because the mean of binary fractions can have stray digits
         mean = round(fmean(numbers), 6)
         text = say_average(mean, len(numbers), self._rows)
         self._values = (mean,)
@@ -265,6 +273,8 @@ class ProgramRun:
     ) -> list[list[Row]]:
         """The table's rows: one group, or one for each name of a list or value of `*`."""
         fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
+
+        # The parser drops trailing None, but a table expects a name or None for each parameter
         missing_arguments = len(table.parameters) - len(call.arguments)
         arguments: list[Argument] = [*call.arguments, *[None] * missing_arguments]
 
@@ -301,17 +311,20 @@ class ProgramRun:
         for fault in not_found:
             self._context.remark(str(fault))
 
+        # A list asks for what its names have in common, `*` for the rows of each of its values
         if not is_list:
             return groups
         return shared_rows(table, index, groups, call.select)
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""
+        # The call fails for the same reason as the statement that should have given its names
         if self._failure is not None and self._failure.status is Status.KG_DOWN:
             raise KgError("the statement before could not be asked")
         if self._failure is not None and self._failure.status is Status.INVALID:
             raise MeaninglessCallError("the statement before makes no sense")
 
+        # Each value once, in the order of the rows
         names: dict[str, None] = {}
         for value in self._values:
             if value not in (None, ""):
@@ -324,6 +337,7 @@ class ProgramRun:
 
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
         """The keys that a call and the sorts after it read, and whether the whole record is shown."""
+        # The sorts up to the next call work on the rows that are fetched here
         keys = _keys_of(call)
         final: Statement = call
         for statement in following:

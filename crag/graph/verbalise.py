@@ -61,12 +61,14 @@ def verbalise(
         text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
         text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
+        # The model should know that this row is one of several
         unsaid_count = len(rows) - 1
         if unsaid_count > 0 and table.take != "all":
             text += f" ({unsaid_count:,} more {speaker.noun} match.)"
 
     if len(text) <= MAX_CHARACTERS:
         return text
+    # Half a number at the end would read like a whole one
     whole_words = text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
     return f"{whole_words} ..."
 
@@ -109,6 +111,7 @@ class _Speaker:
 
     def say_value(self, row: Row, key: str) -> str:
         """One value with its record."""
+        # The summary is the whole article, which a record shortens
         if key == "summary":
             return self.say_record(row)
 
@@ -140,6 +143,7 @@ class _Speaker:
     def say_many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
         head = self._head(rows, taken)
+        # At most `MAX_LISTED` names, so the lists below end there too
         names = self._names(taken, without=key)
         if key is None:
             records = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
@@ -152,6 +156,7 @@ class _Speaker:
         for row, name in zip(taken, names, strict=False):
             text = readable(row.cells.get(key), column)
             whose = name
+            # Nothing else tells the rows apart, but they belong to different entities
             if not whose and not is_one_entity:
                 whose = row.entity
             items.append(f"{text} ({whose})" if whose else text)
@@ -234,6 +239,7 @@ class _Speaker:
             column = self._table.column(condition.key)
             is_date = column is not None and column.type is Type.DATE
             words = _THAN_DATE if is_date else _THAN_VALUE
+            # What `*` stands for can be many values, and stands in the fact before
             value_in_words = value if isinstance(value, str) else "as found before"
             clauses.append(f"{label} {words[condition.operator]} {value_in_words}")
 
@@ -264,6 +270,7 @@ class _Speaker:
     def _statistics(self, rows: Sequence[Row], key: str) -> str:
         """Sum, average, lowest and highest value, as far as they make sense for the kind of number."""
         column = self._table.columns.get(key)
+        # A rank is a number in form only: a sum or average of ranks means nothing
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
 
@@ -298,6 +305,7 @@ class _Speaker:
             if not self._is_detail(row, key):
                 continue
             text = readable(row.cells[key], self._table.columns.get(key))
+            # A long cell is left out, not cut: half a list would read like the whole
             if len(text) <= _MAX_DETAIL_CHARACTERS:
                 details.append(f"{key_in_words(self._table, key)} {text}")
         return separator.join(details)
@@ -351,6 +359,7 @@ class _Speaker:
     def _identity(self, row: Row, key: str) -> str:
         """An identifying cell; of a game "on 2024-02-28", "at home", "against Chelsea"."""
         text = readable(row.cells[key], self._table.columns.get(key))
+        # Only games read like "on 2024-02-28, against Chelsea"
         if "opponent" not in self._table.columns:
             return text
         return _VENUES.get(text, _PREPOSITIONS.get(key, "") + text)
