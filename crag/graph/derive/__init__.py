@@ -69,6 +69,7 @@ def derived_answer(
     evidence = read_evidence(question, domain, program, results, today)
     if evidence is None or not evidence.readings:
         return None
+    # The rules run one by one, only until one of them is sure
     for answer in _apply_rules(evidence.by_entity):
         if answer:
             return answer
@@ -130,4 +131,5 @@ def _feeds(result: Result, following: Statement) -> bool:
     for value in inputs:
         entries = value if isinstance(value, tuple) else (value,)
         input_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
+    # Spelled out, all of the values must be there: a part of them would be another question
     return all(str(value).casefold() in input_texts for value in result.values)

@@ -158,6 +158,7 @@ class _NameOrder:
 def which_is_more(evidence: GraphEvidence) -> Derived | None:
     """The entity with the largest or smallest value; None for a tie."""
     asks_for_one = WHICH.search(evidence.question) or " or " in evidence.question
+    # "By how much is A larger" wants the difference, not a name
     if evidence.is_yes_or_no or not asks_for_one or _asks_by_how_much(evidence.question):
         return None
     comparison = _read_comparison(evidence)
@@ -191,6 +192,7 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
     if comparison is None:
         return None
     name_order = _find_name_order(evidence, comparison.names)
+    # "Than" between the names tells which of them must exceed the other
     if name_order is None or not _COMPARES_TO.search(name_order.between):
         return None
 
@@ -226,9 +228,11 @@ def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
     pair = _read_pair(evidence)
     if pair is None or not _SIDE_BY_SIDE.search(evidence.question):
         return None
+    # Questions with "higher", "less" and the like are for the other rules
     if _AMOUNTS.search(evidence.question):
         return None
     order = compare_amounts(pair.first, pair.second)
+    # No order (None) or no difference (0): neither is the higher one
     if pair.column.type in DATE_TYPES or not order:
         return None
 
@@ -274,6 +278,7 @@ def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
     entries = compared_entry(evidence)
     if entries is not None:
         amounts = entries
+        # The oldest year and the brightest magnitude are the smallest numbers
         largest_wins: bool | None = False
     else:
         amounts = _read_amounts(evidence)
@@ -308,6 +313,7 @@ def _largest_wins(evidence: GraphEvidence) -> bool | None:
     question = evidence.question
     reading = evidence.readings[0]
     column = reading.column
+    # Dates have words of their own, such as "older" and "first"
     if column is not None and column.type in DATE_TYPES and not reading.counted:
         return _is_single_direction(_TIMES, _NO_TIME.sub("", question), "later")
     if _is_lower_better(question, reading):
@@ -327,6 +333,7 @@ def _is_lower_better(question: str, reading: Reading) -> bool:
     is_price = reading.column is not None and reading.column.type is Type.MONEY
     if is_price and _MANY_FOR_THE_MONEY.search(question):
         return True
+    # A share is undervalued if its price is low in relation to its earnings
     return reading.table.name == "get_stock_pe_ratio" and bool(_BARGAIN.search(question))
 
 
@@ -346,6 +353,7 @@ def _is_beyond_the_data(question: str, reading: Reading) -> bool:
 
 def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str) -> bool | None:
     """Whether all words of comparison have the direction (a group of the pattern); None if there are both, or none."""
+    # The two directions are the only groups of a pattern, so `lastgroup` names the direction
     directions = {match.lastgroup for match in pattern.finditer(question)}
     if len(directions) != 1:
         return None
@@ -395,6 +403,7 @@ def _difference_or_ratio(
         larger = second
         smaller = first
 
+    # There is no ratio to 0
     if _asks_how_many_times(question) and smaller.number:
         ratio = Quantity(larger.number / smaller.number)
         return derive_amount(ratio, f"computed {in_words(larger)} / {in_words(smaller)}", "times")
@@ -438,6 +447,7 @@ def _percent_change(
 ) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
     first_day, second_day = map(_first_day, evidence.readings)
+    # Two days: the change in between. Else two names: how far one exceeds the other
     if first_day and second_day and first_day != second_day:
         if not _CHANGE.search(evidence.question):
             return None
@@ -450,6 +460,7 @@ def _percent_change(
 
     before = first if is_from_first else second
     after = second if is_from_first else first
+    # A percentage of nothing, or of a loss, means nothing
     if before.number <= 0:
         return None
     change = Quantity((after.number - before.number) / before.number * 100, PERCENT)

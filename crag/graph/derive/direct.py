@@ -67,6 +67,7 @@ def value_itself(evidence: GraphEvidence, reading: Reading) -> str | None:
     values = _combined_values(reading, column, question)
     if len(values) > MAX_VALUES:
         return None
+    # "What year": 1975 of "1975-06-20"
     if column.type is Type.DATE and _YEAR.search(question):
         values = tuple(str(value)[:4] for value in values)
     return _write_values(values, column)
@@ -90,6 +91,7 @@ def _kind_fits(column: Column, question: str) -> bool:
 
     if HOW_MANY.search(question):
         return is_number
+    # Nobody is a number or a date
     if _WHO.match(question) and (is_number or is_moment):
         return False
     if _WHEN.search(question) or _YEAR.search(question):
@@ -105,6 +107,7 @@ def _combined_values(reading: Reading, column: Column, question: str) -> tuple[V
     if len(reading.values) < 2 or isinstance(reading.take, int) or column.type in _LIST_TYPES:
         return reading.values
     aggregate = _aggregate(reading.values, column, question)
+    # Several rows that the call did not ask to list are no answer unless they are combined
     if aggregate or reading.take is None:
         return aggregate
     return reading.values
@@ -142,6 +145,7 @@ def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value
         texts.append(readable(rounded, column))
 
+    # A value that several rows share is said once
     distinct_texts = dict.fromkeys(texts)
     return ", ".join(distinct_texts) or None
 

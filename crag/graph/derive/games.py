@@ -24,6 +24,7 @@ def number_of_games(evidence: GraphEvidence, reading: Reading) -> int | None:
     if len(letters) != 1 or BEATS.search(evidence.question):
         return None
 
+    # Games to come have no result yet
     played = [row for row in reading.rows if row.cells.get("result")]
     if not played:
         return None
@@ -69,6 +70,7 @@ def opponents(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if not games:
         return None
 
+    # An opponent that was met twice is named once; the order must not change from run to run
     names = {str(row.cells.get("opponent")) for row in games}
     answer = ", ".join(sorted(names))
     verb = "won" if letter == "W" else "lost"

@@ -96,6 +96,7 @@ def _read_numbers(
         match = number.search(_entry_text(reading.rows[0], key))
         if match is None:
             return None
+        # Thousands separators: "1,250"
         number_text = match.group().replace(",", "")
         amounts.append(Quantity(Fraction(number_text)))
     return amounts
@@ -122,6 +123,7 @@ def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     type_words = _LOWER_CASE_WORD.findall(article_type.casefold())
     words = (alternatives["first"], alternatives["second"])
     matching = [word for word in words if word in type_words]
+    # Both words or neither: the type does not decide
     if len(matching) != 1:
         return None
     return Derived(matching[0], f"the type is {article_type}")
@@ -136,6 +138,7 @@ def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | No
     things = match["things"]
     for word in ("quantity", "count", "number"):
         number = _entry_text(reading.rows[0], f"{things}_{word}")
+        # "about 20" or "12 and 3 closed" is left to the model
         if number.isdecimal():
             return Derived(number, f"the {things} {word} is {number}")
     return None
@@ -146,6 +149,7 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     roles: list[str] = _ROLE.findall(evidence.question)
     if len(roles) != 1 or evidence.masked.find_position(reading.name) is None:
         return None
+    # The question must ask for the role itself: "the publisher of"
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
         return None
 

@@ -170,12 +170,14 @@ def _split_by_entity(reading: Reading) -> list[Reading]:
     """Split the rows of a call over a list of names into one reading per name. Shared rows stay one reading."""
     arguments = reading.call.arguments
     lists = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple)]
+    # One count over several names cannot be divided among them
     if not lists or reading.counted:
         return [reading]
 
     index = lists[0]
     names = arguments[index]
     entities = list(dict.fromkeys(row.entity for row in reading.rows))
+    # Rows that the names share, or a name without rows: no row can be assigned to a name
     if not isinstance(names, tuple) or len(names) != len(entities):
         return [reading]
 
@@ -223,6 +225,7 @@ def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
 def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
     """The one number or date of a reading: a value, a count, a mean or a sum; None if unsure."""
     values = [value for value in reading.values if value is not None]
+    # A plain number, whatever the column holds
     if reading.counted or reading.averaged:
         number = exact_number(values[0]) if len(values) == 1 else None
         return Quantity(number) if number is not None else None
@@ -233,6 +236,7 @@ def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
     amounts: list[Amount] = []
     for value in values:
         amount = _parse_value(value, column)
+        # One unreadable value would make a sum or mean wrong
         if amount is None:
             return None
         amounts.append(amount)
@@ -252,6 +256,7 @@ def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) 
     unit = quantities[0].unit
     if AVERAGE.search(masked.text):
         return Quantity(total / len(quantities), unit)
+    # Amounts add up even if the question does not say "total"; prices and ratios do not
     if TOTAL.search(masked.text) or column.kind is NumberKind.AMOUNT:
         return Quantity(total, unit)
     return None
@@ -275,6 +280,7 @@ def _parse_value(value: Value, column: Column) -> Amount | None:
 
 def exact_number(value: Value) -> Fraction | None:
     """A number as it is written; None for other values and for numbers too large to be one."""
+    # A bool is an int in Python: True would be 1
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not isfinite(value):
@@ -290,6 +296,7 @@ def exact_number(value: Value) -> Fraction | None:
 def compare_amounts(first: Amount, second: Amount) -> int | None:
     """1 if the first exceeds the second, -1 if it is less, 0; None if they cannot be compared."""
     try:
+        # 1 - 0, 0 - 0 or 0 - 1
         return arithmetic.compare(first, ">", second) - arithmetic.compare(first, "<", second)
     except ExpressionError:
         return None

@@ -69,6 +69,7 @@ def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     original = str(reading.values[0])
     is_same = normalise_name(original) == normalise_name(reading.name)
     asks_for_another = bool(_ANOTHER.search(question))
+    # "Is A the original title" and "was there another title before A" have opposite answers
     answer = "yes" if is_same is not asks_for_another else "no"
     likeness = "just as" if is_same else "other than"
     return Derived(answer, f"the original title is {original}, {likeness} {reading.name}")
@@ -96,6 +97,7 @@ def count(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     # An incomplete table is no proof that there is none.
     if number == 0 and not reading.table.complete:
         return None
+    # "More than three" or "other than A": the number of all rows is no answer
     if _NOT_ALL.search(evidence.question):
         return None
 
@@ -113,6 +115,7 @@ def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if limit is None or not HOW_MANY.search(evidence.question) or evidence.is_yes_or_no:
         return None
     year = int(limit["year"])
+    # "Up to 2010" includes that year, "before 2010" does not
     if limit.group().startswith("before"):
         year -= 1
 
@@ -141,6 +144,7 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
     requests = {(reading.key, reading.conditions, reading.counted) for reading in readings}
     if len(requests) != 1 or not readings[0].key:
         return None
+    # "Who won in both years" does not want all of the winners
     if not WHICH.search(evidence.question) or _SEVERAL.search(evidence.question):
         return None
 
@@ -166,6 +170,7 @@ def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
         return None
 
     number = str(reading.values[0])
+    # As a whole word: 2 is not in "21"
     if not re.search(rf"\b{re.escape(number)}\b", evidence.question):
         return None
     return Derived(reading.rows[0].entity, f"the number in the question, {number}, is theirs")
@@ -211,6 +216,7 @@ def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
         return None
     if not evidence.question.startswith(_ASKS_FOR_TIME):
         return None
+    # "From when until when" wants both ends, and this rule knows only the first
     if not _BEGIN.search(evidence.question) or _END.search(evidence.question):
         return None
     return Derived(str(reading.values[0]), "the beginning of the life span")
@@ -235,6 +241,7 @@ def age(evidence: GraphEvidence) -> Derived | None:
     day = read_amount(evidence.masked, events[0]) if events else _today_if_meant(evidence)
     if not isinstance(birth, CalendarDate) or not isinstance(day, CalendarDate):
         return None
+    # Born after the event: one of the dates belongs to something else
     if compare_amounts(birth, day) == 1:
         return None
 

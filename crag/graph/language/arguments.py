@@ -102,6 +102,7 @@ class BoundCall:
             parameter = parameters[index] if index < len(parameters) else None
             arguments.append(self._argument(name, parameter))
 
+        # `get_x("a", None)` and `get_x("a")` must give equal programs
         while arguments and arguments[-1] is None:
             arguments.pop()
         return tuple(arguments)
@@ -115,9 +116,11 @@ class BoundCall:
                 continue
             if not _is_text(name) or key is not None:
                 raise self._wrong("sort takes conditions or None, then one key, with - for descending", name)
+            # A year is a condition here too
             if self._take_year(name):
                 continue
 
+            # Models write dashes and minus signs for the hyphen
             without_sign = name.lstrip("-–—−").strip()
             key = self._key(name.update(value=without_sign))
             descending = without_sign != name
@@ -158,6 +161,7 @@ class BoundCall:
 
     def _comparison(self, left: Token, operator: Token, right: Token) -> None:
         """Read a condition such as `year >= 2012`, or a named argument such as `person="x"`."""
+        # A named argument only if a parameter has this name and no value yet
         index = self._parameter_index(left) if operator == "=" else None
         is_free = index is not None and all(map(is_nothing, self._names[index : index + 1]))
         if index is None or not is_free:
@@ -187,6 +191,7 @@ class BoundCall:
         if other_key is not None:
             return Condition(operator, name, other_key)
 
+        # `True` and `true` must give equal programs
         is_flag = column is not None and column.type is Type.FLAG
         return Condition(operator, name, value.lower() if is_flag else str(value))
 
@@ -260,6 +265,7 @@ class BoundCall:
 
     def read_trailers(self, take: str) -> None:
         """Read the word before the call and the brackets after it."""
+        # `ALL get_x(...)` or `3 get_x(...)`
         if take:
             self.take = "all" if take.lower() == "all" else self._row_count(take, self.position)
 
@@ -334,6 +340,7 @@ class BoundCall:
         column = self.table.column(name)
         if column is not None:
             return column.name
+        # An info box may have any key, so no name can be called wrong
         if self.table.extra_keys and bare_name(name) and not is_nothing(name):
             return str(name)
 

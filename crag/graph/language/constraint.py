@@ -77,6 +77,7 @@ def _question_spans(question: str) -> list[str]:
     for index, (start, _) in enumerate(parts):
         for _, end in parts[index:]:
             span = question[start:end]
+            # Later ends only make the span longer
             if len(span) > _MAX_QUOTED_CHARACTERS or len(span.split()) > MAX_NAME_WORDS:
                 break
             if not _CONTROL_CHARACTER.search(span):
@@ -94,6 +95,7 @@ def _span_pattern(span: str) -> str:
 def _grammar(domain: str, *, names_from_question: bool) -> str:
     """The grammar; `names_from_question`: without the terminal ENTITY, which has the names that are allowed."""
     schema = load_schema(domain)
+    # A grammar cannot count: the number of statements that are left is part of the rules' names
     lines = [f"start: NOTHING | {_any_call(schema, MAX_STATEMENTS, is_first=True)}"]
     for remaining in range(1, MAX_STATEMENTS):
         lines.append(f"next_{remaining}: {_any_call(schema, remaining, is_first=False)}")
@@ -174,6 +176,7 @@ def _row_rules(table: Table) -> list[str]:
     for name, body in rules.items():
         rules[name] = body.replace("KEY", f"{table.name}_key")
 
+    # Keys that hold rows are selected by forms of their own, and never compared or sorted by
     literals = [f'"{column.name}"' for column in table.columns.values() if column.type is not Type.ROWS]
     rules["key"] = " | ".join(literals)
     return _write_rules(table.name, rules)

@@ -97,6 +97,7 @@ def depth_fault(text: str, limit: int) -> KgQueryError | None:
         if mark in _CLOSERS:
             depth += 1
         elif mark in ")]":
+            # A stray closing bracket must not make room for a deeper nesting later
             depth = max(0, depth - 1)
         if depth > limit:
             return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, position)
@@ -112,6 +113,7 @@ def bracket_fault(text: str) -> KgQueryError | None:
     is_first = True
     for mark, position in _marks(text):
         if mark == "call":
+            # A call on a new line cannot stand in the open brackets of the line before
             if awaited and _begins_new_line(text, position):
                 end_of_line_before = len(text[:position].rstrip())
                 return _missing_bracket(awaited[-1], text, end_of_line_before)
@@ -122,6 +124,7 @@ def bracket_fault(text: str) -> KgQueryError | None:
             return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, position)
         elif awaited and mark == awaited[-1]:
             awaited.pop()
+        # "([)": the square bracket is missing, the round one is right
         elif mark in awaited:
             return _missing_bracket(awaited[-1], text, position)
         elif awaited or is_first or _next_is_key(text, position):
@@ -152,6 +155,7 @@ def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
     """The fault that stopped the parser, with what lark expected there."""
     if not _CALL.search(text):
         return prose(text)
+    # Lark stumbles over a missing bracket far from its place
     fault = bracket_fault(text)
     if fault is not None:
         return fault

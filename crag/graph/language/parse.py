@@ -95,6 +95,7 @@ class _Binder:
 
     def _add_average(self, body: Node) -> None:
         self._require_rows("average", body)
+        # A mean is not a row: no sort can follow it
         self._rows = None
         self.statements.append(Average())
 
@@ -105,6 +106,7 @@ class _Binder:
             case [Tree(data="slot")] | [Token(type="STAR")]:
                 pass
             case [Tree(data="invocation") as inner]:
+                # `average(get_x(...))` is the call, then its average
                 self.bind("", inner)
             case _:
                 raise self._wrong("average takes no argument: it works on the statement before", body)

@@ -79,6 +79,7 @@ class ExampleIndex:
 
         neighbourhoods: list[Neighbourhood] = []
         for similarity, known_domain in zip(similarities, domains, strict=True):
+            # Stable: equally similar examples stay in the order of the bank, in every run
             best_first = np.argsort(-similarity, kind="stable")
             domain = known_domain or self._vote(similarity, best_first[:VOTERS])
 
@@ -123,6 +124,7 @@ class WordVectors:
             document_frequency.update(distinct_words)
 
         self._index_of_word = {word: index for index, word in enumerate(document_frequency)}
+        # The + 1 keeps a weight for words that all texts have
         weights = [log(len(texts) / frequency) + 1 for frequency in document_frequency.values()]
         self._weights = np.array(weights, dtype=np.float32)
 
@@ -156,6 +158,7 @@ class QuestionForm:
         """The form of a question: recurring words stay, each run of other words becomes one mark."""
         form: list[str] = []
         for word in _words(_NUMBER.sub(MARK, question)):
+            # "film's" stays if "film" recurs
             if word in self._vocabulary or word.removesuffix("'s") in self._vocabulary:
                 form.append(word)
             elif not form or form[-1] != MARK:

@@ -145,6 +145,7 @@ def schema_text(domain: Domain, detail: str = "names") -> str:
 
 
 def _pair(question: str, calls: str) -> str:
+    # An empty line ends an example, so a question must not have one
     one_line = " ".join(question.split())
     return f"Question: {one_line}\nCalls:\n{calls}"
 
@@ -199,6 +200,7 @@ def _described(column: Column) -> str:
 def _split_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
     """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
     for earlier in schema.callable_tables:
+        # Only tables that the prompt has described before
         if earlier is table:
             break
         if len(earlier.columns) < _MIN_SHARED_KEYS:
