@@ -127,6 +127,7 @@ class Comparer:
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
+        # A value without a number, such as "unknown", is compared as text
         number = as_number(expected) if kind in _NUMERIC else None
         if number is not None:
             return lambda cell: _compare(as_number(cell), operator, number)
@@ -135,6 +136,7 @@ class Comparer:
     def _date_test(self, operator: Operator, expected: str) -> _ValueTest:
         """A month or year in a cell meets a condition only if each of its days does."""
         span = self.context.resolve(expected, self.calendar).range
+        # "Latest" has no span, so it limits nothing
         first = span.first if span else date.min
         last = span.last if span else date.max
 
@@ -227,6 +229,7 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
 
 def as_number(value: object) -> float | None:
     """The number in a cell or a string such as "1,200", "$3.5" or "2 million", or None."""
+    # A bool is an int in Python: True would be 1
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -261,6 +264,7 @@ def day_span(text: str) -> tuple[date, date] | None:
         last_month = rest[0] if rest else 12
         _, last_day = monthrange(year, last_month)
         return date(year, first_month, 1), date(year, last_month, last_day)
+    # No date, or a day that does not exist, such as February 30
     except ValueError:
         return None
 
@@ -335,6 +339,7 @@ def _rows_with_shared_cell(groups: Sequence[list[Row]], key: str) -> list[Row]:
     for row in first_group:
         value = row.cells.get(key)
         if value in common:
+            # An actor with two roles in the film is shared once
             row_of_value.setdefault(value, replace(row, entity=names))
     return list(row_of_value.values())
 

@@ -95,6 +95,7 @@ def _spellings(league: League) -> dict[str, str]:
 
 def _city_and_nickname(spelling: str) -> tuple[str, str]:
     """The two parts of a name: "LA Clippers" is "Los Angeles" and "Clippers"."""
+    # The only NBA nickname of two words
     words_of_nickname = 2 if spelling.endswith("Trail Blazers") else 1
     city = spelling.rsplit(" ", words_of_nickname)[0]
     nickname = spelling.removeprefix(f"{city} ")
@@ -106,6 +107,7 @@ def _team_words(name: str) -> str:
     without_possessive = name.removesuffix("'s").removesuffix("\u2019s")
     normalised = normalise_name(without_possessive)
     words = [word for word in normalised.split() if word not in _CLUB_WORDS]
+    # A name of nothing but such words keeps them
     return " ".join(words) or normalise_name(name)
 
 
@@ -176,6 +178,8 @@ def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
         raise NotFoundError(f'the graph has no company "{name}"; nearest: {quote_names(listings)}')
 
     best = candidates[0]
+
+    # Other classes of the same company's shares are no rivals
     company = _company_words(best.listing)
     rivals = [candidate for candidate in candidates[1:] if _company_words(candidate.listing) != company]
     if rivals and best.score < _NEARLY_CERTAIN and best.score - rivals[0].score < MARGIN:
@@ -224,4 +228,5 @@ def _likeness(name: str, words: str, listing: str) -> float:
 def _company_words(name: str) -> str:
     """The normalised name without legal forms and kinds of share."""
     normalised = normalise_name(name)
+    # A name of nothing but such words, such as "The Trust", keeps them
     return " ".join(_LEGAL_FORM.sub(" ", normalised).split()) or normalised

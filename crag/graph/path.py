@@ -65,6 +65,7 @@ class Lookup:
             return "down"
 
         if not self.statuses:
+            # Nothing was run; without a generation the graph was not even considered
             was_written = bool(self.calls) or self.generation is not None
             return "no_call" if was_written else None
 

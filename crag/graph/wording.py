@@ -87,6 +87,7 @@ def _code_in_words(text: str, key: str) -> str:
 
 def format_number(number: float) -> str:
     """12,345 or 3.12 or 0.0341: thousands separators, no trailing decimals, four digits of a small number."""
+    # A larger float does not hold all of its digits
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     if abs(number) >= 1:
@@ -97,6 +98,7 @@ def format_number(number: float) -> str:
 def format_money(number: float) -> str:
     """$1,234.50 or $0.0341 or -$5."""
     sign = "-" if number < 0 else ""
+    # Below a dollar two decimals are too few: $0.0341
     has_no_cents = number == int(number) or abs(number) < 1
     amount = format_number(abs(number)) if has_no_cents else f"{abs(number):,.2f}"
     return f"{sign}${amount}"

@@ -138,7 +138,7 @@ def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | No
     things = match["things"]
     for word in ("quantity", "count", "number"):
         number = _entry_text(reading.rows[0], f"{things}_{word}")
-        # "about 20" or "12 and 3 closed" is left to the model
+        # An entry such as "about 20" is left to the model
         if number.isdecimal():
             return Derived(number, f"the {things} {word} is {number}")
     return None

@@ -14,6 +14,7 @@ _MAX_MARKUP = 20_000
 _MAX_NESTING = 4
 """Templates nest, but not deeply around useful text."""
 
+# The look-ahead keeps a footnote that is never closed from running on to the end of the next one
 _REFERENCE = re.compile(r"<ref[^<>]*/>|<ref(?:(?!<ref).)*?</ref>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
 """Footnotes and comments."""
 _TAG = re.compile(r"<[^<>]{0,200}>")
@@ -60,6 +61,7 @@ def _find_title(context: LookupContext, name: str) -> str:
 
 def plain(markup: str) -> str:
     """Wiki markup as plain text: links and templates become their text, references are removed."""
+    # Footnotes first: they hold links and templates of their own
     text = _REFERENCE.sub(" ", markup[:_MAX_MARKUP])
     text = _TAG.sub(" ", text)
     text = _WEB_LINK.sub(r"\1", text)

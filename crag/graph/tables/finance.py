@@ -37,6 +37,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
         latest: list[Row] = []
         if query.keys.isdisjoint(_NOT_BY_THE_MINUTE):
             latest = _price_of_this_minute(context, company)
+        # Without bars of the minute, or for a day's high, low or volume
         return latest or _prices_of_latest_day(context, company)
 
     end = context.resolve(last_date, Calendar.TRADING) if last_date is not None else start
@@ -116,6 +117,7 @@ def _prices_of_days(
 
     rows = _daily_prices(context, company)
     rows_of_days = [row for row in rows if earliest <= _day(row) <= latest]
+    # Only a single day has a nearest one; a span without prices has none
     if not rows_of_days and earliest == latest:
         rows_of_days = _nearest_day(context, rows, earliest)
     if rows_of_days:
@@ -134,6 +136,7 @@ def _prices_of_latest_day(context: LookupContext, company: str) -> list[Row]:
     rows = _daily_prices(context, company)
     today = eastern_time(context.asked_at).date()
     past = [row for row in rows if _day(row) <= today]
+    # All days may be later than the question; then the newest one is the nearest
     return past[-1:] or rows[-1:]
 
 
@@ -162,6 +165,7 @@ def _nearest_day(context: LookupContext, rows: Sequence[Row], day: date) -> list
     """The row of the nearest trading day to a day without prices, if one is near."""
     earlier = [row for row in rows if day - NEAREST_EARLIER <= _day(row) < day]
     later = [row for row in rows if day < _day(row) <= day + NEAREST_LATER]
+    # On a weekend or holiday the last price before it still holds
     nearest = earlier[-1:] or later[:1]
     if nearest:
         context.remark(f"there are no prices of {day}; those of {nearest[0].cells['time']} are the nearest")

@@ -76,6 +76,7 @@ def _credits(context: LookupContext, query: TableQuery, part: _Part) -> list[Row
         film = find_films(context, title, query.conditions)[0]
         members = list(film.get(part) or ())
         if part == "cast":
+            # Leading roles first: a call without ALL takes the first row
             members.sort(key=_credit_order)
         members = _of_person(members, person_name)
         return [Row(film["title"], _member_cells(film, member, part)) for member in members]
@@ -176,6 +177,7 @@ def _films_of(
         films = directed
     else:
         films = [*directed, *acted]
+    # A film that somebody directed and acted in is in both lists
     film_ids = list(dict.fromkeys(films))
 
     needs_no_records = not query.keys and not query.whole and not query.conditions
@@ -235,6 +237,7 @@ def find_films(
     normalised_title = normalise_name(best_title)
     namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
     allowed = year_range(conditions)
+    # "Dune (1984)" means the film of that year
     if allowed is None and year is not None:
         allowed = range(year, year + 1)
     if allowed is not None:
@@ -272,6 +275,7 @@ def _search_film(
         if normalise_name(stem) == normalised_title:
             longer.append(index)
 
+    # If several films continue the title, none of them is clearly meant
     if len(longer) == 1:
         match = NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False)
     return films, match
@@ -390,4 +394,5 @@ def _award_cells(award: _Record) -> dict[str, Cell]:
 
 def _credit_order(member: _Record) -> float:
     order = member.get("order")
+    # Credits without a place come last
     return float(order) if isinstance(order, int | float) else float("inf")

@@ -164,6 +164,7 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     name = query.names[0]
     day = _chart_day(context, query.names[1])
     if name is None:
+        # `year_range` reads limits on any number; without one the top of the chart is meant
         ranks = year_range(query.conditions, "rank") or range(1, 2)
         return _songs_at_ranks(context, ranks, day)
 
@@ -234,6 +235,7 @@ def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
     spellings = (_capitalised(name), name, name.upper())
     for spelling in dict.fromkeys(spellings):
         reply = context.ask(probe, query=spelling)
+        # The life span of an unknown artist is a pair of nulls, not null
         if reply not in (None, [None, None]):
             return spelling
     raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {quote_names(candidates)}')

@@ -230,4 +230,5 @@ def _day(row: Row) -> date:
     try:
         return date.fromisoformat(str(row.cells["date"]))
     except ValueError:
+        # Before every span of days, so that no date expression finds such a game
         return date.min
