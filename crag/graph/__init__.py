@@ -64,7 +64,12 @@ def open_knowledge_graph(
     if settings is None or not address:
         return NoKnowledgeGraph()
     try:
-        return KnowledgeGraphPath(settings, address, model, dense)
+        return KnowledgeGraphPath(
+            settings,
+            address,
+            model,
+            dense,
+        )
     except ValueError as error:
         source = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
         raise SettingsError(f"{source}: {error}; without it there is no knowledge graph") from None

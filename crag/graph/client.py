@@ -141,7 +141,12 @@ class KgClient:
         """Send a call once."""
         path = call.endpoint
         content = json.dumps(dict(call.payload)).encode() if call.payload else b""
-        request = httpx2.Request("POST", self._urls[path], headers=_HEADERS, content=content)
+        request = httpx2.Request(
+            "POST",
+            self._urls[path],
+            headers=_HEADERS,
+            content=content,
+        )
 
         # Whichever is shorter: the rest of the stage's time or the limit of one exchange
         call_deadline = deadline.within(self.limits.seconds)
@@ -233,7 +238,12 @@ class KgBatch:
         window = asyncio.Semaphore(self.client.limits.concurrency)
         return await asyncio.gather(*(self._result(session, call, window) for call in calls))
 
-    async def _result(self, session: "KgSession", call: Request, window: asyncio.Semaphore) -> _CallResult:
+    async def _result(
+        self,
+        session: "KgSession",
+        call: Request,
+        window: asyncio.Semaphore,
+    ) -> _CallResult:
         """The result of one call: from the cache, from a call in flight, or from a new call."""
         async with window:
             # Finished or still in flight: both are tasks, and several questions can await the same one

@@ -84,7 +84,12 @@ class Comparer:
             return lambda row: _compare_cells(row.cells.get(name), operator, row.cells.get(value.name))
         if isinstance(value, Previous):
             return self._previous_test(column, name, operator)
-        return self._cell_test(column, name, operator, value)
+        return self._cell_test(
+            column,
+            name,
+            operator,
+            value,
+        )
 
     def _previous_test(self, column: Column | None, name: str, operator: Operator) -> _RowTest:
         """`eq(key,*)`: any of the previous values; `neq(key,*)`: none of them."""

@@ -72,7 +72,11 @@ class Executor:
         pool.shutdown(wait=False, cancel_futures=True)
 
         # One result for the whole program: nothing is known about its single statements
-        late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
+        late = Result(
+            "",
+            Status.KG_DOWN,
+            explanation=("the time of the knowledge-graph stage was over",),
+        )
         return [future.result() if future in done else ProgramResult((late,)) for future in futures]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:

@@ -129,7 +129,12 @@ class KnowledgeGraphPath:
         written_calls = self._writer.write(requests, writing_deadline)
 
         doubts = [self._doubt(query, written) for query, written in zip(queries, written_calls, strict=True)]
-        outcomes = self._run_programs(queries, written_calls, doubts, deadline)
+        outcomes = self._run_programs(
+            queries,
+            written_calls,
+            doubts,
+            deadline,
+        )
         return list(map(self._build_lookup, queries, written_calls, outcomes, doubts))
 
     def _doubt(self, query: Query, written: WrittenCalls) -> str:
@@ -137,7 +142,12 @@ class KnowledgeGraphPath:
         if not self._settings.drop_doubtful_calls or written.program is None:
             return ""
 
-        dates = invented_dates(query.text, written.domain, written.program, query.asked_at)
+        dates = invented_dates(
+            query.text,
+            written.domain,
+            written.program,
+            query.asked_at,
+        )
         if not dates:
             return ""
         date_list = ", ".join(dates)
@@ -182,7 +192,13 @@ class KnowledgeGraphPath:
         if outcome is None:
             events = (*lookup.events, "the writer expects no answer in the graph")
             return replace(lookup, calls=("None",), events=events)
-        return self._with_results(lookup, query, written.domain, written.program, outcome.results)
+        return self._with_results(
+            lookup,
+            query,
+            written.domain,
+            written.program,
+            outcome.results,
+        )
 
     def _with_results(
         self,
@@ -193,7 +209,12 @@ class KnowledgeGraphPath:
         results: Sequence[Result],
     ) -> Lookup:
         """The lookup with the results of its program: facts, statuses and perhaps a direct answer."""
-        answer = self._find_answer(query, domain, program, results)
+        answer = self._find_answer(
+            query,
+            domain,
+            program,
+            results,
+        )
 
         # A sort of an empty calendar says nothing new about it.
         call_results = [result for result in results if not result.refines]
@@ -234,13 +255,24 @@ class KnowledgeGraphPath:
     ) -> Derived | None:
         """The requested value itself, else a value that rules compute; each only if the settings allow it."""
         if self._settings.direct_answers:
-            value = direct_answer(query.text, domain, program, results)
+            value = direct_answer(
+                query.text,
+                domain,
+                program,
+                results,
+            )
             if value is not None:
                 return Derived(value, JUST_THE_VALUE)
 
         if self._settings.derived_answers:
             today = query.asked_at.date() if query.asked_at else None
-            return derived_answer(query.text, domain, program, results, today)
+            return derived_answer(
+                query.text,
+                domain,
+                program,
+                results,
+                today,
+            )
         return None
 
 

@@ -146,7 +146,12 @@ class ProgramRun:
         table = self._schema.tables[call.table]
         needs_previous = any(isinstance(condition.value, Previous) for condition in call.conditions)
         previous = self._previous_names() if needs_previous else ()
-        comparer = Comparer(table, self._context, self._calendar, previous)
+        comparer = Comparer(
+            table,
+            self._context,
+            self._calendar,
+            previous,
+        )
 
         fetched_groups = self._fetch_groups(table, call, following)
         groups = [comparer.matching(rows, call.conditions) for rows in fetched_groups]
@@ -165,12 +170,22 @@ class ProgramRun:
 
         # Rows that do not match count too: "among the 12 games ... there is none"
         fetched = _concatenated(fetched_groups)
-        selection = _Selection(table, fetched, matching, taken)
+        selection = _Selection(
+            table,
+            fetched,
+            matching,
+            taken,
+        )
         return self._select(selection, call, call_text)
 
     def _run_sort(self, sort: Sort, call_text: str) -> Result:
         # `*` in a condition of a sort stands for the values that the statement before selected
-        comparer = Comparer(self._table, self._context, self._calendar, self._values)
+        comparer = Comparer(
+            self._table,
+            self._context,
+            self._calendar,
+            self._values,
+        )
         rows = comparer.matching(self._rows, sort.conditions)
         if sort.key is not None:
             rows = comparer.ordered(rows, sort.key, descending=sort.descending)
@@ -183,7 +198,12 @@ class ProgramRun:
         else:
             taken = rows[:1]
 
-        selection = _Selection(self._table, self._rows, rows, taken)
+        selection = _Selection(
+            self._table,
+            self._rows,
+            rows,
+            taken,
+        )
         return self._select(selection, sort, call_text)
 
     def _run_average(self, call_text: str) -> Result:
@@ -195,7 +215,12 @@ class ProgramRun:
         mean = round(fmean(numbers), 6)
         text = say_average(mean, len(numbers), self._rows)
         self._values = (mean,)
-        return Result(call_text, Status.OK, values=(mean,), text=text)
+        return Result(
+            call_text,
+            Status.OK,
+            values=(mean,),
+            text=text,
+        )
 
     # ---- the selected key, or the number of rows
 
@@ -205,7 +230,12 @@ class ProgramRun:
         column = table.column(statement.select) if statement.select is not None else None
         key = column.name if column else (statement.select or table.default_key)
         if column is not None and column.type is Type.ROWS:
-            return self._select_inner_rows(column, selection, statement, call_text)
+            return self._select_inner_rows(
+                column,
+                selection,
+                statement,
+                call_text,
+            )
 
         partial = self._context.unread > 0
         if statement.count:
@@ -240,7 +270,13 @@ class ProgramRun:
             count=values[0] if statement.count else None,
             partial=partial,
         )
-        return Result(call_text, Status.OK, tuple(selection.matching), values, text)
+        return Result(
+            call_text,
+            Status.OK,
+            tuple(selection.matching),
+            values,
+            text,
+        )
 
     def _select_inner_rows(
         self,
@@ -260,7 +296,12 @@ class ProgramRun:
         table = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(table.columns))
         inner_statement = replace(statement, select=select, conditions=())
-        selection = _Selection(table, inner_rows, inner_rows, inner_rows)
+        selection = _Selection(
+            table,
+            inner_rows,
+            inner_rows,
+            inner_rows,
+        )
         return self._select(selection, inner_statement, call_text)
 
     # ---- the rows of a call
@@ -285,7 +326,12 @@ class ProgramRun:
         single_names = tuple(argument if isinstance(argument, str) else None for argument in arguments)
 
         keys, whole = self._keys_read(call, following)
-        query = TableQuery(single_names, call.conditions, keys, whole)
+        query = TableQuery(
+            single_names,
+            call.conditions,
+            keys,
+            whole,
+        )
         if not multiple:
             return [fill(self._context, query)]
 
@@ -314,7 +360,12 @@ class ProgramRun:
         # A list asks for what its names have in common, `*` for the rows of each of its values
         if not is_list:
             return groups
-        return shared_rows(table, index, groups, call.select)
+        return shared_rows(
+            table,
+            index,
+            groups,
+            call.select,
+        )
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""

@@ -54,7 +54,12 @@ def verbalise(
     """
     speaker = _Speaker(table, conditions, partial)
     if count is not None:
-        text = speaker.say_count(rows, taken, key, count)
+        text = speaker.say_count(
+            rows,
+            taken,
+            key,
+            count,
+        )
     elif not taken:
         text = ""
     elif len(taken) > 1:
@@ -292,11 +297,23 @@ class _Speaker:
     def _item(self, row: Row, name: str) -> str:
         """A row in a list of records: what identifies it, and its short cells."""
         keys = [key for key in row.cells if key in self._table.columns and key not in self._table.identity]
-        details = self._details(row, keys, limit=_MAX_DETAILS, separator=", ")
+        details = self._details(
+            row,
+            keys,
+            limit=_MAX_DETAILS,
+            separator=", ",
+        )
         subject = name or row.entity
         return f"{subject}: {details}" if details else subject
 
-    def _details(self, row: Row, keys: Sequence[str], *, limit: int, separator: str = "; ") -> str:
+    def _details(
+        self,
+        row: Row,
+        keys: Sequence[str],
+        *,
+        limit: int,
+        separator: str = "; ",
+    ) -> str:
         """The first short cells of a record: "length 180 minutes; genres Drama and History"."""
         details: list[str] = []
         for key in keys:

@@ -49,7 +49,12 @@ def direct_answer(
     results: Sequence[Result],
 ) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
-    evidence = read_evidence(question, domain, program, results)
+    evidence = read_evidence(
+        question,
+        domain,
+        program,
+        results,
+    )
     if evidence is None or len(evidence.readings) != 1:
         return None
     return value_itself(evidence, evidence.readings[0])
@@ -66,14 +71,25 @@ def derived_answer(
 
     `today` is the day on which the question is asked.
     """
-    evidence = read_evidence(question, domain, program, results, today)
+    evidence = read_evidence(
+        question,
+        domain,
+        program,
+        results,
+        today,
+    )
     if evidence is None or not evidence.readings:
         return None
     # The rules run one by one, only until one of them is sure
     for answer in _apply_rules(evidence.by_entity):
         if answer:
             return answer
-    return _end_of_chain(question, domain, program, results)
+    return _end_of_chain(
+        question,
+        domain,
+        program,
+        results,
+    )
 
 
 def _apply_rules(evidence: GraphEvidence) -> Iterator[Derived | None]:
@@ -105,7 +121,12 @@ def _end_of_chain(
     text = _SIMULTANEOUS.sub("when", question)
     start = call_indices[-1]
     end_of_program = Program(program.statements[start:])
-    answer = direct_answer(text, domain, end_of_program, results[start:])
+    answer = direct_answer(
+        text,
+        domain,
+        end_of_program,
+        results[start:],
+    )
     if not answer:
         return None
 

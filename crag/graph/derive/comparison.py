@@ -219,8 +219,18 @@ def how_much_more(evidence: GraphEvidence) -> Derived | None:
         return None
 
     if _PERCENT.search(question):
-        return _percent_change(evidence, pair.names, first, second)
-    return _difference_or_ratio(question, first, second, pair.column)
+        return _percent_change(
+            evidence,
+            pair.names,
+            first,
+            second,
+        )
+    return _difference_or_ratio(
+        question,
+        first,
+        second,
+        pair.column,
+    )
 
 
 def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
@@ -260,7 +270,12 @@ def _read_pair(evidence: GraphEvidence) -> _Pair | None:
     second = read_amount(evidence.masked, evidence.readings[1])
     if not names or column is None or first is None or second is None:
         return None
-    return _Pair(names, first, second, column)
+    return _Pair(
+        names,
+        first,
+        second,
+        column,
+    )
 
 
 def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
@@ -410,7 +425,11 @@ def _difference_or_ratio(
     if not _asks_by_how_much(question):
         return None
     difference = Quantity(larger.number - smaller.number, first.unit)
-    return derive_amount(difference, f"computed {in_words(larger)} - {in_words(smaller)}", column.unit)
+    return derive_amount(
+        difference,
+        f"computed {in_words(larger)} - {in_words(smaller)}",
+        column.unit,
+    )
 
 
 def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> Derived | None:

@@ -120,7 +120,12 @@ def read_evidence(
         if isinstance(statement, Average):
             readings[-1] = replace(readings[-1], values=result.values, averaged=True)
         elif isinstance(statement, Sort):
-            readings[-1] = _read_sort(statement, result, readings[-1], tables)
+            readings[-1] = _read_sort(
+                statement,
+                result,
+                readings[-1],
+                tables,
+            )
         else:
             readings.append(_read_call(statement, result, tables))
 

@@ -350,7 +350,12 @@ class BoundCall:
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, position(name))
 
     def _wrong(self, message: str, node: Node) -> KgQueryError:
-        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))
+        return error(
+            ErrorKind.WRONG_ARGUMENT,
+            message,
+            self._text,
+            position(node),
+        )
 
 
 def _is_text(node: Node) -> TypeGuard[Token]:
@@ -380,7 +385,13 @@ def find_table(schema: Schema, name: str) -> Table | None:
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The most similar names, best first, at most `MAX_NAMES_OFFERED`."""
-    matches = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=MAX_NAMES_OFFERED)
+    matches = process.extract(
+        name,
+        list(names),
+        scorer=fuzz.WRatio,
+        processor=bare_name,
+        limit=MAX_NAMES_OFFERED,
+    )
     return [match for match, _, _ in matches]
 
 

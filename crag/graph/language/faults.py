@@ -57,7 +57,12 @@ class KgQueryError(ValueError):
         self.fault = fault
 
 
-def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
+def error(
+    kind: ErrorKind,
+    message: str,
+    text: str,
+    position: int,
+) -> KgQueryError:
     """The error at a position, an index into `text`."""
     # The mark makes a position after a line break count as the beginning of the next line.
     lines_before = (text[:position] + "|").splitlines()
@@ -100,7 +105,12 @@ def depth_fault(text: str, limit: int) -> KgQueryError | None:
             # A stray closing bracket must not make room for a deeper nesting later
             depth = max(0, depth - 1)
         if depth > limit:
-            return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, position)
+            return error(
+                ErrorKind.TOO_DEEP,
+                f"at most {limit} brackets may be open at once",
+                text,
+                position,
+            )
     return None
 
 
@@ -121,14 +131,24 @@ def bracket_fault(text: str) -> KgQueryError | None:
             awaited.append(_CLOSERS[mark])
             is_first = False
         elif mark not in ")]":
-            return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, position)
+            return error(
+                ErrorKind.UNTERMINATED_STRING,
+                "this quote is never closed",
+                text,
+                position,
+            )
         elif awaited and mark == awaited[-1]:
             awaited.pop()
         # "([)": the square bracket is missing, the round one is right
         elif mark in awaited:
             return _missing_bracket(awaited[-1], text, position)
         elif awaited or is_first or _next_is_key(text, position):
-            return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
+            return error(
+                ErrorKind.EXTRA_BRACKET,
+                f"nothing is open that {mark} closes",
+                text,
+                position,
+            )
 
     if awaited:
         return _missing_bracket(awaited[-1], text, len(text.rstrip()))
@@ -142,7 +162,12 @@ def _next_is_key(text: str, position: int) -> bool:
 
 
 def _missing_bracket(bracket: str, text: str, position: int) -> KgQueryError:
-    return error(ErrorKind.MISSING_BRACKET, f"{bracket} is missing here", text, position)
+    return error(
+        ErrorKind.MISSING_BRACKET,
+        f"{bracket} is missing here",
+        text,
+        position,
+    )
 
 
 def _begins_new_line(text: str, position: int) -> bool:
@@ -163,7 +188,12 @@ def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
     position = min(raised.pos_in_stream or 0, len(text.rstrip()))
     next_words = text[position : position + 20].split(maxsplit=1)
     problem = f"{next_words[0]!r} cannot stand here" if next_words else "the text stops too early"
-    return error(ErrorKind.SYNTAX, f"{problem}; expected {_expected_by_lark(raised)}", text, position)
+    return error(
+        ErrorKind.SYNTAX,
+        f"{problem}; expected {_expected_by_lark(raised)}",
+        text,
+        position,
+    )
 
 
 def _expected_by_lark(raised: UnexpectedInput) -> str:
@@ -183,4 +213,9 @@ def _expected_by_lark(raised: UnexpectedInput) -> str:
 def prose(text: str) -> KgQueryError:
     """The fault of a text without calls, such as an answer or an apology."""
     start = len(text) - len(text.lstrip())
-    return error(ErrorKind.PROSE, "no call here; write calls, one a line, or None", text, start)
+    return error(
+        ErrorKind.PROSE,
+        "no call here; write calls, one a line, or None",
+        text,
+        start,
+    )

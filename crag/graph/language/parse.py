@@ -151,7 +151,13 @@ class _Binder:
         self._append(statement, call, body)
 
     def _bound(self, table: Table, body: Tree[Token]) -> BoundCall:
-        return BoundCall(self._text, self._schema, table, body, has_previous=bool(self.statements))
+        return BoundCall(
+            self._text,
+            self._schema,
+            table,
+            body,
+            has_previous=bool(self.statements),
+        )
 
     def _append(self, statement: Call | Sort, call: BoundCall, body: Tree[Token]) -> None:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
@@ -182,4 +188,9 @@ class _Binder:
         return self._rows
 
     def _wrong(self, message: str, node: Node) -> KgQueryError:
-        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))
+        return error(
+            ErrorKind.WRONG_ARGUMENT,
+            message,
+            self._text,
+            position(node),
+        )

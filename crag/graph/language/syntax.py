@@ -44,7 +44,13 @@ def parts(node: Node) -> list[Node]:
 @functools.cache
 def _reader() -> Lark:
     """The parser, built on first use (30 ms)."""
-    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", transformer=_Values(), propagate_positions=True)
+    return Lark(
+        _GRAMMAR,
+        parser="lalr",
+        lexer="contextual",
+        transformer=_Values(),
+        propagate_positions=True,
+    )
 
 
 def terminal(name: str) -> str:

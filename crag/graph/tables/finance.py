@@ -43,7 +43,12 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     end = context.resolve(last_date, Calendar.TRADING) if last_date is not None else start
     if start.range is None:
         raise MeaninglessCallError(f'"{first_date}" is no first day of a span')
-    return _prices_of_days(context, company, start.range, end.range)
+    return _prices_of_days(
+        context,
+        company,
+        start.range,
+        end.range,
+    )
 
 
 def _single_value(context: LookupContext, query: TableQuery, endpoint: str) -> list[Row]:

@@ -84,7 +84,12 @@ def _credits(context: LookupContext, query: TableQuery, part: _Part) -> list[Row
     if person_name is None:
         raise MeaninglessCallError(f"get_movie_person_{part} needs a film or a person")
     person = find_person(context, person_name)
-    return _credits_of_person(context, person, query, part)
+    return _credits_of_person(
+        context,
+        person,
+        query,
+        part,
+    )
 
 
 get_movie_person_cast = partial(_credits, part="cast")
@@ -312,7 +317,10 @@ def _release_year(film: _Record) -> int | None:
 # ---- awards
 
 
-def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tuple[str, list[_Record]]:
+def _ceremonies(
+    context: LookupContext,
+    conditions: Sequence[Condition],
+) -> tuple[str, list[_Record]]:
     """A name for the ceremonies in the years that the conditions allow, and all their awards."""
     allowed = year_range(conditions)
     if allowed is None:

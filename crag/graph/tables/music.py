@@ -43,7 +43,12 @@ _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """The artist; asks only the endpoints of the keys that are read. Works have dates only if dates are read."""
     artist = find_artist(context, query.require_name("an artist"))
-    values = _read_keys(context, query, _PERSON, artist)
+    values = _read_keys(
+        context,
+        query,
+        _PERSON,
+        artist,
+    )
 
     # Lists become tuples; an empty one means unknown.
     cells: dict[str, Cell] = dict(values)
@@ -64,7 +69,12 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.require_name("a song"))
-    values = _read_keys(context, query, _SONG, song)
+    values = _read_keys(
+        context,
+        query,
+        _SONG,
+        song,
+    )
     return [Row(song, {"name": song, **values})]
 
 
@@ -104,7 +114,12 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """
     spellings, not_found = _spellings(context, query.require_name("an artist"), find_artist)
     artist = spellings[0]
-    cells = _read_keys(context, query, _GRAMMY_PERSON, artist)
+    cells = _read_keys(
+        context,
+        query,
+        _GRAMMY_PERSON,
+        artist,
+    )
     if not_found is not None and not any(cells.values()):
         raise not_found  # an unknown artist is not an artist without awards
 
@@ -134,7 +149,12 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
 
     if not query.keys:
         query = replace(query, whole=True)
-    winners_by_key = _read_keys(context, query, _GRAMMY_YEAR, year)
+    winners_by_key = _read_keys(
+        context,
+        query,
+        _GRAMMY_YEAR,
+        year,
+    )
 
     cells: dict[str, Cell] = {}
     for key, winners in winners_by_key.items():
@@ -220,7 +240,13 @@ def _chart_day(context: LookupContext, expression: str | None) -> str | None:
 # ---- names and keys
 
 
-def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
+def _find(
+    context: LookupContext,
+    name: str,
+    *,
+    what: str,
+    probe: str,
+) -> str:
     """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
     candidates = context.ask(f"/music/search_{what}_entity_by_name", query=name)
     match = best_match(name, candidates)

@@ -77,7 +77,12 @@ def _toml_basic_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _example(path: Path, domain: Domain, question: str, calls: object) -> Example:
+def _example(
+    path: Path,
+    domain: Domain,
+    question: str,
+    calls: object,
+) -> Example:
     if not isinstance(calls, str):
         raise BankError(f"{path}: {question!r}: the calls must be a string, found {calls!r}")
     try:
@@ -89,4 +94,9 @@ def _example(path: Path, domain: Domain, question: str, calls: object) -> Exampl
     canonical = render(program)
     if canonical != calls:
         raise BankError(f"{path}: {question!r}: the canonical form is\n{canonical}\nbut the file has\n{calls}")
-    return Example(domain, question, calls, program)
+    return Example(
+        domain,
+        question,
+        calls,
+        program,
+    )

@@ -134,7 +134,11 @@ class WordVectors:
         for row, text in enumerate(texts):
             words = text.lower().replace("?", " ").split()
             indices = [self._index_of_word[word] for word in words if word in self._index_of_word]
-            np.add.at(vectors[row], indices, self._weights[indices])  # adds up the weights of a repeated word
+            np.add.at(
+                vectors[row],
+                indices,
+                self._weights[indices],
+            )  # adds up the weights of a repeated word
 
         # A row of zeros stays as it is.
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

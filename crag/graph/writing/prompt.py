@@ -83,11 +83,27 @@ def write_prompt(
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
 
     if settings.form == "completion":
-        return _completion_prompt(rules, schema, pairs, question)
-    return _chat_prompt(neighbourhood.domain, rules, schema, pairs, question)
+        return _completion_prompt(
+            rules,
+            schema,
+            pairs,
+            question,
+        )
+    return _chat_prompt(
+        neighbourhood.domain,
+        rules,
+        schema,
+        pairs,
+        question,
+    )
 
 
-def _completion_prompt(rules: str, schema: str, pairs: str, question: str) -> GenerationRequest:
+def _completion_prompt(
+    rules: str,
+    schema: str,
+    pairs: str,
+    question: str,
+) -> GenerationRequest:
     """A list of questions with their calls, which the model continues; rules only with a schema."""
     head = f"{rules}\n\n{schema}" if schema else ""
     parts = [part for part in (head, pairs, _pair(question, "")) if part]

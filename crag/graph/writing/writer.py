@@ -125,7 +125,11 @@ class CallWriter:
             with_log_probability=True,
         )
 
-    def _generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+    def _generate(
+        self,
+        requests: Sequence[GenerationRequest],
+        deadline: Deadline,
+    ) -> list[Generation]:
         """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         # Sampling: the same request is meant to give different texts
         if any(request.temperature > 0 for request in requests):
@@ -179,7 +183,12 @@ def _read(
     generation: Generation,
 ) -> WrittenCalls:
     """Parse what the model wrote; a text that is no program has a fault."""
-    result = WrittenCalls(neighbourhood, request, generation, None)
+    result = WrittenCalls(
+        neighbourhood,
+        request,
+        generation,
+        None,
+    )
     # Nothing was written, so there is nothing to repair
     if generation.finish_reason == "error" or not result.text:
         return result
