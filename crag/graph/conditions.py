@@ -251,6 +251,7 @@ def exact_number(value: object) -> float | None:
     """The number that a cell is, also as a string; None for a string that only contains a number."""
     if not isinstance(value, str):
         return as_number(value)
+    # "1,200" is a number, "12 Angry Men" only contains one
     is_number = _NUMBER.fullmatch(value.replace(",", "").strip())
     return as_number(value) if is_number else None
 

@@ -83,12 +83,14 @@ ENDPOINTS: Mapping[str, Any] = {
 }
 """The type of each endpoint's `result`. Null, an empty list, 0 and a pair of nulls mean no result."""
 
+# Built once: an adapter compiles its type
 _CHECKS = {path: TypeAdapter[Any](shape) for path, shape in ENDPOINTS.items()}
 
 
 def check_shape(endpoint: str, result: Json) -> None:
     """Raise `KgReplyError` unless the result has the endpoint's shape. Objects may have any keys."""
     try:
+        # Strict, so that "12" does not pass for a number
         _CHECKS[endpoint].validate_python(result, strict=True)
     except ValidationError as error:
         reason = error.errors(include_url=False, include_input=False)[0]["msg"]

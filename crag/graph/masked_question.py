@@ -151,6 +151,7 @@ def mask_names(question: str, domain: Domain, program: Program) -> MaskedQuestio
 
 def keeps_dates(question: str, program: Program) -> bool:
     """Whether the calls contain the question's numeric days and months, such as 2023-01."""
+    # Wherever they are in the program: arguments, conditions, lists
     calls = repr(program)
     return all(date in calls for date in _NUMERIC_DATE.findall(question))
 

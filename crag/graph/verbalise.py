@@ -213,6 +213,7 @@ class _Speaker:
             games_of_outcome = [game for game in games if game.cells.get("result") == letter]
             if games_of_outcome:
                 parts.append(_tally_part(outcome, games_of_outcome))
+        # None of the games has a known result
         if not parts:
             return ""
 
@@ -394,6 +395,7 @@ def _tally_part(outcome: str, games: Sequence[Row]) -> str:
     home_count = sum(game.cells.get("venue") == "Home" for game in games)
     away_count = len(games) - home_count
 
+    # Met twice: "Chelsea 2 times"
     opponents = Counter(str(game.cells.get("opponent")) for game in games)
     names = [f"{name} {times} times" if times > 1 else name for name, times in opponents.items()]
     against = ", ".join(names)
@@ -412,6 +414,7 @@ def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
 
 def _entities(rows: Sequence[Row]) -> str:
     """The names of the rows' entities: "A and B", "A, B, C and 2 others"."""
+    # Each entity once, in the order of the rows
     names = list(dict.fromkeys(row.entity for row in rows))
     if len(names) <= _MAX_ENTITIES:
         return " and ".join(names)

@@ -312,6 +312,7 @@ def _read_amounts(evidence: GraphEvidence) -> list[Amount]:
     """The amounts of all readings; unknown ones are left out. Games are counted where the question counts them."""
     amounts: list[Amount] = []
     for reading in evidence.readings:
+        # "Who won more" compares numbers of games, not the cells of their rows
         games = number_of_games(evidence, reading)
         if games is not None:
             amounts.append(Quantity(Fraction(games)))
@@ -439,6 +440,7 @@ def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> D
     """
     if not _asks_by_how_much(question) and not _HOW_LONG.search(question):
         return None
+    # Without a unit in the question, people mean years
     unit_match = _TIME_UNIT.search(question)
     unit = unit_match["unit"] if unit_match else "years"
 

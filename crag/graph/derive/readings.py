@@ -208,6 +208,7 @@ def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
     # Everything but the arguments must be equal.
     requests = set()
     for reading in readings:
+        # What is asked, without of whom
         request = (reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged)
         requests.add(request)
     if len(requests) != 1:
@@ -269,6 +270,7 @@ def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) 
 
 def _parse_value(value: Value, column: Column) -> Amount | None:
     if column.type in DATE_TYPES:
+        # A year without a day stays vague: no day is invented for it
         match = _DAY_OR_YEAR.fullmatch(str(value))
         if match is None:
             return None

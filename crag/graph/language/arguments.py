@@ -135,6 +135,7 @@ class BoundCall:
                 case Tree(data="comparison", children=[Token() as left, Token() as operator, Token() as right]):
                     self._comparison(left, operator, right)
                 case Tree(data="group") if _holds_conditions(slot):
+                    # Empty entries are slips of the writer: `[eq(a,b),]`
                     filled_slots = [part for part in parts(slot) if not is_nothing(part)]
                     self._collect(filled_slots)
                 case _:
@@ -145,6 +146,7 @@ class BoundCall:
         bare = bare_name(name)
         operator = _OPERATORS.get(bare)
         if operator is None:
+            # Each mistake gets advice of its own, which the repair prompt shows
             is_call = bare == "sort" or find_table(self._schema, name) is not None
             if is_call:
                 raise self._wrong("a call cannot stand in a call: write it on the line before, and * here", item)
@@ -249,6 +251,7 @@ class BoundCall:
 
     def _take_year(self, name: Token) -> bool:
         """Turn a year into `eq(year,...)`, if the table has years."""
+        # Only a table with years has a place for one
         column = self.table.column("year")
         if column is None or not _YEAR.fullmatch(name):
             return False
@@ -274,6 +277,7 @@ class BoundCall:
                 self._read_slice(trailer)
                 continue
 
+            # `["a","b"]` asks for two keys, and a statement gives only one
             value, *further_values = parts(trailer)
             if further_values or not _is_text(value):
                 raise self._wrong(self._one_key, trailer)

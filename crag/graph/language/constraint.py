@@ -61,10 +61,12 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
     It allows `None`, or 1 to 4 statements in canonical form; `sort`, `average` and `*` only after rows. With a
     `question`, every name in a call must be in it word for word (not dates and values of conditions).
     """
+    # Lower case and single blanks, as names stand in programs
     spans = _question_spans(" ".join((question or "").lower().split()))
     if not spans:
         return _grammar(str(domain), names_from_question=False)
 
+    # The large part is the same for every question and cached; only ENTITY is new
     grammar = _grammar(str(domain), names_from_question=True)
     alternatives = "|".join(_span_pattern(span) for span in spans)
     return f'{grammar}ENTITY: /"(?:{alternatives})"/\n'

@@ -69,6 +69,7 @@ def error(
     line = len(lines_before)
     column = len(lines_before[-1])
 
+    # A long line is shown around the error only, and the caret moves with it
     start = max(0, column - _CONTEXT_BEFORE)
     lines = text.splitlines() or [""]
     faulty_line = lines[min(line, len(lines)) - 1]

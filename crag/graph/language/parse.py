@@ -59,6 +59,7 @@ def parse(text: str, domain: Domain) -> Program:
     if not items and text.strip():
         raise prose(text)
 
+    # In order: each statement may refer to the rows of the one before
     binder = _Binder(text, load_schema(domain))
     for item in items:
         if parts(item):  # a token beside the statements has no parts
@@ -162,6 +163,7 @@ class _Binder:
     def _append(self, statement: Call | Sort, call: BoundCall, body: Tree[Token]) -> None:
         """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
         self._rows = call.table
+        # The next statement works on the inner rows if a key selected them
         selected = call.table.columns.get(call.select or "")
         if selected is not None and selected.rows_of:
             self._rows = self._schema.tables[selected.rows_of]

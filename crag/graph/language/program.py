@@ -123,6 +123,7 @@ def _render_statement(statement: Statement) -> str:
             arguments = _render_call_arguments(statement)
             name = statement.table
 
+    # A number of rows stands behind the call, "ALL" before it
     every = "ALL " if statement.take == "all" else ""
     select = "" if statement.select is None else f"[{_quoted(statement.select)}]"
     count = f'["{COUNT_KEY}"]' if statement.count else ""
@@ -144,6 +145,7 @@ def _render_sort_arguments(sort: Sort) -> str:
     if sort.key is None:
         return conditions
 
+    # The minus stands inside the quotes: "-net income"
     key = f"-{sort.key}" if sort.descending else sort.key
     if not _PLAIN_KEY.fullmatch(sort.key):
         key = _quoted(key)

@@ -21,6 +21,7 @@ class _Values(Transformer[Token, Tree[Token]]):
     """Makes one token of each value, without quotes, escapes and extra blanks."""
 
     def value(self, tokens: list[Token]) -> Token:
+        # Several bare words in a row are one value: `directed by`
         first = tokens[0]
         last = tokens[-1]
         if last.type == "TEXT":

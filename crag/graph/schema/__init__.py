@@ -132,6 +132,7 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name or alias in any spelling, or None."""
+        # "releaseDate", "release date" and "release_date" are one key
         bare = bare_name(name)
         for column in self.columns.values():
             spellings = (column.name, *column.aliases)
@@ -184,6 +185,7 @@ def _build_table(
     keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):
         for key, column in shared_columns[group].items():
+            # The table's own column of that name goes before the shared one
             keys.setdefault(key, column)
 
     # A column's label is its key in words, unless the file has a better one.

@@ -28,6 +28,7 @@ _PRICE_KEYS = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "
 def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     """Prices of the days that the dates name; "latest" is the price of the minute of asking."""
     company = query.require_name("a company")
+    # One date names a day or a span by itself, two are the ends of a span
     _, first_date, last_date = query.names
     if first_date is None:
         return _daily_prices(context, company)
@@ -81,6 +82,7 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
     for key, value in info.items():
         if not isinstance(value, str | int | float) or value == "":
             continue  # missing, or a structure of the server's
+        # A model cannot read 1709251200 as a day
         if isinstance(value, int) and _EPOCH_KEYS.search(key):
             cells[key] = str((_EPOCH + timedelta(seconds=value)).date())
         else:

@@ -326,6 +326,7 @@ def _ceremonies(
     if allowed is None:
         raise MeaninglessCallError("get_movie_person_oscar needs a film, a person or a condition on year")
 
+    # The conditions may allow years that the server fails on
     years = [year for year in OSCAR_YEARS if year in allowed]
     if not years:
         raise NotFoundError(f"the graph has Oscars of {OSCAR_YEARS[0]} to {OSCAR_YEARS[-1]} only")

@@ -36,6 +36,7 @@ def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[
 
     # Year by year, away from today, until there are enough.
     games: list[Row] = []
+    # The range ends before it, so two years are searched
     final_year = today.year + step * _MAX_SEASONS
     for year in range(today.year, final_year, step):
         games_of_year = _soccer_games(context, team, str(year))

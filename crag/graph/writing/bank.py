@@ -65,6 +65,7 @@ def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> Non
 
 def _toml_string(calls: str) -> str:
     """A TOML string, if possible without backslashes for quotes."""
+    # Literal strings know no escapes, so they cannot hold the quote that ends them
     if "\n" not in calls and "'" not in calls:
         return f"'{calls}'"
     if "'''" not in calls and not calls.endswith("'"):

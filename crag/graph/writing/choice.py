@@ -104,6 +104,7 @@ class ExampleIndex:
         votes: dict[Domain, float] = defaultdict(float)
         for index in nearest:
             distance_to_best = float(similarity[index] - similarity.max())
+            # The best example has a whole vote, the others less the farther they are behind
             votes[self._bank[index].domain] += exp(VOTE_SHARPNESS * distance_to_best)
         return max(votes, key=lambda domain: votes[domain])
 
@@ -134,11 +135,8 @@ class WordVectors:
         for row, text in enumerate(texts):
             words = text.lower().replace("?", " ").split()
             indices = [self._index_of_word[word] for word in words if word in self._index_of_word]
-            np.add.at(
-                vectors[row],
-                indices,
-                self._weights[indices],
-            )  # adds up the weights of a repeated word
+            # Unlike `+=`, this adds up the weights of a repeated word
+            np.add.at(vectors[row], indices, self._weights[indices])
 
         # A row of zeros stays as it is.
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -221,6 +219,7 @@ class ExampleChoice:
         for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
             domain = neighbourhood.domain
             candidates = neighbourhood.examples if self._fixed is None else self._fixed[domain]
+            # In training, a question must not find its own calls among the examples
             examples = [example for example in candidates if include_itself or example.question != question]
 
             if self._fixed is not None:

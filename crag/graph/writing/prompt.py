@@ -121,6 +121,7 @@ def _chat_prompt(
     parts = [_CHAT_TASK.format(meaning=load_schema(domain).meaning)]
     if schema:
         parts += [schema, rules]
+    # Without examples there is no empty heading
     if pairs:
         parts.append(f"Examples:\n{pairs}")
 

@@ -259,11 +259,13 @@ def _has_words_for(date: str, text: str) -> bool:
 
     "The 56th grammy awards" mean the year of the ceremony. Award years and film years differ by one.
     """
+    # In the question's words: "last friday"
     if date.lower() in _PRESENT or f" {date.lower()}" in text:
         return True
     if not date.isdigit() or len(date) != 4:
         return False
 
+    # "The 56th grammy awards": the year follows from knowledge, not from the text
     if _ORDINAL.search(text) is not None:
         return True
     years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
