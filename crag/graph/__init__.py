@@ -70,6 +70,7 @@ def open_knowledge_graph(
             model,
             dense,
         )
+    # The message says where the wrong address was set
     except ValueError as error:
         source = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
         raise SettingsError(f"{source}: {error}; without it there is no knowledge graph") from None

@@ -70,6 +70,7 @@ class Comparer:
             release_date = str(row.cells.get("release_date") or "")
             return value, release_date
 
+        # Sorted apart: `reverse` would put rows without the key first
         with_key.sort(key=sort_key, reverse=descending)
         return with_key + without_key
 
@@ -113,6 +114,7 @@ class Comparer:
 
         def test(row: Row) -> bool:
             cell = row.cells.get(name)
+            # An unknown value meets no condition, not even `neq`
             if cell is None:
                 return False
             if not isinstance(cell, tuple):
@@ -327,6 +329,7 @@ def shared_rows(
     if kind is ParameterKind.TEAM:
         return [_games_between(groups)]
 
+    # "The members of both bands": the entries that their lists have in common
     column = table.column(select) if select is not None else None
     if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
         return [_row_of_shared_entries(groups, column.name)]
@@ -371,6 +374,7 @@ def _row_of_shared_entries(groups: Sequence[list[Row]], key: str) -> list[Row]:
         cell = row.cells.get(key)
         lists.append(cell if isinstance(cell, tuple) else ())
 
+    # Tuples, because sets would lose the order of the first list
     common, *other_lists = lists
     for entries in other_lists:
         common = tuple(entry for entry in common if entry in entries)

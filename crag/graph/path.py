@@ -189,6 +189,7 @@ class KnowledgeGraphPath:
 
         if written.program is None or doubt:
             return replace(lookup, events=(*lookup.events, f"the calls were dropped{doubt}"))
+        # The program has no statements: the model wrote `None`
         if outcome is None:
             events = (*lookup.events, "the writer expects no answer in the graph")
             return replace(lookup, calls=("None",), events=events)
@@ -298,8 +299,10 @@ def build_facts(results: Sequence[Result]) -> tuple[Fact, ...]:
         if result.refines and facts:
             facts.pop()
 
+        # How names and dates were understood stands behind the facts
         sentence = " ".join((result.text, *result.explanation)).strip()
         if result.status is Status.NOT_FOUND:
+            # That the graph has no such thing is a fact too
             sentence = f"Not found: {sentence}"
         facts.append(Fact(clean(sentence), f"knowledge graph: {result.call}"))
     return tuple(facts)

@@ -161,6 +161,7 @@ def _read_sort(
 
     return Reading(
         call=previous.call,
+        # The rows have met the call's conditions already
         conditions=previous.conditions + sort.conditions,
         table=table,
         column=table.column(sort.select) if sort.select else None,

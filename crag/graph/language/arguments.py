@@ -88,6 +88,7 @@ class BoundCall:
         self.take: Take = None
         self.rest: list[Node] = []
 
+        # The name before the brackets has led the caller to the table
         _, slots, trailers = body.children
         self._trailers = parts(trailers)
         self._collect(parts(slots))

@@ -37,6 +37,7 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
     cells: dict[str, Cell] = {}
     for key, value in box.items():
         entry = plain(str(value))
+        # Nothing is left of an entry that was only markup
         if entry:
             cells[key] = entry
 

@@ -221,6 +221,7 @@ def _songs_at_ranks(context: LookupContext, allowed: range, day: str | None) -> 
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
     rows: list[Row] = []
     for rank, reply in zip(ranks, replies, strict=True):
+        # A failed call has no reply, and a remark already
         songs, artists = reply or ((), ())
         for song, artist in zip(songs or (), artists or (), strict=False):
             cells = {"song": song, "artist": artist, "rank": rank}

@@ -198,6 +198,7 @@ def _table_with_meanings(schema: Schema, table: Table) -> str:
     similar_table, columns = _split_columns(schema, table)
     for column in columns:
         lines.append(f"- {_described(column)}")
+        # No call gives these rows by itself, so their keys stand here
         if column.rows_of:
             inner_columns = schema.tables[column.rows_of].columns.values()
             lines += [f"  - {_described(inner_column)}" for inner_column in inner_columns]

@@ -92,6 +92,7 @@ class CallWriter:
         """
         texts = [question.text for question in questions]
         domains = [question.domain for question in questions]
+        # All questions at once: one pass of the encoder, then one generation for the batch
         neighbourhoods = self._choice.choose(texts, domains)
 
         requests: list[GenerationRequest] = []
@@ -173,6 +174,7 @@ class CallWriter:
         for index, request, generation in zip(faulty_indices, requests, generations, strict=True):
             first = first_round[index]
             second = _read(first.neighbourhood, request, generation)
+            # Both faults are kept: `repaired` depends on them
             results[index] = replace(second, faults=first.faults + second.faults)
         return results
 
