@@ -156,7 +156,7 @@ def _find_title(markup: str) -> str:
 
 
 def _name_location(location: str) -> str:
-    """What stands in for a title: the address, or the file's name without its suffix."""
+    """The name to show where a page has no title: its address, or the file name without its suffix."""
     return location if "://" in location else Path(location).stem
 
 

@@ -85,7 +85,7 @@ def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
         if query.fault is not None or not query.pages:
             continue
         gold: list[str] = []
-        if row.get("question_type") != "false_premise":  # no page holds the refusal of a premise
+        if row.get("question_type") != "false_premise":  # its answer is in no page
             gold.append(row.get("answer") or "")
             gold += row.get("alt_ans") or []
         pairs.append((query, gold))

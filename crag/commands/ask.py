@@ -183,7 +183,7 @@ def _read_lines(path: Path) -> list[AskedQuestion]:
 
 def _typed_questions() -> Iterator[str]:
     """The lines of standard input that are not blank, until it ends."""
-    # On standard error, since standard output holds the answers alone
+    # On standard error: standard output has only the answers
     prompt = "question> " if sys.stdin.isatty() else ""
     sys.stderr.write(prompt)
     for line in sys.stdin:

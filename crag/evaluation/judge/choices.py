@@ -82,7 +82,7 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
 
     # No clear reply: "he won it" can still answer "did he win it?"
     is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
-    # What stands in brackets is an aside, not another statement
+    # Text in brackets is an aside, not another statement
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
     if is_negated is gold_is_yes or not _repeats_question(claim) or (gold_is_yes and adds):
