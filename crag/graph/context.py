@@ -27,6 +27,8 @@ class LookupContext:
     remarks: list[str] = field(default_factory=list)
     unread: int = 0
     """Unreadable records of the statement; if there are any, an empty result proves nothing."""
+    first_is_meant: bool = False
+    """The rows of the statement lead away from the time of asking, as for "latest": the first one is meant."""
 
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
         """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
@@ -72,12 +74,14 @@ class TableQuery:
     """One statement's request to a table, and the `keys` that will be read, to avoid needless HTTP calls.
 
     `names` has a name for each parameter, None: any. `conditions` are a hint: they are applied to all rows afterwards.
+    `rows`: so many rows are enough, in the table's order; None: all of them.
     """
 
     names: tuple[str | None, ...]
     conditions: tuple[Condition, ...] = ()
     keys: frozenset[str] = frozenset()
     whole: bool = False
+    rows: int | None = None
 
     def reads(self, key: str) -> bool:
         """Whether a key is read, by name or as part of the record."""

@@ -7,6 +7,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
@@ -21,6 +22,7 @@ from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates
 from crag.settings import KnowledgeGraphSettings
+from crag.text.dates import Calendar, find_dates
 
 _WRITING_SHARE = 0.75
 """Share of the stage's time for writing calls; the graph's server is on the same network and needs less."""
@@ -36,7 +38,7 @@ class Lookup:
     """The knowledge graph's result for one question.
 
     `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` is as in
-    `Result`. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how. `events`
+    `Result`, for a question that names days. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how. `events`
     list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most similar
     example.
     """
@@ -220,6 +222,7 @@ class KnowledgeGraphPath:
         # A sort of an empty calendar says nothing new about it.
         call_results = [result for result in results if not result.refines]
         is_empty_calendar = bool(call_results) and all(result.empty_calendar for result in call_results)
+        is_evidence = is_empty_calendar and _names_days(query)
 
         events = list(lookup.events)
         for result in results:
@@ -234,7 +237,7 @@ class KnowledgeGraphPath:
             direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in results),
-            empty_calendar=is_empty_calendar,
+            empty_calendar=is_evidence,
             events=tuple(events),
         )
 
@@ -280,6 +283,12 @@ class KnowledgeGraphPath:
 def _parse_domain(name: str | None) -> Domain | None:
     """The domain that the router predicted; None if the graph has no tables of that name."""
     return Domain(name) if name in set(Domain) else None
+
+
+def _names_days(query: Query) -> bool:
+    """Whether the question asks about certain days. "The last game" does not: in the off-season it is months ago."""
+    dates = find_dates(query.text, query.asked_at or datetime.now(), Calendar.CIVIL)
+    return any(date.range is not None for date in dates)
 
 
 def _prompt_for_trace(request: GenerationRequest) -> Prompt | None:

@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 _MAX_PREVIOUS = 8
 """Names that `*` may stand for."""
+_ROWS_FOR_A_MATCH = 60
+"""So many rows are looked at for one that meets the conditions, such as a team's last game at home."""
 
 TableFiller = Callable[[LookupContext, TableQuery], list[Row]]
 """Raises `NotFoundError` for an unknown entity, returns no rows for a known one without records, passes `KgError` on.
@@ -84,6 +86,7 @@ class ProgramRun:
                 # Remarks and unread records of an earlier call do not concern this one
                 self._context.remarks.clear()
                 self._context.unread = 0
+                self._context.first_is_meant = False
 
             call_text = render(Program((statement,)))
             # The sorts after a call decide which of its keys are worth an HTTP request
@@ -161,7 +164,8 @@ class ProgramRun:
             matching = matching[:MAX_ROWS]
 
         # What is taken: the first row of each name, as many as the call says, or all.
-        if call.take is None and table.take == "first":
+        first_is_meant = self._context.first_is_meant and not _is_refined(following)
+        if call.take is None and (table.take == "first" or first_is_meant):
             taken = [group[0] for group in groups if group]
         elif isinstance(call.take, int):
             taken = matching[: call.take]
@@ -331,6 +335,7 @@ class ProgramRun:
             call.conditions,
             keys,
             whole,
+            _rows_needed(call, following),
         )
         if not multiple:
             return [fill(self._context, query)]
@@ -407,6 +412,24 @@ class ProgramRun:
         # The records of the inner rows are shown whole, not that of the outer row.
         inner_table = self._schema.tables[column.rows_of or ""]
         return frozenset(keys | set(inner_table.columns)), False
+
+
+def _is_refined(following: Sequence[Statement]) -> bool:
+    """Whether a sort or an average works on the rows of the call before these statements."""
+    return bool(following) and not isinstance(following[0], Call)
+
+
+def _rows_needed(call: Call, following: Sequence[Statement]) -> int | None:
+    """How many of a call's first rows are enough to answer it; None: all, because they are counted or refined."""
+    if call.count or call.take == "all" or _is_refined(following):
+        return None
+
+    wanted = call.take if isinstance(call.take, int) else 1
+    has_several_names = any(isinstance(argument, tuple | Previous) for argument in call.arguments)
+    if call.conditions or has_several_names:
+        # Not every row will do
+        return wanted * _ROWS_FOR_A_MATCH
+    return wanted
 
 
 def _keys_of(statement: Statement) -> set[str]:
