@@ -38,9 +38,9 @@ class Lookup:
     """The knowledge graph's result for one question.
 
     `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` is as in
-    `Result`, for a question that names days. `direct_answer` is the value that answers the question, if rules found one; `direct_reason` how. `events`
-    list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most similar
-    example.
+    `Result`, for a question that names days. `direct_answer` is the value that answers the question, if rules found
+    one; `direct_reason` how. `events` list faults. The writer read `prompt` and wrote `generation`;
+    `example_similarity` is that of its most similar example.
     """
 
     calls: tuple[str, ...] = ()

@@ -163,14 +163,16 @@ class ProgramRun:
             self._context.remark(f"only the first {MAX_ROWS:,} of {len(matching):,} {table.noun} were looked at")
             matching = matching[:MAX_ROWS]
 
-        # What is taken: the first row of each name, as many as the call says, or all.
-        first_is_meant = self._context.first_is_meant and not _is_refined(following)
-        if call.take is None and (table.take == "first" or first_is_meant):
-            taken = [group[0] for group in groups if group]
-        elif isinstance(call.take, int):
-            taken = matching[: call.take]
-        else:
-            taken = matching
+        # "The last game" is one game, also where others were read to find one that matches.
+        nearest_only = self._context.first_is_meant and _takes_nearest_rows(call, following)
+        taken = _taken_rows(
+            groups,
+            matching,
+            call.take,
+            first=table.take == "first" or nearest_only,
+        )
+        if nearest_only:
+            matching = taken
 
         # Rows that do not match count too: "among the 12 games ... there is none"
         fetched = _concatenated(fetched_groups)
@@ -412,6 +414,26 @@ class ProgramRun:
         # The records of the inner rows are shown whole, not that of the outer row.
         inner_table = self._schema.tables[column.rows_of or ""]
         return frozenset(keys | set(inner_table.columns)), False
+
+
+def _taken_rows(
+    groups: Sequence[list[Row]],
+    matching: list[Row],
+    take: int | str | None,
+    *,
+    first: bool,
+) -> list[Row]:
+    """The rows that a call takes: as many as it says, all, or by default (`first`) the first one of each name."""
+    if isinstance(take, int):
+        return matching[:take]
+    if take is None and first:
+        return [group[0] for group in groups if group]
+    return matching
+
+
+def _takes_nearest_rows(call: Call, following: Sequence[Statement]) -> bool:
+    """Whether a call for the nearest rows shows only these, instead of counting or refining all that were read."""
+    return not call.count and call.take != "all" and not _is_refined(following)
 
 
 def _is_refined(following: Sequence[Statement]) -> bool:

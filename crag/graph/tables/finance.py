@@ -4,18 +4,26 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from crag.graph.context import LookupContext, TableQuery, format_days
 from crag.graph.entities import company_data
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.tables.sessions import is_open, last_finished_session, last_opened_session
 from crag.text.dates import Calendar, DateRange, eastern_time
 
 NEAREST_EARLIER = timedelta(days=7)
 NEAREST_LATER = timedelta(days=5)
 """A day without prices gets those of the nearest earlier, else the nearest later day within these times."""
 
-_NOT_BY_THE_MINUTE = ("high", "low", "volume")
-"""Keys that "latest" reads from the day, not from the minute."""
+_KEYS_OF_THE_DAY = ("open", "high", "low", "volume")
+"""Keys that "latest" reads from a session, not from the minute."""
+_KEYS_AT_THE_OPENING = frozenset({"open", "time"})
+"""What is known of a session as soon as it has begun."""
+_LATEST_CLOSE = re.compile(
+    r"(?:the )?(?:latest|most recent|last) (?:market |stock |session )?(?:close|closing(?: price)?)",
+    re.IGNORECASE,
+)
 _EPOCH = datetime(1970, 1, 1)
 _EPOCH_KEYS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
 """Keys of a company's record whose numbers are seconds since 1970."""
@@ -26,20 +34,18 @@ _PRICE_KEYS = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "
 
 
 def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Prices of the days that the dates name; "latest" is the price of the minute of asking."""
+    """Prices of the days that the dates name; "latest" is the price at the time of asking."""
     company = query.require_name("a company")
     # One date names a day or a span by itself, two are the ends of a span
     _, first_date, last_date = query.names
     if first_date is None:
         return _daily_prices(context, company)
 
+    if _LATEST_CLOSE.fullmatch(first_date.strip()):
+        return _prices_of_latest_session(context, company, query)
     start = context.resolve(first_date, Calendar.TRADING)
     if start.newest:
-        latest: list[Row] = []
-        if query.keys.isdisjoint(_NOT_BY_THE_MINUTE):
-            latest = _price_of_this_minute(context, company)
-        # Without bars of the minute, or for a day's high, low or volume
-        return latest or _prices_of_latest_day(context, company)
+        return _latest_prices(context, company, query)
 
     end = context.resolve(last_date, Calendar.TRADING) if last_date is not None else start
     if start.range is None:
@@ -138,31 +144,65 @@ def _prices_of_days(
     raise NotFoundError(message)
 
 
-def _prices_of_latest_day(context: LookupContext, company: str) -> list[Row]:
-    """The last session up to now."""
+def _latest_prices(context: LookupContext, company: str, query: TableQuery) -> list[Row]:
+    """The price of the minute while the exchange is open, else those of the last session."""
+    now = eastern_time(context.asked_at)
+    is_for_the_day = not query.keys.isdisjoint(_KEYS_OF_THE_DAY)
+    if is_open(now) and not is_for_the_day:
+        ticker, bars = _bars_until(context, company, now)
+        if bars and max(bars)[:10] == str(now.date()):
+            return _price_of_minute(context, ticker, bars, "Open")
+
+    try:
+        return _prices_of_latest_session(context, company, query)
+    except NotFoundError:
+        ticker, bars = _bars_until(context, company, now)
+        if not bars:
+            raise
+        # The graph may have the minutes of a company without its days
+        return _price_of_minute(context, ticker, bars, "Open" if is_open(now) else "Close")
+
+
+def _prices_of_latest_session(context: LookupContext, company: str, query: TableQuery) -> list[Row]:
+    """The last session whose requested prices are known at the time of asking.
+
+    Before the opening, during the session and on days without one, the last close is that of an earlier day.
+    """
+    now = eastern_time(context.asked_at)
+    reads_opening_only = bool(query.keys) and not query.whole and query.keys <= _KEYS_AT_THE_OPENING
+    latest = last_opened_session(now) if reads_opening_only else last_finished_session(now)
+
     rows = _daily_prices(context, company)
-    today = eastern_time(context.asked_at).date()
-    past = [row for row in rows if _day(row) <= today]
-    # All days may be later than the question; then the newest one is the nearest
-    return past[-1:] or rows[-1:]
+    known = [row for row in rows if _day(row) <= latest]
+    # All days may be later than the question; then the first one is the nearest
+    row = known[-1:] or rows[:1]
+    if row:
+        context.remark(f"the latest session with prices is that of {row[0].cells['time']}")
+    return row
 
 
-def _price_of_this_minute(context: LookupContext, company: str) -> list[Row]:
-    """The last minute bar up to now. Its opening print is the price: its close is still in the future."""
+def _bars_until(context: LookupContext, company: str, now: datetime) -> tuple[str, dict[str, Any]]:
+    """The ticker and its minute bars up to a New York time; none if the graph has no minutes of the company."""
     try:
         ticker, bars = company_data(context, "/finance/get_detailed_price_history", company)
     except NotFoundError:
-        return []
+        return "", {}
 
     # Times as strings of this form are ordered like the moments.
-    now = f"{eastern_time(context.asked_at):%Y-%m-%d %H:%M:%S}"
-    past = [time for time in bars if time[:19] <= now]
-    if not past:
-        return []
+    last = f"{now:%Y-%m-%d %H:%M:%S}"
+    return ticker, {time: bar for time, bar in bars.items() if time[:19] <= last}
 
-    latest = max(past)
+
+def _price_of_minute(
+    context: LookupContext,
+    ticker: str,
+    bars: dict[str, Any],
+    key: str,
+) -> list[Row]:
+    """The last minute bar: in its minute the opening print is the price, later its close is."""
+    latest = max(bars)
     bar = bars[latest]
-    price = bar.get("Open", bar.get("Close"))
+    price = bar.get(key, bar.get("Close"))
     minute = latest[:16]
     context.remark(f"the latest price is that of {minute} Eastern time")
     return [Row(ticker, {"time": minute, "open": price, "close": price})]
