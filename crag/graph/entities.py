@@ -2,13 +2,22 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from crag.graph.context import LookupContext, quote_names
 from crag.graph.results import NotFoundError
+from crag.graph.share_classes import (
+    ShareClass,
+    class_of_listing,
+    class_of_ticker,
+    class_tickers,
+    parse_share_class,
+    ticker_spellings,
+)
 from crag.text.matching import MARGIN, best_match, normalise_name, similarity
 
 League = Literal["soccer", "nba"]
@@ -19,7 +28,8 @@ _TEAM_FLOOR = 0.86
 _TICKER = re.compile(r"[A-Za-z]{1,5}(?:[.\-/][A-Za-z]{1,2})?")
 _LEGAL_FORM = re.compile(
     r"\b(incorporated|inc|corporation|corp|company|co|limited|ltd|plc|llc|lp|l p|sa|nv|ag|se|holdings?|group|the|trust"
-    r"|common|ordinary|class [a-c]|stock|shares?|american depositary|depositary|receipts?|units?|warrants?|adr|ads"
+    r"|capital stock|common|ordinary|(?:class|series) [a-z]|stock|shares?|american depositary|depositary|receipts?"
+    r"|units?|warrants?|adr|ads"
     r"|each representing.*|beneficial interest|of|new|par value.*)\b"
 )
 _TICKER_IN_BRACKETS = re.compile(
@@ -33,7 +43,9 @@ _TICKER_IN_BRACKETS = re.compile(
 )
 _STOCK_WORDS = re.compile(r"(?i)(?:'s)?\s{1,9}(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
 """What surrounds a name in "apple's stock" and "NASDAQ: AAPL"."""
-_UNCOMMON_SHARES = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
+_UNCOMMON_SHARES = re.compile(
+    r"\b(?:warrants?|units?|rights?|preferred|notes|debentures?|depositary shares|preference)\b"
+)
 
 _COMPANY_FLOOR = 0.8
 """Companies whose names are less similar are different companies."""
@@ -124,31 +136,53 @@ def nicknames() -> dict[str, str]:
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
     """The ticker of a company and the endpoint's data for it.
 
-    Tries, in order: a nickname; the name as a ticker, since most questions name one; the search by name.
-    Raises NotFoundError: the company is unknown, or the endpoint has no data for it.
+    Tries, in order: the class of shares that the name holds; a nickname; the name as a ticker, since most questions
+    name one; the search by name. Raises NotFoundError: the company or the class is unknown, or the endpoint has no data
+    for it.
     """
+    shares = parse_share_class(name)
+    ticker = _ticker_of_class(context, endpoint, name, shares) if shares is not None else None
+    if ticker is None:
+        ticker = _ticker_of_company(context, endpoint, name)
+
+    for spelling in ticker_spellings(ticker):
+        data = context.ask(endpoint, query=spelling)
+        if data is not None:
+            return spelling, data
+    what = endpoint.rsplit("get_", 1)[-1].replace("_", " ")
+    raise NotFoundError(f"the graph has no {what} of {ticker}")
+
+
+def _ticker_of_company(context: LookupContext, endpoint: str, name: str) -> str:
+    """The ticker that a name without a class means, for which the endpoint may still have no data."""
     in_brackets = _TICKER_IN_BRACKETS.search(name)
     bare = in_brackets.group(1) if in_brackets else _STOCK_WORDS.sub("", name.strip())
     symbol = bare.strip().lstrip("$").upper()
 
     ticker = nicknames().get(normalise_name(bare))
-    if ticker and ticker != symbol:
-        context.remark(f'"{name}" is read as the ticker {ticker}')
-    elif not ticker and _TICKER.fullmatch(symbol):
+    if ticker:
+        if ticker != symbol:
+            context.remark(f'"{name}" is read as the ticker {ticker}')
+        return ticker
+
+    if _TICKER.fullmatch(symbol):
         # The server writes BRK-B for BRK.B.
         with_hyphen = symbol.replace(".", "-").replace("/", "-")
-        for spelling in dict.fromkeys((symbol, with_hyphen)):
-            data = context.ask(endpoint, query=spelling)
-            if data is not None:
-                return spelling, data
+        known = _first_with_data(context, endpoint, (symbol, with_hyphen))
+        if known is not None:
+            return known
+    return _search_ticker(context, name, symbol)
 
-    if not ticker:
-        ticker = _search_ticker(context, name, symbol)
-    data = context.ask(endpoint, query=ticker)
-    if data is None:
-        what = endpoint.rsplit("get_", 1)[-1].replace("_", " ")
-        raise NotFoundError(f"the graph has no {what} of {ticker}")
-    return ticker, data
+
+def _first_with_data(context: LookupContext, endpoint: str, tickers: Iterable[str]) -> str | None:
+    """The first ticker that the endpoint has data for; the reply is cached for the next request."""
+    for ticker in dict.fromkeys(tickers):
+        if context.ask(endpoint, query=ticker) is not None:
+            return ticker
+    return None
+
+
+# ---- classes of shares
 
 
 class _Candidate(NamedTuple):
@@ -160,6 +194,88 @@ class _Candidate(NamedTuple):
     order: int
     """0 for the first listing of the reply, then -1, -2 ..."""
     listing: str
+
+
+def _ticker_of_class(
+    context: LookupContext,
+    endpoint: str,
+    name: str,
+    shares: ShareClass,
+) -> str | None:
+    """The ticker of a class of shares; None: the name is read without a class.
+
+    Raises NotFoundError: the company is listed, but not that class of its shares.
+    """
+    symbol = shares.company.upper()
+    if _TICKER.fullmatch(symbol):
+        known = _first_with_data(context, endpoint, class_tickers(symbol, shares.letter))
+        if known is not None:
+            return known
+
+    candidates = _listings_of_class(context, shares)
+    ticker_by_listing: dict[str, str] = {}
+    for candidate in candidates:
+        ticker = context.ask("/finance/get_ticker_by_name", query=candidate.listing)
+        if ticker is not None:
+            ticker_by_listing[candidate.listing] = str(ticker)
+
+    ticker = _ticker_among(context, endpoint, ticker_by_listing, shares)
+    if ticker is not None:
+        context.remark(f'"{name}" is read as Class {shares.letter} of {candidates[0].listing} ({ticker})')
+        return ticker
+
+    # A letter at the end of a company's name is no class, if the company has none
+    has_classes = any(starmap(_class_of, ticker_by_listing.items()))
+    if ticker_by_listing and (shares.certain or has_classes):
+        listings = quote_names(list(ticker_by_listing))
+        raise NotFoundError(f'the graph has no Class {shares.letter} shares of "{shares.company}"; listed: {listings}')
+    return None
+
+
+def _listings_of_class(context: LookupContext, shares: ShareClass) -> list[_Candidate]:
+    """The listed shares of the company that is most like the name, those with the letter of the class first."""
+    formal_name = shipped_list("companies")["names"].get(normalise_name(shares.company), shares.company)
+    core = _company_words(formal_name)
+    listings: list[str] = context.ask("/finance/get_company_name", query=f"{core} class {shares.letter}")
+    listings = [*listings, *context.ask("/finance/get_company_name", query=core)]
+
+    ranked = _rank_listings(formal_name, list(dict.fromkeys(listings)))
+    similar = [candidate for candidate in ranked if candidate.score >= _COMPANY_FLOOR and not candidate.common_share]
+    # "Paramount class b": of companies with like names the one that lists such a class
+    similar.sort(key=lambda candidate: class_of_listing(candidate.listing) != shares.letter)
+    if not similar:
+        return []
+
+    company = _company_words(similar[0].listing)
+    return [candidate for candidate in similar if _company_words(candidate.listing) == company]
+
+
+def _ticker_among(
+    context: LookupContext,
+    endpoint: str,
+    ticker_by_listing: Mapping[str, str],
+    shares: ShareClass,
+) -> str | None:
+    """The ticker of the class among the listings of one company, or None."""
+    letters = [_class_of(listing, ticker) for listing, ticker in ticker_by_listing.items()]
+    tickers = list(ticker_by_listing.values())
+    if shares.letter in letters:
+        return tickers[letters.index(shares.letter)]
+
+    # Two classes with one name in the list: the server gives the ticker of one of them
+    for ticker in tickers:
+        known = _first_with_data(context, endpoint, class_tickers(ticker, shares.letter))
+        if known is not None:
+            return known
+
+    # A company that lists a single share does not need to say which class it is
+    is_only_share = len(tickers) == 1 and letters == [None]
+    return tickers[0] if is_only_share and shares.certain else None
+
+
+def _class_of(listing: str, ticker: str) -> str | None:
+    """The class that the list names, or else the ticker."""
+    return class_of_listing(listing) or class_of_ticker(ticker)
 
 
 def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
@@ -198,7 +314,7 @@ def _rank_listings(name: str, listings: Sequence[str]) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for index, listing in enumerate(listings):
         normalised = normalise_name(listing)
-        uncommon_words = sum(word in normalised for word in _UNCOMMON_SHARES)
+        uncommon_words = len(_UNCOMMON_SHARES.findall(normalised))
         likeness = _likeness(name, words, listing)
 
         # Greater is better: few words of uncommon shares, then an early position.
