@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -9,7 +10,19 @@ from crag.graph.conditions import year_range
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
-from crag.text.matching import NameMatch, best_match, contains_words, normalise_name, same_name
+from crag.text.matching import (
+    NameMatch,
+    best_match,
+    contains_words,
+    first_part_form,
+    has_part_number,
+    normalise_name,
+    part_number_spellings,
+    same_name,
+    same_numbers,
+    title_form,
+    title_forms,
+)
 
 OSCAR_YEARS = range(1990, 2022)
 """The ceremonies whose awards the server has; it fails on others."""
@@ -262,28 +275,72 @@ def _search_film(
 ) -> tuple[list[_Record], NameMatch | None]:
     """The films found, best known first, and the one that is meant.
 
-    A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
+    A sequel is searched again under other spellings of its number: a word search finds only what is written.
     """
-    records = context.ask("/movie/get_movie_info", query=query)
-    films = [film for film in records if film.get("title")]
-    films.sort(key=_fame_of_film, reverse=True)
+    films = _best_known_first(context.ask("/movie/get_movie_info", query=query))
+    match = _match_title(title, films)
+    spellings = part_number_spellings(title_form(title))
+    if match is None and spellings:
+        replies = context.ask_all("/movie/get_movie_info", spellings)
+        records = list(films)
+        for reply in replies:
+            records += reply or ()
+        films = _best_known_first(records)
+        match = _match_title(title, films)
 
-    match = best_match(title, [film["title"] for film in films])
-    if match is not None:
-        return films, match
+    if match is None:
+        match = _match_first_part(title, films)
+    return films, match
 
-    # Longer titles that begin with this one.
+
+def _best_known_first(records: Sequence[_Record]) -> list[_Record]:
+    """Each film with a title once, the best known first."""
+    film_by_key: dict[object, _Record] = {}
+    for film in records:
+        if film.get("title"):
+            key = film.get("id") or (film["title"], film.get("release_date"))
+            film_by_key.setdefault(key, film)
+    return sorted(film_by_key.values(), key=_fame_of_film, reverse=True)
+
+
+def _match_title(title: str, films: Sequence[_Record]) -> NameMatch | None:
+    """The film that is meant: its title, with the number of a part in any spelling, or the beginning of its title.
+
+    A title that is nearly the same but has another number is another film.
+    """
+    exact = best_match(title, [film["title"] for film in films])
+    if exact is not None and exact.exact:
+        return exact
+
+    for form in title_forms(title):
+        match = best_match(form, [title_form(film["title"]) for film in films])
+        if match is not None:
+            # Not word for word, so a remark says which film is meant
+            return replace(match, exact=False)
+        for index, film in enumerate(films):
+            # "Terminator 2" is "Terminator 2: Judgment Day"
+            if has_part_number(form) and f"{title_form(film['title'])} ".startswith(f"{form} "):
+                return NameMatch(index, _TITLE_BEGINNING_SIMILARITY, exact=False)
+
+    # Longer titles that begin with this one, such as "Borat: Cultural Learnings ..." for "Borat"
+    longer: list[int] = []
     normalised_title = normalise_name(title)
-    longer = []
     for index, film in enumerate(films):
         stem, _ = _stem(film["title"])
-        if normalise_name(stem) == normalised_title:
+        if normalise_name(stem) == normalised_title and same_numbers(title, film["title"]):
             longer.append(index)
 
     # If several films continue the title, none of them is clearly meant
-    if len(longer) == 1:
-        match = NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False)
-    return films, match
+    return NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False) if len(longer) == 1 else None
+
+
+def _match_first_part(title: str, films: Sequence[_Record]) -> NameMatch | None:
+    """ "Rocky" for "Rocky 1", "Kill Bill: Vol. 1" for "Kill Bill": only where no film has just the title."""
+    form = first_part_form(title_form(title))
+    for index, film in enumerate(films):
+        if title_form(film["title"]) == form:
+            return NameMatch(index, _TITLE_BEGINNING_SIMILARITY, exact=False)
+    return None
 
 
 def _stem(title: str) -> tuple[str, int | None]:

@@ -15,11 +15,17 @@ from crag.text.matching.names import contains_words as contains_words
 from crag.text.matching.names import normalise_name as normalise_name
 from crag.text.matching.names import plain_name as plain_name
 from crag.text.matching.names import same_name as same_name
+from crag.text.matching.names import same_numbers as same_numbers
 from crag.text.matching.names import similarity as similarity
 from crag.text.matching.names import spellings as spellings
 from crag.text.matching.names import without_article as without_article
 from crag.text.matching.names import without_possessive as without_possessive
 from crag.text.matching.numbers import MAGNITUDES as MAGNITUDES
+from crag.text.matching.sequels import first_part_form as first_part_form
+from crag.text.matching.sequels import has_part_number as has_part_number
+from crag.text.matching.sequels import part_number_spellings as part_number_spellings
+from crag.text.matching.sequels import title_form as title_form
+from crag.text.matching.sequels import title_forms as title_forms
 from crag.text.matching.units import CURRENCIES as CURRENCIES
 from crag.text.matching.units import DAYS as DAYS
 from crag.text.matching.units import MONTHS as MONTHS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crag.core.text import clean
-from crag.text.matching.words import without_marks
+from crag.text.matching.words import NUMBER_WORDS, without_marks
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""
@@ -114,8 +114,23 @@ def similarity(left: str, right: str) -> float:
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
     # Sorted words may agree fully, but 1.0 is kept for equal names.
     score = min(_MOST_INEXACT_SIMILARITY, percent / 100)
-    has_same_numbers = sorted(_DIGITS.findall(first)) == sorted(_DIGITS.findall(second))
-    return score if has_same_numbers else score * _DIFFERENT_NUMBERS_FACTOR
+    return score if same_numbers(first, second) else score * _DIFFERENT_NUMBERS_FACTOR
+
+
+def same_numbers(left: str, right: str) -> bool:
+    """Whether two names hold the same numbers, in digits or words, in any order. "One" is left out: it is often none.
+
+    >>> same_numbers("Terminator Two", "The Terminator"), same_numbers("Ocean's Eleven", "Ocean's 11")
+    (False, True)
+    """
+    return _numbers_in(left) == _numbers_in(right)
+
+
+def _numbers_in(name: str) -> list[str]:
+    words = normalise_name(name).split()
+    numbers = _DIGITS.findall(" ".join(words))
+    numbers += [str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS and word != "one"]
+    return sorted(numbers)
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
