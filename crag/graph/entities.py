@@ -81,7 +81,11 @@ def team_spelling(name: str, league: League) -> tuple[str, bool]:
     match = best_match(words, candidates, floor=_TEAM_FLOOR)
     if match is None:
         return name.strip(), False
-    return spellings[candidates[match.position]], True
+
+    # "Barcelona B" is another team than Barcelona
+    nearest = candidates[match.position]
+    has_more_words = len(words.split()) > len(nearest.split()) and words.replace(" ", "") != nearest.replace(" ", "")
+    return (name.strip(), False) if has_more_words else (spellings[nearest], True)
 
 
 @cache

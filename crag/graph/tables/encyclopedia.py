@@ -14,6 +14,8 @@ _MAX_MARKUP = 20_000
 _MAX_NESTING = 4
 """Templates nest, but not deeply around useful text."""
 
+_BRACKET = re.compile(r"\s?\([^()]{1,80}\)$")
+
 # The look-ahead keeps a footnote that is never closed from running on to the end of the next one
 _REFERENCE = re.compile(r"<ref[^<>]*/>|<ref(?:(?!<ref).)*?</ref>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
 """Footnotes and comments."""
@@ -51,13 +53,21 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
 def _find_title(context: LookupContext, name: str) -> str:
     titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
     match = best_match(name, titles, floor=_TITLE_FLOOR)
-    if match is None:
+    if match is None or not _has_same_subject(name, titles[match.position]):
         raise NotFoundError(f'the graph has no article "{name}"; nearest: {quote_names(titles)}')
 
     title = titles[match.position]
     if not match.exact:
         context.remark(f'"{name}" is read as the article "{title}"')
     return title
+
+
+def _has_same_subject(name: str, title: str) -> bool:
+    """Whether two titles are alike without what stands in brackets: a long "(programming language)" makes any alike."""
+    subjects = [_BRACKET.sub("", text) for text in (name, title)]
+    if name in subjects or title in subjects:
+        return True
+    return best_match(subjects[0], [subjects[1]], floor=_TITLE_FLOOR) is not None
 
 
 def plain(markup: str) -> str:

@@ -335,7 +335,7 @@ def _match_title(title: str, films: Sequence[_Record]) -> NameMatch | None:
 
 
 def _match_first_part(title: str, films: Sequence[_Record]) -> NameMatch | None:
-    """ "Rocky" for "Rocky 1", "Kill Bill: Vol. 1" for "Kill Bill": only where no film has just the title."""
+    """The first part: "Rocky" for "Rocky 1", "Kill Bill: Vol. 1" for "Kill Bill"; only where no film has the title."""
     form = first_part_form(title_form(title))
     for index, film in enumerate(films):
         if title_form(film["title"]) == form:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from crag.core.text import clean
 from crag.text.matching.words import NUMBER_WORDS, without_marks
@@ -17,8 +18,12 @@ MARGIN = 0.04
 _SAME_NAME_SIMILARITY = 0.92
 """One typo in a longer name."""
 _MOST_INEXACT_SIMILARITY = 0.99
-_DIFFERENT_NUMBERS_FACTOR = 0.8
-"""Lowers the similarity of names with different numbers."""
+_OTHER_NAME_FACTOR = 0.8
+"""Lowers the similarity of names that are probably not the same, however alike they look."""
+_SHORT_WORD = 4
+"""A word of so many letters with another letter in it is another word: "fire" and "wire"."""
+
+_ELDER = frozenset({"sr", "senior"})
 
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
@@ -101,7 +106,8 @@ def normalise_name(name: str) -> str:
 def similarity(left: str, right: str) -> float:
     """The similarity of two names, from 0 to 1; 1 if and only if their normalised texts are equal.
 
-    Different numbers lower it: a film's sequels may differ in nothing else.
+    Different numbers lower it, "Sr." instead of "Jr.", and another letter in a short word: sequels, father and son, and
+    "Man on Fire" and "Man on Wire" differ in nothing else.
     """
     first = normalise_name(left)
     second = normalise_name(right)
@@ -114,7 +120,12 @@ def similarity(left: str, right: str) -> float:
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
     # Sorted words may agree fully, but 1.0 is kept for equal names.
     score = min(_MOST_INEXACT_SIMILARITY, percent / 100)
-    return score if same_numbers(first, second) else score * _DIFFERENT_NUMBERS_FACTOR
+    is_other = (
+        not same_numbers(first, second)
+        or _is_elder(first) != _is_elder(second)
+        or _has_other_short_word(first.split(), second.split())
+    )
+    return score * _OTHER_NAME_FACTOR if is_other else score
 
 
 def same_numbers(left: str, right: str) -> bool:
@@ -131,6 +142,32 @@ def _numbers_in(name: str) -> list[str]:
     numbers = _DIGITS.findall(" ".join(words))
     numbers += [str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS and word != "one"]
     return sorted(numbers)
+
+
+def _is_elder(name: str) -> bool:
+    """Whether a plain name is that of the elder: people are often named without "Jr."."""
+    return not _ELDER.isdisjoint(name.split())
+
+
+def _has_other_short_word(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether a short word of one plain name is another word in the other, and not a misspelling of it."""
+    if len(left) != len(right):
+        return False
+    differing = [(one, other) for one, other in zip(left, right, strict=True) if one != other]
+    # The same words in another order: "Lopez, Jennifer"
+    if sorted(left) == sorted(right):
+        return False
+    return any(_is_other_short_word(one, other) for one, other in differing)
+
+
+def _is_other_short_word(left: str, right: str) -> bool:
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) > _SHORT_WORD:
+        return False
+    if len(shorter) == 1:
+        return shorter not in longer  # "u" is short for "you"
+    # A letter too many, or two letters that changed places, is a slip of the fingers.
+    return OSA.distance(shorter, longer) > 1 or (len(shorter) == len(longer) and sorted(shorter) != sorted(longer))
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
