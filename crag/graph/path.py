@@ -20,7 +20,7 @@ from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates
+from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates, with_nearest_games
 from crag.settings import KnowledgeGraphSettings
 from crag.text.dates import Calendar, find_dates
 
@@ -129,6 +129,7 @@ class KnowledgeGraphPath:
         # A share of the time is left for running the calls.
         writing_deadline = deadline.within(deadline.remaining * _WRITING_SHARE)
         written_calls = self._writer.write(requests, writing_deadline)
+        written_calls = list(map(_with_nearest_games, queries, written_calls))
 
         doubts = [self._doubt(query, written) for query, written in zip(queries, written_calls, strict=True)]
         outcomes = self._run_programs(
@@ -283,6 +284,19 @@ class KnowledgeGraphPath:
 def _parse_domain(name: str | None) -> Domain | None:
     """The domain that the router predicted; None if the graph has no tables of that name."""
     return Domain(name) if name in set(Domain) else None
+
+
+def _with_nearest_games(query: Query, written: WrittenCalls) -> WrittenCalls:
+    """The calls with the last or next games in them that the question is about."""
+    if written.program is None:
+        return written
+    program = with_nearest_games(
+        query.text,
+        written.domain,
+        written.program,
+        query.asked_at,
+    )
+    return replace(written, program=program)
 
 
 def _names_days(query: Query) -> bool:

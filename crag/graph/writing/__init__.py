@@ -2,6 +2,7 @@
 
 from crag.graph.writing.bank import BankError, Example, load_bank, write_examples
 from crag.graph.writing.choice import ExampleChoice, ExampleIndex
+from crag.graph.writing.nearest_games import with_nearest_games
 from crag.graph.writing.prompt import write_prompt
 from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls, invented_dates
 
@@ -15,6 +16,7 @@ __all__ = [
     "WrittenCalls",
     "invented_dates",
     "load_bank",
+    "with_nearest_games",
     "write_examples",
     "write_prompt",
 ]
