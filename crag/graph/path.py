@@ -15,7 +15,7 @@ from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.client import CallLimits, KgClient
-from crag.graph.derive import Derived, derived_answer, direct_answer
+from crag.graph.derive import Derived, derived_answer, direct_answer, may_be_outdated
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
 from crag.graph.results import Result, Status
@@ -258,7 +258,14 @@ class KnowledgeGraphPath:
         program: Program,
         results: Sequence[Result],
     ) -> Derived | None:
-        """The requested value itself, else a value that rules compute; each only if the settings allow it."""
+        """The requested value itself, else a value that rules compute; each only if the settings allow it.
+
+        None for a last game that is too long ago to be the last one: the model sees the fact with its date.
+        """
+        today = query.asked_at.date() if query.asked_at else None
+        if today is not None and may_be_outdated(program, results, today):
+            return None
+
         if self._settings.direct_answers:
             value = direct_answer(
                 query.text,
@@ -270,7 +277,6 @@ class KnowledgeGraphPath:
                 return Derived(value, JUST_THE_VALUE)
 
         if self._settings.derived_answers:
-            today = query.asked_at.date() if query.asked_at else None
             return derived_answer(
                 query.text,
                 domain,

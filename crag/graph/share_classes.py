@@ -21,8 +21,9 @@ _CLASS = re.compile(
 )
 _LETTER_AT_END = re.compile(
     rf"""
-    (?P<company>\S.*?) [\s.,/-]{{1,2}} (?P<letter>[a-c])        # "brk.b", "fox corp b"; later letters end other names
+    [\s.,/-]{{1,2}} (?P<letter>[a-c])        # "brk.b", "fox corp b"; later letters end other names
     (?: \s{{1,3}} {_SHARE_WORDS} )?
+    $
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -62,10 +63,11 @@ def parse_share_class(name: str) -> ShareClass | None:
         letter = match["after"] or match["before"]
         return ShareClass(company, letter.upper(), certain=True) if company else None
 
-    match = _LETTER_AT_END.fullmatch(name.strip())
+    trimmed = name.strip()
+    match = _LETTER_AT_END.search(trimmed)
     if match is None:
         return None
-    company = _company_around(match["company"], "")
+    company = _company_around(trimmed[: match.start()], "")
     return ShareClass(company, match["letter"].upper(), certain=False) if len(company) > 1 else None
 
 

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from crag.graph.derive import comparison, games, infobox, values
 from crag.graph.derive.direct import value_itself
+from crag.graph.derive.games import may_be_outdated
 from crag.graph.derive.readings import Derived, GraphEvidence, Reading, read_evidence
 from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
 from crag.graph.schema import Domain
 
-__all__ = ["Derived", "derived_answer", "direct_answer"]
+__all__ = ["Derived", "derived_answer", "direct_answer", "may_be_outdated"]
 
 RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     comparison.which_is_more,
@@ -29,6 +30,7 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
     games.count_of_games,
     games.opponents,
     games.one_game,
+    games.whether_won,
     values.original_title,
     values.original_language,
     values.awards_up_to,

@@ -1,13 +1,37 @@
 """Answers from a team's games: wins and losses, opponents, outcome and venue of one game."""
 
+import datetime as dt
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from crag.graph.derive.readings import NUMERIC_TYPES, Derived, GraphEvidence, Reading, plain_values
+from crag.graph.language import Call, Program
 from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, letters_of, meant_rows, result_against_others
+from crag.graph.results import Result
+from crag.graph.tables.nearest_games import LONGEST_BREAK, asks_for_last_game
+from crag.text.matching import words
 
 _ASKS_FOR_OUTCOME = re.compile(r"\b(?:fared?|outcome|result)\b")
 _SUCCESS = re.compile(r"\bsuccess")
+_DID_THEY = re.compile(
+    r"""
+    (?:did|have|has|was|were) \s (?:the\s)? @0 \s
+    (?: (?:able|managed?|going) \s to \s )?
+    (?: (?:secure|get|take|claim|earn|record|pull\soff|come\saway\swith|come\sout|emerge|end\sup) \s (?:an?\s|the\s)? )?
+    (?P<outcome> win | won | winning | victory | victorious | lose | lost | losing | defeated | draw | drawn | tie )
+    (?P<when> (?: \s [\w'-]+ ){0,10} )   # bounded; see the words below: not "win by ten points", "win the title"
+    [ ?.!]{0,3}
+    """,
+    re.VERBOSE,
+)
+_WORDS_OF_A_GAME = frozenset(
+    words(
+        "a an at during for in of on the their its last latest most recent previous game match contest fixture outing "
+        "nba league basketball football soccer yesterday yesterday's today today's tonight night time out"
+    )
+)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _RESULTS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
 
 
@@ -91,3 +115,32 @@ def one_game(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if _ASKS_FOR_OUTCOME.search(question) or letters_of(question) >= {"W", "L"}:
         return Derived(_RESULTS[value], f"the result is {value}")
     return None
+
+
+def whether_won(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+    """Yes or no, for "did they win their last game?"; None if the question asks for more than the result."""
+    if reading.key != "result" or reading.counted or len(reading.values) != 1:
+        return None
+    match = _DID_THEY.fullmatch(evidence.masked.core)
+    if match is None:
+        return None
+    for word in match["when"].split():
+        if word not in _WORDS_OF_A_GAME and not _DAY.fullmatch(word):
+            return None
+
+    letters = letters_of(match["outcome"]) or {"L"}  # "were they defeated"
+    value = str(reading.values[0])
+    if len(letters) != 1 or value not in _RESULTS:
+        return None
+    return Derived("yes" if value in letters else "no", f"the result is {_RESULTS[value]}")
+
+
+def may_be_outdated(program: Program, results: Sequence[Result], today: dt.date) -> bool:
+    """Whether a last game that was found is so long ago that the graph probably lacks later ones."""
+    for statement, result in zip(program.statements, results, strict=False):
+        if not isinstance(statement, Call) or not asks_for_last_game(statement.table, statement.arguments):
+            continue
+        days = [dt.date.fromisoformat(str(row.cells["date"])) for row in result.rows if row.cells.get("date")]
+        if days and today - max(days) > LONGEST_BREAK:
+            return True
+    return False

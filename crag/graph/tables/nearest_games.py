@@ -1,12 +1,13 @@
 """The last and the next games of a team, counted from the time of asking, however far away they are."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from crag.graph.context import LookupContext
 from crag.graph.entities import League
+from crag.graph.language import Argument
 from crag.graph.results import NotFoundError, Row
 from crag.graph.tables.games import day_of, read_games
 from crag.text.matching import NUMBER_WORDS
@@ -22,6 +23,9 @@ _RECENT = timedelta(days=31)
 """How far "recent games" reach, counted from the nearest one."""
 _ROWS_OF_A_MONTH = 20
 """More games than a team plays in that time."""
+
+LONGEST_BREAK = timedelta(days=200)
+"""Longer than from the end of a team's season to its next game: after that, the graph probably lacks later games."""
 
 _HOUR_OF_LAST_WHISTLE: Mapping[League, int] = {"nba": 22, "soccer": 15}
 """The Pacific hour at which all games of the day are over: European clubs play in their afternoon and evening."""
@@ -66,6 +70,14 @@ def parse_nearest_games(expression: str) -> NearestGames | None:
     return NearestGames(-1 if match["past"] else 1, count or None)
 
 
+def asks_for_last_game(table: str, arguments: Sequence[Argument]) -> bool:
+    """Whether a call asks for the last games before the time of asking, by its table or its date."""
+    if table == "get_soccer_last_game":
+        return True
+    dates = [parse_nearest_games(argument) for argument in arguments[1:] if isinstance(argument, str)]
+    return any(date is not None and date.step < 0 for date in dates)
+
+
 def find_nearest_games(
     context: LookupContext,
     league: League,
@@ -96,9 +108,12 @@ def find_nearest_games(
         whose = team or "any team"
         when = "before" if step < 0 else "after"
         raise NotFoundError(f"the graph has no game of {whose} {when} {context.asked_at.date()}")
+    nearest = day_of(games[0])
+    if step < 0 and context.asked_at.date() - nearest > LONGEST_BREAK:
+        context.remark(f"the last game in the graph is that of {nearest}; there may have been others since")
     if count is not None:
         return games[:count]
-    return [game for game in games if abs(day_of(game) - day_of(games[0])) <= _RECENT]
+    return [game for game in games if abs(day_of(game) - nearest) <= _RECENT]
 
 
 def _periods_away(today: date, step: int, *, by_month: bool) -> Iterator[str]:

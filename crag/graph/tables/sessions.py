@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from holidays import financial_holidays
 
-from crag.text.dates.calendars import is_session, session_at
+from crag.text.dates import is_session, session_at
 
 _OPENING = time(9, 30)
 _CLOSE = time(16, 0)

@@ -1,6 +1,8 @@
 """Dates of a question, seen from the moment of asking, and the calendars that they are counted on."""
 
 from crag.text.dates.calendars import DateRange as DateRange
+from crag.text.dates.calendars import is_session as is_session
+from crag.text.dates.calendars import session_at as session_at
 from crag.text.dates.expressions import Calendar as Calendar
 from crag.text.dates.expressions import ResolvedDate as ResolvedDate
 from crag.text.dates.expressions import eastern_time as eastern_time
