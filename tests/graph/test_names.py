@@ -33,6 +33,7 @@ def test_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
     ("name", "league"),
     [
         ("manchester", "soccer"),
+        ("barcelona b", "soccer"),
         ("los angeles", "nba"),
         ("Springfield Isotopes", "nba"),
         ("", "nba"),
@@ -95,6 +96,13 @@ def test_a_name_of_nobody_is_not_found(name: str) -> None:
         ("lord of the kites", ["Kites", "The Lord of the Kites"], "The Lord of the Kites"),
         ("lord of the kytes", ["Kites", "The Lord of the Kites"], "The Lord of the Kites"),
         ("red kite 5", ["Red Kite 4"], None),  # another part of a series is another film
+        ("red kite five", ["Red Kite"], None),
+        ("red kite iv", ["Red Kite 4"], "Red Kite 4"),
+        ("rod taylor sr", ["Rod Taylor Jr."], None),  # father and son
+        ("man on fire", ["Man on Wire"], None),  # another word, no slip of the fingers
+        ("good will hutning", ["Good Will Hunting"], "Good Will Hunting"),
+        ("jon hurt", ["John Hurt"], "John Hurt"),
+        ("jimmy carter", ["Amy Carter"], None),
         ("jon smth", ["Jon Smith", "Jon Smyth"], None),  # either may be meant
         ("gaga", ["Ga-Ga", "Gaga", "GAGA"], "Gaga"),
         ("anything", [], None),

@@ -266,6 +266,24 @@ def test_a_sort_of_no_games_is_still_a_day_without_a_game(shipped_graph: str) ->
     assert any("2023-07-20, for which the question gives no reason" in event for event in other.events)
 
 
+@pytest.mark.parametrize(
+    ("question", "state"),
+    [
+        ("did the lakers win their last game?", "found"),
+        ("did the lakers win their game?", "not_found"),
+        ("did the lakers win their game on 2023-07-20?", "empty_calendar"),
+    ],
+)
+def test_only_a_question_about_certain_days_can_be_about_no_game(shipped_graph: str, question: str, state: str) -> None:
+    said = replies(calls='get_nba_on_date("lakers","2023-07-20")["opponent"]')
+    with agent_with(
+        shipped_graph, said, domain="sports", drop_doubtful_calls=False, invalid_without_game=True
+    ) as agent:
+        ((answer, trace), _) = ask(agent, question=question)
+    assert trace.graph_state == state
+    assert (answer.text == INVALID_QUESTION) is (state == "empty_calendar")
+
+
 def test_a_value_of_the_graph_is_the_answer_and_the_trace_tells_what_was_computed() -> None:
     value = replace(FOUND, direct_answer="4.11", direct_reason="computed 502.3 - 498.19")
     with agent_with(Told(value), replies(I_DONT_KNOW)) as agent:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
 from crag.graph.context import LookupContext
 from crag.graph.entities import League
@@ -45,7 +45,8 @@ _NEAREST = re.compile(
 )
 
 
-class NearestGames(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NearestGames:
     """What "last game" (step -1) or "next three games" (step 1) asks for; without `count` the nearest one."""
 
     step: int

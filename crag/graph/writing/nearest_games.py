@@ -5,9 +5,9 @@ The NBA's table has no calls of that kind, and small models put a date of an exa
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from crag.graph.language import Argument, Call, Program, Statement
 from crag.graph.schema import Domain, ParameterKind, Table, load_schema
@@ -64,7 +64,8 @@ def with_nearest_games(
     return Program(tuple(statements))
 
 
-class _AskedGames(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _AskedGames:
     """The last or next games that a question is about."""
 
     side: Literal["last", "next"]
@@ -113,7 +114,7 @@ def _with_games(statement: Statement, following: Sequence[Statement], asked: _As
         return statement
 
     # A call that takes some rows itself needs no number
-    wanted = asked._replace(count=1) if isinstance(statement.take, int) else asked
+    wanted = replace(asked, count=1) if isinstance(statement.take, int) else asked
     arguments[position] = str(wanted)
     return replace(statement, arguments=tuple(arguments))
 

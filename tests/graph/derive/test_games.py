@@ -1,8 +1,13 @@
 """Games counted, summed and named, with the conditions that the question states and the call forgot."""
 
+import datetime as dt
+
 import pytest
 
-from tests.graph.derive.cases import Found, derived, game
+from crag.graph.derive import may_be_outdated
+from crag.graph.language import parse
+from crag.graph.schema import Domain
+from tests.graph.derive.cases import Found, derived, game, results_of
 
 GAMES: Found = [
     game("W", "Home", "Kansas Bears", 90),
@@ -36,3 +41,41 @@ def test_games_are_counted_and_opponents_named(question: str, expected: str | No
 def test_a_condition_of_the_call_is_not_applied_twice() -> None:
     calls = 'get_nba_on_date("owls","2022-12",eq(result,"L"))["len"]'
     assert derived("how often were the owls beaten or had losses in 2022-12?", "sports", calls, GAMES) == "6"
+
+
+@pytest.mark.parametrize(
+    ("question", "result", "expected"),
+    [
+        ("did the owls win their last game?", "W", "yes"),
+        ("did the owls win their most recent game?", "L", "no"),
+        ("did the owls win their last game?", "D", "no"),
+        ("did the owls lose yesterday?", "L", "yes"),
+        ("were the owls able to secure a win in their contest on 2023-03-08?", "W", "yes"),
+        ("did the owls come out victorious?", "L", "no"),
+        ("did the owls win their last game by ten points?", "W", None),
+        ("did the owls win the title in their last game?", "W", None),
+        ("did the owls fail to win their last game?", "L", None),
+        ("did the owls win against the boston cats?", "W", None),
+        ("did the owls win their last game?", None, None),
+    ],
+)
+def test_yes_or_no_for_one_game(question: str, result: str | None, expected: str | None) -> None:
+    calls = 'get_nba_on_date("owls","2023-03-08")["result"]'
+    assert derived(question, "sports", calls, [game(result, "Home", "Boston Cats")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "day", "outdated"),
+    [
+        ('get_nba_on_date("owls","last game")["result"]', "2023-05-01", False),
+        ('get_nba_on_date("owls","last game")["result"]', "2022-05-01", True),
+        ('get_soccer_last_game("owls")["result"]', "2022-05-01", True),
+        ('get_nba_on_date("owls","2022-05-01")["result"]', "2022-05-01", False),
+        ('get_nba_on_date("owls","next game")["result"]', "2022-05-01", False),
+    ],
+)
+def test_a_last_game_of_long_ago_may_be_outdated(calls: str, day: str, outdated: bool) -> None:
+    domain = Domain.SPORTS
+    found: Found = [game("W", "Home", "Boston Cats") | {"date": day}]
+    results = results_of(calls, domain, (found,))
+    assert may_be_outdated(parse(calls, domain), results, dt.date(2023, 7, 20)) is outdated

@@ -44,6 +44,8 @@ sports | get_nba_on_date("bulls","2022-12-25")⏎sort(None,-GF)["GF"] | not_foun
 open | get_open("tall tower")["weight"] | not_found | does not know the weight
 open | get_open("tall tower (novel)") | not_found | no article
 open | get_open("long tower bridge") | not_found | nearest:
+movie | get_movie("the red kite part two")["year"] | ok | read as the film "The Red Kite 2"
+movie | get_movie("the red kite three")["year"] | not_found | no film "the red kite three"
 """
 
 
