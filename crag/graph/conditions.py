@@ -13,7 +13,7 @@ from crag.graph.language import Condition, Key, Operator, Previous
 from crag.graph.results import Cell, Row, Value
 from crag.graph.schema import Column, Match, ParameterKind, Table, Type
 from crag.text.dates import Calendar
-from crag.text.matching import contains_words, normalise_name, same_category, same_name
+from crag.text.matching import contains_words, normalise_name, same_category, same_name, title_form
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
@@ -190,7 +190,10 @@ def _text_equality(column: Column | None, expected: str) -> _ValueTest:
     if match is Match.CONTAINS:
         return lambda cell: contains_words(str(cell), meant)
     if match is Match.NAME:
-        return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
+        meant_title = title_form(meant)
+        return lambda cell: (
+            same_name(str(cell), meant) or contains_words(str(cell), meant) or title_form(str(cell)) == meant_title
+        )
 
     meant_name = normalise_name(meant)
     return lambda cell: normalise_name(str(cell)) == meant_name

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
 from crag.text.matching import (
     NameMatch,
     best_match,
+    best_title_match,
     contains_words,
     first_part_form,
     has_part_number,
@@ -308,15 +308,11 @@ def _match_title(title: str, films: Sequence[_Record]) -> NameMatch | None:
 
     A title that is nearly the same but has another number is another film.
     """
-    exact = best_match(title, [film["title"] for film in films])
-    if exact is not None and exact.exact:
-        return exact
+    match = best_title_match(title, [film["title"] for film in films])
+    if match is not None:
+        return match
 
     for form in title_forms(title):
-        match = best_match(form, [title_form(film["title"]) for film in films])
-        if match is not None:
-            # Not word for word, so a remark says which film is meant
-            return replace(match, exact=False)
         for index, film in enumerate(films):
             # "Terminator 2" is "Terminator 2: Judgment Day"
             if has_part_number(form) and f"{title_form(film['title'])} ".startswith(f"{form} "):

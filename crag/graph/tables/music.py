@@ -11,7 +11,7 @@ from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
 from crag.text.dates import Calendar
-from crag.text.matching import best_match
+from crag.text.matching import best_title_match
 
 _GRAMMY_YEARS = range(1957, 2020)
 """The only years of the server; a Grammy year is the year before the ceremony."""
@@ -250,7 +250,7 @@ def _find(
 ) -> str:
     """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
     candidates = context.ask(f"/music/search_{what}_entity_by_name", query=name)
-    match = best_match(name, candidates)
+    match = best_title_match(name, candidates)
     if match is not None:
         best = str(candidates[match.position])
         if match.exact:

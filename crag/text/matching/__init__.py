@@ -21,6 +21,7 @@ from crag.text.matching.names import spellings as spellings
 from crag.text.matching.names import without_article as without_article
 from crag.text.matching.names import without_possessive as without_possessive
 from crag.text.matching.numbers import MAGNITUDES as MAGNITUDES
+from crag.text.matching.sequels import best_title_match as best_title_match
 from crag.text.matching.sequels import first_part_form as first_part_form
 from crag.text.matching.sequels import has_part_number as has_part_number
 from crag.text.matching.sequels import part_number_spellings as part_number_spellings

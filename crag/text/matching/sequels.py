@@ -1,9 +1,10 @@
 """Numbers in titles: "2", "II", "Two", "Part II", "Chapter Two" and "Vol. 2" are one where the numbers agree."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from crag.text.matching.names import plain_name, without_article
+from crag.text.matching.names import NameMatch, best_match, plain_name, without_article
 from crag.text.matching.words import NUMBER_WORDS
 
 _PART_WORDS = frozenset({"part", "pt", "chapter", "ch", "volume", "vol", "episode", "ep"})
@@ -27,7 +28,8 @@ def title_form(title: str) -> str:
     """
     words = without_article(plain_name(title)).split()
     form: list[str] = []
-    for word in words:
+    for written in words:
+        word = "v" if written in {"vs", "versus"} else written
         is_part = bool(form) and form[-1] in _PART_WORDS
         number = _number_of(word, is_first=not form) or (_LETTERS.get(word) if is_part else None)
         if number is None:
@@ -54,6 +56,24 @@ def title_forms(title: str) -> Iterator[str]:
     other = _LETTERS.get(final) or letters_of.get(final)
     if stem and other is not None:
         yield " ".join([*stem, other])
+
+
+def best_title_match(title: str, candidates: Sequence[str]) -> NameMatch | None:
+    """As `best_match`, but numbers may be written in any way; only a title that is equal word for word is exact.
+
+    >>> best_title_match("maroon five", ["Maroon", "Maroon 5"]).position
+    1
+    """
+    match = best_match(title, candidates)
+    if match is not None and match.exact:
+        return match
+
+    forms = [title_form(candidate) for candidate in candidates]
+    for form in title_forms(title):
+        match = best_match(form, forms)
+        if match is not None:
+            return replace(match, exact=False)
+    return None
 
 
 def has_part_number(form: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crag.text.matching import part_number_spellings, title_form, title_forms
+from crag.text.matching import best_title_match, part_number_spellings, title_form, title_forms
 
 SAME = """
 The Godfather Part II == the godfather 2 == godfather two == The Godfather: Part 2 == the godfather chapter two
@@ -13,6 +13,7 @@ Ocean's Eleven == oceans 11
 12 Angry Men == twelve angry men
 Twenty One Pilots == 21 pilots
 Super Bowl XLIX == super bowl 49
+Kramer vs. Kramer == kramer v kramer
 """
 
 
@@ -50,3 +51,10 @@ def test_a_letter_at_the_end_may_be_a_number(one: str, other: str) -> None:
 def test_a_number_is_searched_in_all_its_spellings() -> None:
     assert {"it 2", "it ii", "it part two", "it chapter two", "it vol 2"} <= set(part_number_spellings("it 2"))
     assert part_number_spellings("blade runner 2049") == part_number_spellings("12 angry men") == []
+
+
+def test_a_title_with_another_number_is_no_match() -> None:
+    assert best_title_match("terminator two", ["The Terminator", "Terminator 3"]) is None
+    match = best_title_match("maroon five", ["Maroon", "Maroon 5"])
+    assert match is not None
+    assert (match.position, match.exact) == (1, False)
