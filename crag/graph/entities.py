@@ -238,7 +238,7 @@ def _ticker_of_class(
 
 def _listings_of_class(context: LookupContext, shares: ShareClass) -> list[_Candidate]:
     """The listed shares of the company that is most like the name, those with the letter of the class first."""
-    formal_name = shipped_list("companies")["names"].get(normalise_name(shares.company), shares.company)
+    formal_name = _listed_name(context, shares.company)
     core = _company_words(formal_name)
     listings: list[str] = context.ask("/finance/get_company_name", query=f"{core} class {shares.letter}")
     listings = [*listings, *context.ask("/finance/get_company_name", query=core)]
@@ -252,6 +252,20 @@ def _listings_of_class(context: LookupContext, shares: ShareClass) -> list[_Cand
 
     company = _company_words(similar[0].listing)
     return [candidate for candidate in similar if _company_words(candidate.listing) == company]
+
+
+def _listed_name(context: LookupContext, company: str) -> str:
+    """The name under which the exchange may list a company that is named in common use or by a ticker."""
+    plain_name = normalise_name(company)
+    names: dict[str, str] = shipped_list("companies")["names"]
+    if plain_name in names:
+        return names[plain_name]
+    # "Ford" is a company, and by chance another one's ticker
+    if plain_name in nicknames() or not _TICKER.fullmatch(company):
+        return company
+
+    info = context.ask("/finance/get_info", query=company.upper()) or {}
+    return str(info.get("longName") or info.get("shortName") or company)
 
 
 def _ticker_among(

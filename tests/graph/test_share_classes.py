@@ -29,6 +29,7 @@ LISTINGS = {
     "First Class Navigation Corp. Common Stock": "FCN",
     "United Parcels Inc. Class B Common Stock": "UPB",
 }
+INFO = {"GOOG": {"longName": "Alphabet Inc."}, "GOOGL": {"longName": "Alphabet Inc."}}
 DATA = {*LISTINGS.values(), "BRK-A", "BRK-B", "KST-A"} - {"BRK/B", "KST/A"}
 
 NAMES = """
@@ -48,6 +49,8 @@ brk.a == BRK-A
 BRK/B == BRK-B
 brk-b == BRK-B
 brk b == BRK-B
+googl class c == GOOG
+goog class a == GOOGL
 larkfield media series b == LRKB
 larkfield media class a == LRKA
 harbour class b == HRGB
@@ -70,6 +73,7 @@ def test_the_class_that_is_named_is_looked_up(case: str) -> None:
     name, ticker = case.split(" == ")
     with FaultyServer() as server, KgClient(server.url) as client:
         server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in DATA else None
+        server.results["/finance/get_info"] = lambda payload: INFO.get(payload["query"])
         server.results["/finance/get_company_name"] = lambda payload: search(payload["query"])
         server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
         context = LookupContext(KgSession(client.batch(Deadline(600.0)), 20), WEDNESDAY)

@@ -39,7 +39,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     # One date names a day or a span by itself, two are the ends of a span
     _, first_date, last_date = query.names
     if first_date is None:
-        return _daily_prices(context, company)
+        return _past_prices(context, company)
 
     if _LATEST_CLOSE.fullmatch(first_date.strip()):
         return _prices_of_latest_session(context, company, query)
@@ -116,6 +116,13 @@ def _daily_prices(context: LookupContext, company: str) -> list[Row]:
             cells[key] = bar.get(server_key)
         rows.append(Row(ticker, cells))
     return rows
+
+
+def _past_prices(context: LookupContext, company: str) -> list[Row]:
+    """The days whose sessions were over at the time of asking; if all days are later, these."""
+    rows = _daily_prices(context, company)
+    latest = last_finished_session(eastern_time(context.asked_at))
+    return [row for row in rows if _day(row) <= latest] or rows
 
 
 def _prices_of_days(

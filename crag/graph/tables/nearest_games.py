@@ -13,7 +13,7 @@ from crag.graph.tables.games import day_of, read_games
 from crag.text.matching import NUMBER_WORDS
 
 _YEARS_BACK = 20
-_YEARS_AHEAD = 2
+_YEARS_AHEAD = 3
 """Calendar years to search for the last and the next game of a team, one HTTP call each until there are enough."""
 _MONTHS_BACK = 24
 _MONTHS_AHEAD = 12
