@@ -319,11 +319,31 @@ def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
     if rivals and best.score < _NEARLY_CERTAIN and best.score - rivals[0].score < MARGIN:
         raise NotFoundError(f'"{name}" may be several companies: {quote_names(listings)}')
 
-    ticker = context.ask("/finance/get_ticker_by_name", query=best.listing)
-    if ticker is None:
-        raise NotFoundError(f'the graph has no ticker of "{best.listing}"')
-    context.remark(f'"{name}" is read as {best.listing} ({ticker})')
-    return str(ticker)
+    same_company = [
+        candidate
+        for candidate in candidates
+        if _company_words(candidate.listing) == company and candidate.common_share == best.common_share
+    ]
+    listing, ticker = _main_share(context, same_company)
+    context.remark(f'"{name}" is read as {listing} ({ticker})')
+    return ticker
+
+
+def _main_share(context: LookupContext, listings: Sequence[_Candidate]) -> tuple[str, str]:
+    """The first listing of a company and its ticker; one whose ticker names a class only if there is no other."""
+    tickers: list[tuple[str, str]] = []
+    for candidate in listings:
+        ticker = context.ask("/finance/get_ticker_by_name", query=candidate.listing)
+        if ticker is None:
+            continue
+        tickers.append((candidate.listing, str(ticker)))
+        # Most companies need one call: "HEI/A" is not the share that "heico" means
+        if class_of_ticker(str(ticker)) is None:
+            return tickers[-1]
+
+    if not tickers:
+        raise NotFoundError(f'the graph has no ticker of "{listings[0].listing}"')
+    return tickers[0]
 
 
 def _rank_listings(name: str, listings: Sequence[str]) -> list[_Candidate]:
