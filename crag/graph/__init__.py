@@ -6,12 +6,12 @@ for a batch:
 1. Calls are written in `writing`: it chooses examples, prompts a language model and repairs unreadable calls.
 2. Calls are parsed in `language`: `parse` makes a `Program` of the text, `render` writes it in canonical form.
 3. Calls are run in `executor` (a batch) and `program_run` (one program). The functions in `tables` fill the rows of
-   each table through `client`; `conditions` filters and sorts them.
+   each table through `client`; `conditions` filters and sorts them, `statement_rows` takes and counts them.
 4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`.
 5. A direct answer is looked for in `derive`, by rules over the question with masked names (`masked_question`).
 
 `schema` defines tables and keys, `results` what statements give, `endpoints` the server's calls, `entities` the names
-of teams and companies, `context` the state that one question's calls share.
+of teams and companies, `share_classes` the classes of their shares, `context` the state that one question's calls share.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from statistics import fmean
 from types import ModuleType
@@ -10,7 +10,7 @@ from types import ModuleType
 from crag.graph.client import KgSession
 from crag.graph.conditions import Comparer, exact_number, shared_rows
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery
-from crag.graph.language import Argument, Average, Call, Key, Previous, Program, Sort, Statement, render
+from crag.graph.language import Argument, Average, Call, Previous, Program, Sort, Statement, render
 from crag.graph.results import (
     CallError,
     KgError,
@@ -23,6 +23,16 @@ from crag.graph.results import (
     Value,
 )
 from crag.graph.schema import Column, Domain, Schema, Table, Type, load_schema
+from crag.graph.statement_rows import (
+    Selection,
+    concatenated,
+    count_rows,
+    flat_values,
+    keys_of,
+    rows_needed,
+    taken_rows,
+    takes_nearest_rows,
+)
 from crag.graph.tables import encyclopedia, finance, movie, music, sports
 from crag.graph.verbalise import say_average, say_nothing_found, verbalise
 from crag.text.dates import Calendar
@@ -31,8 +41,6 @@ log = logging.getLogger(__name__)
 
 _MAX_PREVIOUS = 8
 """Names that `*` may stand for."""
-_ROWS_FOR_A_MATCH = 60
-"""So many rows are looked at for one that meets the conditions, such as a team's last game at home."""
 
 TableFiller = Callable[[LookupContext, TableQuery], list[Row]]
 """Raises `NotFoundError` for an unknown entity, returns no rows for a known one without records, passes `KgError` on.
@@ -46,16 +54,6 @@ _TABLES: Mapping[Domain, ModuleType] = {
     Domain.OPEN: encyclopedia,
 }
 """In the module of a domain each table has a `TableFiller` of its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Selection:
-    """The rows of one statement: all `fetched`, those `matching` its conditions, and those `taken` to be shown."""
-
-    table: Table
-    fetched: list[Row]
-    matching: list[Row]
-    taken: list[Row]
 
 
 class ProgramRun:
@@ -158,14 +156,14 @@ class ProgramRun:
 
         fetched_groups = self._fetch_groups(table, call, following)
         groups = [comparer.matching(rows, call.conditions) for rows in fetched_groups]
-        matching = _concatenated(groups)
+        matching = concatenated(groups)
         if len(matching) > MAX_ROWS:
             self._context.remark(f"only the first {MAX_ROWS:,} of {len(matching):,} {table.noun} were looked at")
             matching = matching[:MAX_ROWS]
 
         # "The last game" is one game, also where others were read to find one that matches.
-        nearest_only = self._context.first_is_meant and _takes_nearest_rows(call, following)
-        taken = _taken_rows(
+        nearest_only = self._context.first_is_meant and takes_nearest_rows(call, following)
+        taken = taken_rows(
             groups,
             matching,
             call.take,
@@ -175,8 +173,8 @@ class ProgramRun:
             matching = taken
 
         # Rows that do not match count too: "among the 12 games ... there is none"
-        fetched = _concatenated(fetched_groups)
-        selection = _Selection(
+        fetched = concatenated(fetched_groups)
+        selection = Selection(
             table,
             fetched,
             matching,
@@ -204,7 +202,7 @@ class ProgramRun:
         else:
             taken = rows[:1]
 
-        selection = _Selection(
+        selection = Selection(
             self._table,
             self._rows,
             rows,
@@ -230,7 +228,7 @@ class ProgramRun:
 
     # ---- the selected key, or the number of rows
 
-    def _select(self, selection: _Selection, statement: Call | Sort, call_text: str) -> Result:
+    def _select(self, selection: Selection, statement: Call | Sort, call_text: str) -> Result:
         """Select the key or count the rows, remember them for the next statement, and put them into sentences."""
         table = selection.table
         column = table.column(statement.select) if statement.select is not None else None
@@ -246,7 +244,7 @@ class ProgramRun:
         partial = self._context.unread > 0
         if statement.count:
             counted_key = key if statement.select is not None else None
-            values = _count(column, counted_key, selection)
+            values = count_rows(column, counted_key, selection)
             # A count of 0 is an answer, unless records are missing.
             is_empty = not values or (not values[0] and partial)
         else:
@@ -287,7 +285,7 @@ class ProgramRun:
     def _select_inner_rows(
         self,
         column: Column,
-        selection: _Selection,
+        selection: Selection,
         statement: Call | Sort,
         call_text: str,
     ) -> Result:
@@ -302,7 +300,7 @@ class ProgramRun:
         table = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(table.columns))
         inner_statement = replace(statement, select=select, conditions=())
-        selection = _Selection(
+        selection = Selection(
             table,
             inner_rows,
             inner_rows,
@@ -337,7 +335,7 @@ class ProgramRun:
             call.conditions,
             keys,
             whole,
-            _rows_needed(call, following),
+            rows_needed(call, following),
         )
         if not multiple:
             return [fill(self._context, query)]
@@ -396,12 +394,12 @@ class ProgramRun:
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
         """The keys that a call and the sorts after it read, and whether the whole record is shown."""
         # The sorts up to the next call work on the rows that are fetched here
-        keys = _keys_of(call)
+        keys = keys_of(call)
         final: Statement = call
         for statement in following:
             if isinstance(statement, Call):
                 break
-            keys |= _keys_of(statement)
+            keys |= keys_of(statement)
             final = statement
 
         # Without a selected key the last of them shows whole records.
@@ -414,93 +412,3 @@ class ProgramRun:
         # The records of the inner rows are shown whole, not that of the outer row.
         inner_table = self._schema.tables[column.rows_of or ""]
         return frozenset(keys | set(inner_table.columns)), False
-
-
-def _taken_rows(
-    groups: Sequence[list[Row]],
-    matching: list[Row],
-    take: int | str | None,
-    *,
-    first: bool,
-) -> list[Row]:
-    """The rows that a call takes: as many as it says, all, or by default (`first`) the first one of each name."""
-    if isinstance(take, int):
-        return matching[:take]
-    if take is None and first:
-        return [group[0] for group in groups if group]
-    return matching
-
-
-def _takes_nearest_rows(call: Call, following: Sequence[Statement]) -> bool:
-    """Whether a call for the nearest rows shows only these, instead of counting or refining all that were read."""
-    return not call.count and call.take != "all" and not _is_refined(following)
-
-
-def _is_refined(following: Sequence[Statement]) -> bool:
-    """Whether a sort or an average works on the rows of the call before these statements."""
-    return bool(following) and not isinstance(following[0], Call)
-
-
-def _rows_needed(call: Call, following: Sequence[Statement]) -> int | None:
-    """How many of a call's first rows are enough to answer it; None: all, because they are counted or refined."""
-    if call.count or call.take == "all" or _is_refined(following):
-        return None
-
-    wanted = call.take if isinstance(call.take, int) else 1
-    has_several_names = any(isinstance(argument, tuple | Previous) for argument in call.arguments)
-    if call.conditions or has_several_names:
-        # Not every row will do
-        return wanted * _ROWS_FOR_A_MATCH
-    return wanted
-
-
-def _keys_of(statement: Statement) -> set[str]:
-    """The keys that a statement selects, sorts by or compares."""
-    if isinstance(statement, Average):
-        return set()
-
-    keys = {statement.select}
-    if isinstance(statement, Sort):
-        keys.add(statement.key)
-    for condition in statement.conditions:
-        keys.add(condition.key)
-        if isinstance(condition.value, Key):
-            keys.add(condition.value.name)
-    return {key for key in keys if key}
-
-
-def _concatenated(groups: Sequence[list[Row]]) -> list[Row]:
-    rows: list[Row] = []
-    for group in groups:
-        rows += group
-    return rows
-
-
-def flat_values(rows: Sequence[Row], key: str) -> tuple[Value, ...]:
-    """The values of a key over rows, with flattened lists and without missing values and inner rows."""
-    values: list[Value] = []
-    for row in rows:
-        cell = row.cells.get(key)
-        entries = cell if isinstance(cell, tuple) else (cell,)
-        values += [entry for entry in entries if entry is not None and not isinstance(entry, Row)]
-    return tuple(values)
-
-
-def _count(column: Column | None, key: str | None, selection: _Selection) -> tuple[Value, ...]:
-    """The number of rows, of rows that have a key, or of entries in the key's lists; empty if no list is known."""
-    if key is None:
-        return (len(selection.matching),)
-
-    taken_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
-    is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-    if is_list and not taken_with_key:
-        return ()
-
-    # A key that the schema lacks can hold a list too.
-    is_list = is_list or (bool(taken_with_key) and isinstance(taken_with_key[0].cells[key], tuple))
-    if is_list:
-        entries = flat_values(taken_with_key, key)
-        return (len(entries),)
-
-    matching_with_key = [row for row in selection.matching if row.cells.get(key) is not None]
-    return (len(matching_with_key),)

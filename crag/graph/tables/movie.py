@@ -1,6 +1,5 @@
 """The five movie tables (db3 section 3.2)."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -9,19 +8,12 @@ from crag.graph.conditions import year_range
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.tables.films import find_films, release_year
 from crag.text.matching import (
-    NameMatch,
     best_match,
-    best_title_match,
     contains_words,
-    first_part_form,
-    has_part_number,
     normalise_name,
-    part_number_spellings,
     same_name,
-    same_numbers,
-    title_form,
-    title_forms,
 )
 
 OSCAR_YEARS = range(1990, 2022)
@@ -31,10 +23,6 @@ _GENDERS = {1: "female", 2: "male"}
 _FAR_BETTER_KNOWN = 3
 """A person with so many times the films of the next is meant by a part of a name."""
 _LEADS = 3
-_TITLE_BEGINNING_SIMILARITY = 0.9
-
-_YEAR_AT_END = re.compile(r"\s{0,9}[\[(]?\b((?:19|20)\d\d)[\])]?\s{0,9}$")
-_SUBTITLE = re.compile(r":|\s[-\u2013]\s|\s\(| or (?=\()")
 
 _Record = Mapping[str, Any]
 _Part = Literal["cast", "crew"]
@@ -228,145 +216,6 @@ def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
     return credits_of_person
 
 
-# ---- films
-
-
-def find_films(
-    context: LookupContext,
-    title: str,
-    conditions: Sequence[Condition],
-) -> list[_Record]:
-    """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
-    stem, year = _stem(title)
-    films, match = _search_film(context, title, title)
-    if match is None and stem != title:
-        # A subtitle is only searched without; a year at the end is no part of the title.
-        films_of_stem, match = _search_film(context, stem, stem if year is not None else title)
-        films = films_of_stem if match is not None else [*films, *films_of_stem]
-    if match is None:
-        titles = quote_names([film["title"] for film in films])
-        raise NotFoundError(f'the graph has no film "{title}"; nearest: {titles}')
-
-    best_title = films[match.position]["title"]
-    if not match.exact:
-        context.remark(f'"{title}" is read as the film "{best_title}"')
-
-    # Several films have this title: those of the allowed years, if there are any.
-    normalised_title = normalise_name(best_title)
-    namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
-    allowed = year_range(conditions)
-    # "Dune (1984)" means the film of that year
-    if allowed is None and year is not None:
-        allowed = range(year, year + 1)
-    if allowed is not None:
-        of_those_years = [film for film in namesakes if (_release_year(film) or 0) in allowed]
-        namesakes = of_those_years or namesakes
-
-    if len(namesakes) > 1:
-        years = ", ".join(str(_release_year(film) or "?") for film in namesakes)
-        context.remark(f'{len(namesakes)} films are called "{best_title}" ({years}); the best known comes first')
-    return namesakes
-
-
-def _search_film(
-    context: LookupContext,
-    query: str,
-    title: str,
-) -> tuple[list[_Record], NameMatch | None]:
-    """The films found, best known first, and the one that is meant.
-
-    A sequel is searched again under other spellings of its number: a word search finds only what is written.
-    """
-    films = _best_known_first(context.ask("/movie/get_movie_info", query=query))
-    match = _match_title(title, films)
-    spellings = part_number_spellings(title_form(title))
-    if match is None and spellings:
-        replies = context.ask_all("/movie/get_movie_info", spellings)
-        records = list(films)
-        for reply in replies:
-            records += reply or ()
-        films = _best_known_first(records)
-        match = _match_title(title, films)
-
-    if match is None:
-        match = _match_first_part(title, films)
-    return films, match
-
-
-def _best_known_first(records: Sequence[_Record]) -> list[_Record]:
-    """Each film with a title once, the best known first."""
-    film_by_key: dict[object, _Record] = {}
-    for film in records:
-        if film.get("title"):
-            key = film.get("id") or (film["title"], film.get("release_date"))
-            film_by_key.setdefault(key, film)
-    return sorted(film_by_key.values(), key=_fame_of_film, reverse=True)
-
-
-def _match_title(title: str, films: Sequence[_Record]) -> NameMatch | None:
-    """The film that is meant: its title, with the number of a part in any spelling, or the beginning of its title.
-
-    A title that is nearly the same but has another number is another film.
-    """
-    match = best_title_match(title, [film["title"] for film in films])
-    if match is not None:
-        return match
-
-    for form in title_forms(title):
-        for index, film in enumerate(films):
-            # "Terminator 2" is "Terminator 2: Judgment Day"
-            if has_part_number(form) and f"{title_form(film['title'])} ".startswith(f"{form} "):
-                return NameMatch(index, _TITLE_BEGINNING_SIMILARITY, exact=False)
-
-    # Longer titles that begin with this one, such as "Borat: Cultural Learnings ..." for "Borat"
-    longer: list[int] = []
-    normalised_title = normalise_name(title)
-    for index, film in enumerate(films):
-        stem, _ = _stem(film["title"])
-        if normalise_name(stem) == normalised_title and same_numbers(title, film["title"]):
-            longer.append(index)
-
-    # If several films continue the title, none of them is clearly meant
-    return NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False) if len(longer) == 1 else None
-
-
-def _match_first_part(title: str, films: Sequence[_Record]) -> NameMatch | None:
-    """The first part: "Rocky" for "Rocky 1", "Kill Bill: Vol. 1" for "Kill Bill"; only where no film has the title."""
-    form = first_part_form(title_form(title))
-    for index, film in enumerate(films):
-        if title_form(film["title"]) == form:
-            return NameMatch(index, _TITLE_BEGINNING_SIMILARITY, exact=False)
-    return None
-
-
-def _stem(title: str) -> tuple[str, int | None]:
-    """The title without subtitle, bracket and year, and that year."""
-    # A title that is only a year, such as "1917", has no stem before it.
-    year = _YEAR_AT_END.search(title)
-    if year is not None and year.start() > 0:
-        stem = title[: year.start()].strip()
-        return stem, int(year.group(1))
-
-    beginning = _SUBTITLE.split(title, maxsplit=1)[0].strip()
-    return beginning or title, None
-
-
-def _fame_of_film(film: _Record) -> tuple[float, int, int]:
-    """A sort key for films with the same title, from obscure to well known."""
-    revenue = float(film.get("revenue") or 0)
-    award_count = len(film.get("oscar_awards") or ())
-    cast_count = len(film.get("cast") or ())
-    crew_count = len(film.get("crew") or ())
-    return revenue, award_count, cast_count + crew_count
-
-
-def _release_year(film: _Record) -> int | None:
-    year = str(film.get("release_date") or "")[:4]
-    if not year.isdigit():
-        return None
-    return int(year)
-
-
 # ---- awards
 
 
@@ -402,7 +251,7 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
     genres = _names_of(film.get("genres") or ())
     return {
         "release_date": film.get("release_date"),
-        "year": _release_year(film),
+        "year": release_year(film),
         "revenue": film.get("revenue") or None,  # 0: unknown
         "budget": film.get("budget") or None,
         "rating": film.get("rating"),
