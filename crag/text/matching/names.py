@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crag.core.text import clean
-from crag.text.matching.words import without_marks
+from crag.text.matching.letters import without_marks
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""
