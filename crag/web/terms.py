@@ -1,15 +1,16 @@
 """The words of texts as BM25 compares them: accents and signs must not hide a name.
 
-People type "gruneck", "acdc", "jayz" or "spider man" where pages write "Grüneck", "AC/DC", "Jay-Z" or "Spiderman", and the
-other way round. So letters lose their marks, and each page is read in the question's spelling (`QuestionSpelling`): what
-the question writes as one word counts as one in the page, what it writes as several counts as several. All other words
-stay as they are, so a name without another spelling scores as if none of this existed.
+People type "gruneck", "acdc", "jayz" or "spider man" where pages write "Grüneck", "AC/DC", "Jay-Z" or "Spiderman", and
+the other way round. So letters lose their marks, and each page is read in the question's spelling (`QuestionSpelling`):
+what the question writes as one word counts as one in the page, what it writes as several counts as several. All other
+words stay as they are, so a name without another spelling scores as if none of this existed.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from crag.text.matching import transcribed, without_marks
 
@@ -224,5 +225,4 @@ def _content_runs(groups: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
 
 def _is_joinable(words: Sequence[str]) -> bool:
     """Whether the words can be written as one: numbers beside numbers cannot, "3-1" is not 31."""
-    pairs = zip(words, words[1:], strict=False)
-    return not any(first[-1].isdigit() and second[0].isdigit() for first, second in pairs)
+    return not any(first[-1].isdigit() and second[0].isdigit() for first, second in pairwise(words))
