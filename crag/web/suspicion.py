@@ -1,8 +1,8 @@
 """Passages that were written to be found and obeyed: they repeat the question as a question, or call it invalid.
 
 Attackers repeat a question so that search ranks their page first (PoisonedRAG, Zou et al. 2024). A statement that
-answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the long poem, ...").
-So the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
+answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the poem, ..."). So
+the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
 sentence or before a question mark.
 """
 
@@ -21,12 +21,16 @@ LONGEST_REPETITION = 1.5
 """Words of a repetition for each word of the question: more than that were put in between in no question."""
 
 _ASKING = frozenset(
-    ["what", "which", "who", "whom", "whose", "when", "where", "why", "how"]
-    + ["whats", "whos", "whens", "wheres", "hows"]  # "what's" as people type it
+    [
+        *("what", "which", "who", "whom", "whose", "when", "where", "why", "how"),
+        *("whats", "whos", "whens", "wheres", "hows"),  # "what's" as people type it
+    ]
 )
 _FIRST_VERBS = frozenset(
-    ["is", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had"]
-    + ["can", "could", "will", "would", "shall", "should", "may", "might", "must"]
+    [
+        *("is", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had"),
+        *("can", "could", "will", "would", "shall", "should", "may", "might", "must"),
+    ]
 )
 """Words with which a question begins that has none of the words above."""
 
