@@ -8,6 +8,7 @@ from crag.graph.conditions import year_range
 from crag.graph.context import LookupContext, quote_names
 from crag.graph.language import Condition
 from crag.graph.results import NotFoundError
+from crag.graph.spelling import search_names
 from crag.text.matching import (
     NameMatch,
     best_title_match,
@@ -75,7 +76,7 @@ def _search_film(
 
     A sequel is searched again under other spellings of its number: a word search finds only what is written.
     """
-    films = _best_known_first(context.ask("/movie/get_movie_info", query=query))
+    films = _best_known_first(search_names(context, "/movie/get_movie_info", query, _title_of))
     match = _match_title(title, films)
     spellings = part_number_spellings(title_form(title))
     if match is None and spellings:
@@ -89,6 +90,10 @@ def _search_film(
     if match is None:
         match = _match_first_part(title, films)
     return films, match
+
+
+def _title_of(film: Film) -> str:
+    return film.get("title") or ""
 
 
 def _best_known_first(records: Sequence[Film]) -> list[Film]:

@@ -8,6 +8,7 @@ from crag.graph.conditions import year_range
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.spelling import search_names
 from crag.graph.tables.films import find_films, release_year
 from crag.text.matching import (
     best_match,
@@ -105,7 +106,7 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     A part of a name is enough if one match is far better known than the next.
     """
-    replies = context.ask("/movie/get_person_info", query=name)
+    replies = search_names(context, "/movie/get_person_info", name, _name_of_person)
     records = [person for person in replies if person.get("name")]
     people = sorted(records, key=_fame_of_person, reverse=True)
 
@@ -128,6 +129,10 @@ def find_person(context: LookupContext, name: str) -> _Record:
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person
+
+
+def _name_of_person(person: _Record) -> str:
+    return person.get("name") or ""
 
 
 def _acted_count(person: _Record) -> int:

@@ -8,7 +8,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from crag.core.text import clean
-from crag.text.matching.words import NUMBER_WORDS, without_marks
+from crag.text.matching.letters import without_marks
+from crag.text.matching.words import NUMBER_WORDS
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""
@@ -115,6 +116,8 @@ def similarity(left: str, right: str) -> float:
         return 1.0
     if not first or not second:
         return 0.0
+    if same_numbers(first, second) and _letters(left) == _letters(right):
+        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc"
 
     # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
@@ -168,6 +171,11 @@ def _is_other_short_word(left: str, right: str) -> bool:
         return shorter not in longer  # "u" is short for "you"
     # A letter too many, or two letters that changed places, is a slip of the fingers.
     return OSA.distance(shorter, longer) > 1 or (len(shorter) == len(longer) and sorted(shorter) != sorted(longer))
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name without signs and blanks."""
+    return _NOT_A_WORD.sub("", without_marks(clean(name)))
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
