@@ -7,6 +7,7 @@ words have the form but mean no date. A ValueError or OverflowError (February 30
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from fractions import Fraction
 
 from crag.text.dates.calendars import (
     ONE_DAY,
@@ -18,7 +19,16 @@ from crag.text.dates.calendars import (
     session_at,
     shifted,
 )
-from crag.text.dates.vocabulary import ORDINALS, STEPS, UNITS, WEEKDAY_ABBREVIATIONS, count_number, month_number
+from crag.text.dates.vocabulary import (
+    COUNTED_UNITS,
+    ORDINALS,
+    STEPS,
+    UNITS,
+    WEEKDAY_ABBREVIATIONS,
+    count_number,
+    day_number,
+    month_number,
+)
 
 Match = re.Match[str]
 
@@ -75,7 +85,7 @@ def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
 def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """A day and a month by name; without a year the latest such day up to today."""
     month = month_number(match["name"])
-    day = int(match["day"])
+    day = day_number(match["day"])
     if match["year"]:
         return one_day(date(int(match["year"]), month, day))
 
@@ -85,6 +95,18 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
         if candidate.month == month and candidate <= view.today:
             return one_day(candidate)
     return None
+
+
+def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
+    """Several days of one month, such as "february 20-23"; without a year the latest that have begun."""
+    month = month_number(match["name"])
+    first_day = day_number(match["first"])
+    last_day = day_number(match["last"])
+    year = int(match["year"] or view.today.year)
+
+    if not match["year"] and date(year, month, first_day) > view.today:
+        year -= 1
+    return DateRange(date(year, month, first_day), date(year, month, last_day))
 
 
 def read_named_day(match: Match, view: Viewpoint) -> DateRange:
@@ -171,6 +193,21 @@ def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     return period_from(first, CalendarUnit.QUARTER)
 
 
+def read_half(match: Match, _view: Viewpoint) -> DateRange:
+    """A half of a year, such as "h1 2023"."""
+    first_month = 1 if match["half"] == "1" else 7
+    return period_from(date(int(match["year"]), first_month, 1), CalendarUnit.HALF)
+
+
+def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
+    """For "2019-21": the years up to that of the century; None for a month ("2019-11") or a year that is not later."""
+    first = int(match["year"])
+    last = first - first % 100 + int(match["end"])
+    if int(match["end"]) <= 12 or last <= first:
+        return None
+    return DateRange(date(first, 1, 1), date(last, 12, 31))
+
+
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     """A month by name; without a year the latest that has started; "last": before this month; "next": after it."""
     groups = match.groupdict()
@@ -206,31 +243,80 @@ def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
+def shifted_by_count(day: date, written: str, unit: str, direction: int, view: Viewpoint) -> DateRange:
+    """The day so many units later (direction 1) or earlier (-1): "two and a half years", "3 trading days".
+
+    A number of calendar units that has no session leads on to the next session in that direction. Raises ValueError
+    for a part of a day or session.
+    """
+    count = count_number(written)
+    if unit not in COUNTED_UNITS:
+        return one_day(session_at(day, direction * _whole(count)))
+
+    calendar_unit, size = COUNTED_UNITS[unit]
+    count *= size
+    if count.denominator != 1 and calendar_unit is CalendarUnit.YEAR:
+        calendar_unit, count = CalendarUnit.MONTH, count * 12
+
+    shifted_day = shifted(day, calendar_unit, direction * _whole(count))
+    if not view.trading or is_session(shifted_day):
+        return one_day(shifted_day)
+    return one_day(session_at(shifted_day, direction))
+
+
+def _whole(count: Fraction) -> int:
+    if count.denominator != 1:
+        raise ValueError(f"{count} is no whole number")
+    return count.numerator
+
+
 def read_ago(match: Match, view: Viewpoint) -> DateRange:
-    """For "two weeks ago", "3 trading days ago": that day."""
-    count = count_number(match["count"])
-    unit = match["unit"]
-    if unit not in UNITS:
-        return one_day(session_at(view.today, -count))
-    return view.day_at_or_before(shifted(view.today, UNITS[unit], -count))
+    """For "two weeks ago", "3 trading days ago", "a year and a half ago": that day."""
+    return shifted_by_count(view.today, match["count"] + (match["half"] or ""), match["unit"], -1, view)
 
 
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
-    count = count_number(match["count"])
+    count = _whole(count_number(match["count"]))
     unit = match["unit"]
     is_future = STEPS[match["step"]] > 0
 
-    if unit not in UNITS or (unit == CalendarUnit.DAY and view.trading):
+    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
         if is_future:
             return DateRange(session_at(view.today, 1), session_at(view.today, count))
         latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
         # The latest session is itself one of the `count`.
         return DateRange(session_at(latest_session, 1 - count), latest_session)
 
+    calendar_unit, size = COUNTED_UNITS[unit]
     if is_future:
-        return period_from(view.today + ONE_DAY, UNITS[unit], count)
-    return DateRange(shifted(view.today, UNITS[unit], -count) + ONE_DAY, view.today)
+        return period_from(view.today + ONE_DAY, calendar_unit, count * size)
+    return DateRange(shifted(view.today, calendar_unit, -count * size) + ONE_DAY, view.today)
+
+
+def read_before_last(match: Match, view: Viewpoint) -> DateRange:
+    """For "the week before last" and "the month after next"."""
+    steps = 2 if match["direction"] == "after next" else -2
+    unit = UNITS[match["unit"]]
+    return period_around(shifted(view.today, unit, steps), unit)
+
+
+# --- neighbours of a date ---------------------------------------------------------------------------------------------
+def neighbour_of_date(days: DateRange, unit: str, direction: int, view: Viewpoint) -> DateRange:
+    """The unit after (direction 1) or before (-1) some days: "the day after february 23", "the friday before".
+
+    On the trading calendar the next day is the next session.
+    """
+    edge = days.last if direction > 0 else days.first
+    if unit[:3] in WEEKDAY_ABBREVIATIONS and unit not in UNITS:
+        weekday = WEEKDAY_ABBREVIATIONS.index(unit[:3])
+        distance = ((weekday - edge.weekday()) * direction - 1) % 7 + 1
+        return view.day_at_or_after(edge + timedelta(days=distance * direction))
+
+    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+        return one_day(session_at(edge, direction))
+    calendar_unit, size = COUNTED_UNITS[unit]
+    return period_around(shifted(edge, calendar_unit, direction * size), calendar_unit)
 
 
 # --- parts of a period ------------------------------------------------------------------------------------------------
@@ -248,10 +334,33 @@ def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) 
 
 
 def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | None:
+    if unit is CalendarUnit.HALF and period == period_around(period.first, CalendarUnit.MONTH):
+        middle = period.first + timedelta(days=14)
+        return DateRange(middle + ONE_DAY, period.last) if index else DateRange(period.first, middle)
+
     after = period.last + ONE_DAY
     # The last unit is counted back from the day after the period.
     first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
     part = period_from(first, unit)
+    return part if period.contains(part.first) and period.contains(part.last) else None
+
+
+def first_or_last_units(period: DateRange, edge: str, count: str, unit: str, view: Viewpoint) -> DateRange | None:
+    """For "first nine months of 2023": so many units at the beginning or the end; None if the period is shorter."""
+    number = _whole(count_number(count))
+    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+        before = period.first - ONE_DAY
+        after = period.last + ONE_DAY
+        part = (
+            DateRange(session_at(before, 1), session_at(before, number))
+            if edge == "first"
+            else DateRange(session_at(after, -number), session_at(after, -1))
+        )
+    else:
+        calendar_unit, size = COUNTED_UNITS[unit]
+        after = period.last + ONE_DAY
+        first = period.first if edge == "first" else shifted(after, calendar_unit, -number * size)
+        part = period_from(first, calendar_unit, number * size)
     return part if period.contains(part.first) and period.contains(part.last) else None
 
 
