@@ -3,21 +3,21 @@
 import re
 from fractions import Fraction
 
-_SMALL_NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
+# fmt: off
+SMALL_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)
+TENS_WORDS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SMALL_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-
-TENS_WORDS = tuple("twenty thirty forty fifty sixty seventy eighty ninety".split())
-SMALL_NUMBER_WORDS = tuple(_SMALL_NUMBERS)
-"""From "zero" to "nineteen"."""
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)
+# fmt: on
 
 NUMBER_WORDS = {
-    **{word: value for value, word in enumerate(_SMALL_NUMBERS)},
+    **{word: value for value, word in enumerate(SMALL_NUMBER_WORDS)},
     **{word: 10 * value for value, word in enumerate(TENS_WORDS, start=2)},
 }
 ORDINAL_WORDS = {

@@ -71,6 +71,13 @@ def month_of_year(year: int, month: int) -> DateRange:
     return period_around(date(year, month, 1), CalendarUnit.MONTH)
 
 
+def written_year(match: Match, view: Viewpoint) -> int | None:
+    """The year that stands beside a day or month, in digits or as "last year"."""
+    if match["year"]:
+        return int(match["year"])
+    return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
+
+
 # --- days -------------------------------------------------------------------------------------------------------------
 def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
     """A day in digits; a "month" above 12 is the day."""
@@ -86,8 +93,9 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """A day and a month by name; without a year the latest such day up to today."""
     month = month_number(match["name"])
     day = day_number(match["day"])
-    if match["year"]:
-        return one_day(date(int(match["year"]), month, day))
+    written = written_year(match, view)
+    if written is not None:
+        return one_day(date(written, month, day))
 
     for year in range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1):
         # February 29 of a common year lands in March, hence the check of the month.
@@ -102,10 +110,10 @@ def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     month = month_number(match["name"])
     first_day = day_number(match["first"])
     last_day = day_number(match["last"])
-    year = int(match["year"] or view.today.year)
-
-    if not match["year"] and date(year, month, first_day) > view.today:
-        year -= 1
+    year = written_year(match, view)
+    if year is None:
+        has_begun = (month, first_day) <= (view.today.month, view.today.day)
+        year = view.today.year - (0 if has_begun else 1)
     return DateRange(date(year, month, first_day), date(year, month, last_day))
 
 
@@ -182,15 +190,23 @@ def read_year(match: Match, _view: Viewpoint) -> DateRange:
 
 def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     """A quarter; without a year the latest such quarter that has started."""
-    groups = match.groupdict()
-    number = int(groups["number"]) if groups["number"] else ORDINALS[groups["ordinal"]]
-    year = int(groups["year"] or view.today.year)
+    number = int(match["number"]) if match["number"] else ORDINALS[match["ordinal"]]
+    written = written_year(match, view)
 
-    # Quarters begin in the months 1, 4, 7 and 10.
-    first = date(year, 3 * number - 2, 1)
-    if not groups["year"] and first > view.today:
+    first = _first_day_of_quarter(written or view.today.year, number)
+    if written is None and first > view.today:
         first = shifted(first, CalendarUnit.YEAR, -1)
     return period_from(first, CalendarUnit.QUARTER)
+
+
+def read_quarter_of_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A quarter behind its year: "2023 q2"."""
+    return period_from(_first_day_of_quarter(int(match["year"]), int(match["number"])), CalendarUnit.QUARTER)
+
+
+def _first_day_of_quarter(year: int, number: int) -> date:
+    # Quarters begin in the months 1, 4, 7 and 10.
+    return date(year, 3 * number - 2, 1)
 
 
 def read_half(match: Match, _view: Viewpoint) -> DateRange:
@@ -210,14 +226,14 @@ def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
 
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     """A month by name; without a year the latest that has started; "last": before this month; "next": after it."""
-    groups = match.groupdict()
     month = month_number(match["name"])
-    if groups["year"]:
-        return month_of_year(int(groups["year"]), month)
+    written = written_year(match, view)
+    if written is not None:
+        return month_of_year(written, month)
 
     year = view.today.year
     this_month = view.today.month
-    step = groups["step"]
+    step = match["step"]
     direction = STEPS[step] if step else -1
     # "next march", asked in March, is that of the next year.
     if direction > 0 and month <= this_month:

@@ -33,6 +33,7 @@ from crag.text.dates.readers import (
     read_numbered_month,
     read_period_to_date,
     read_quarter,
+    read_quarter_of_year,
     read_relative_period,
     read_season,
     read_weekday,
@@ -149,14 +150,15 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR}) h(?P<half>[12])", read_half),
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
-        f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?",
+        f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
+        f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?",
         read_quarter,
     ),
     # "2023 q2"
-    (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter),
-    # "march", "next march", "march of 2023"
+    (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter_of_year),
+    # "march", "next march", "march of 2023", "march last year"; not the march of 1755 or of the year 633
     (
-        f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?",
+        f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME}){AND_YEAR}(?! [0-9]{{3,4}}\\b)",
         read_named_month,
     ),
     # "last week", "this season"; a lone "week" means nothing
@@ -253,7 +255,7 @@ def _read_neighbour(match: Match, view: Viewpoint) -> DateRange:
         return neighbour_of_date(days, match["unit"], direction, view)
 
     edge = days.last if direction > 0 else days.first
-    return shifted_by_count(edge, match["count"], match["unit"], direction, view)
+    return shifted_by_count(edge, match["count"], match["units"], direction, view)
 
 
 def _read_first_units(match: Match, view: Viewpoint) -> DateRange | None:
@@ -295,13 +297,13 @@ RULES = (
     ),
     # "the day after february 23", "two weeks before may 5, 2023"; with a date, so not "the day before"
     Rule(
-        f"(?:(?P<count>{COUNT}) )?(?P<unit>{COUNTED}|weekend|season|{WEEKDAY})s? "
+        f"(?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?|(?P<unit>{COUNTED}|weekend|season|{WEEKDAY})) "
         f"(?P<direction>after|before|following|preceding|prior to) (?:the )?(?P<date>{_DATES})",
         _read_neighbour,
     ),
     # "two weeks from now"
     Rule(
-        f"(?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?P<direction>from) (?P<date>now|today|tomorrow)",
+        f"(?P<count>{COUNT}) (?P<units>{COUNTED})s? (?P<direction>from) (?P<date>now|today|tomorrow)",
         _read_neighbour,
     ),
     # "week of february 19, 2024"

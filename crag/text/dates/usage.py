@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from crag.text.dates import usage_words as words
-from crag.text.dates.vocabulary import MONTH_NAME, ORDINAL_DAY, STEP, WEEKDAY, YEAR
+from crag.text.dates.vocabulary import DAY_WITH_ENDING, MONTH_NAME, ORDINAL_DAY, STEP, WEEKDAY, YEAR
 
 _CONTEXT_CHARACTERS = 120
 """The characters on each side that are looked at."""
@@ -22,13 +22,14 @@ _TOKEN = re.compile(r"'s\b|[\w$%]+(?:[-'](?!s\b)[\w$%]+){0,3}|[^\w\s]")
 """A word, the ending of a possessive or a mark."""
 
 _END_OF_CLAUSE = frozenset(".,;:?!")
+_VERB_OR_ADVERB = re.compile(r"\w{2,20}(?:ed|ing|ly)")
+_PAST_VERB = re.compile(r"\w{3,20}ed")
 
-_NUMBERED_DAY = "[0-9]{1,2}(?:st|nd|rd|th)?"
 _KINDS = {
     "weekday": re.compile(WEEKDAY),
     "month": re.compile(rf"(?:(?:{STEP}) )?{MONTH_NAME}"),
     "day of month": re.compile(
-        rf"{MONTH_NAME}[ -]?{_NUMBERED_DAY}|(?:{_NUMBERED_DAY}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
+        rf"{MONTH_NAME}(?:[ -]?| the ){DAY_WITH_ENDING}|(?:{DAY_WITH_ENDING}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
     ),
     "year": re.compile(YEAR),
     "named day": re.compile("(?:day before |day after )?(?:yesterday|tomorrow)|today|tonight"),
@@ -40,8 +41,8 @@ _KINDS = {
 class Surroundings:
     """A possible date and the words around it.
 
-    `left` and `right` are lower-case tokens; an empty one stands for the beginning or the end. `written`, `left_written`
-    and `right_written` are the date and its neighbours as the asker wrote them.
+    `date` and the tokens of `left` and `right` are in lower case. `written` and its neighbours are as the asker wrote
+    them.
     """
 
     date: str
@@ -54,53 +55,58 @@ class Surroundings:
     is_quoted: bool
 
     def before(self, distance: int = 1) -> str:
-        """The token so many places before the date."""
+        """The token so many places before the date; "" for the beginning."""
         return self.left[-distance] if distance <= len(self.left) else ""
 
     def after(self, distance: int = 1) -> str:
-        """The token so many places after the date."""
+        """The token so many places after the date; "" for the end."""
         return self.right[distance - 1] if distance <= len(self.right) else ""
 
     @property
-    def begins_clause(self) -> bool:
-        """Whether one word, such as "on", stands between the date and the beginning of the clause."""
-        return self.before(2) == "" or self.before(2) in _END_OF_CLAUSE
+    def clause_before(self) -> list[str]:
+        """The tokens before the date, since the last mark that ends a clause."""
+        return _last_clause(self.left)
 
     @property
     def is_possessive(self) -> bool:
         """Whether it is "friday's"."""
         return self.after() == "'s"
 
+    @property
+    def is_capitalised(self) -> bool:
+        """Whether the asker, who writes other words small, wrote the date with a capital."""
+        return self.has_both_cases and self.written[0].isupper()
 
-def is_used_as_date(cased_text: str, start: int, end: int) -> bool:
+
+def is_used_as_date(text: str, start: int, end: int) -> bool:
     """Whether the characters from `start` to `end`, which have the form of a date, are used as one.
 
-    `cased_text` has single spaces and plain quotes. Forms that are nothing but dates are dates wherever they stand.
+    `text` is in the asker's case, with single spaces and plain quotes. Forms that are nothing but dates, such as
+    "march 5, 2024", are dates wherever they stand, but for quotes and "who directed next friday?".
 
-    >>> text = "who directed friday night lights?"
-    >>> is_used_as_date(text, 13, 19)
+    >>> is_used_as_date("who directed friday night lights?", 13, 19)
     False
     """
-    around = _look_around(cased_text, start, end)
+    around = _look_around(text, start, end)
     if around.is_quoted:
         return False
 
-    kind = next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(around.date)), None)
-    if kind is None:
-        return not _is_whole_object(around)
-    return _USES[kind](around)
+    for kind, pattern in _KINDS.items():
+        if pattern.fullmatch(around.date):
+            return _USES[kind](around)
+    return not _is_all_that_was_made(around)
 
 
 def are_linked(between: str) -> bool:
-    """Whether two dates with this text between them are one enumeration: "1984 or 2021", "in may and june"."""
-    return between.strip(" ") in {"and", "or", "to", ",", ", and", ", or", "&", "vs", "vs.", "versus", "than", "/"}
+    """Whether two dates with this text between them are enumerated, so that both or none is a date: "1984 or 2021"."""
+    return between.strip(" ") in {"and", "or", "to", "vs", "vs.", "versus", "than", ",", ", and", ", or", "&", "/"}
 
 
 def _look_around(text: str, start: int, end: int) -> Surroundings:
-    before = text[max(0, start - _CONTEXT_CHARACTERS) : start]
-    after = text[end : end + _CONTEXT_CHARACTERS]
-    left = _TOKEN.findall(before)
-    right = _TOKEN.findall(after)
+    left = _TOKEN.findall(text[max(0, start - _CONTEXT_CHARACTERS) : start])
+    right = _TOKEN.findall(text[end : end + _CONTEXT_CHARACTERS])
+    is_in_single_quotes = left[-1:] == ["'"] and right[:1] == ["'"]
+    is_in_double_quotes = text.count('"', 0, start) % 2 == 1 and '"' in text[end:]
     return Surroundings(
         date=text[start:end].lower(),
         left=[token.lower() for token in left],
@@ -109,7 +115,7 @@ def _look_around(text: str, start: int, end: int) -> Surroundings:
         left_written=left[-1] if left else "",
         right_written=right[0] if right else "",
         has_both_cases=_has_both_cases(text),
-        is_quoted=text.count('"', 0, start) % 2 == 1 and '"' in after,
+        is_quoted=is_in_single_quotes or is_in_double_quotes,
     )
 
 
@@ -120,145 +126,148 @@ def _has_both_cases(text: str) -> bool:
     return 0 < capitals < 0.6 * len(initials)
 
 
-# --- titles -----------------------------------------------------------------------------------------------------------
-def _is_title(around: Surroundings) -> bool:
-    """Whether the date begins a title: "the film friday", "who directed march of the penguins"."""
-    return around.before() in words.WORK_NOUNS or _ends_with_work_verb(around.left)
+def _last_clause(tokens: list[str]) -> list[str]:
+    for position in range(len(tokens) - 1, -1, -1):
+        if tokens[position] in _END_OF_CLAUSE:
+            return tokens[position + 1 :]
+    return tokens
 
 
-def _ends_with_work_verb(left: list[str]) -> bool:
-    """Whether a verb that takes a title comes last; "was released" does not, and "released in" is followed by a time."""
-    if left[-2:] and left[-1] == "in" and left[-2] in {"star", "stars", "starred", "starring", "acts", "acted"}:
-        return True
-    if not left or left[-1] not in words.WORK_VERBS:
+def _is_noun(token: str) -> bool:
+    """Whether the token can be a noun that makes a name with the date before it; digits count as one.
+
+    Not words of grammar, verbs in -ed and -ing, adverbs in -ly, and nouns that belong to a day ("game").
+    """
+    if token in words.FUNCTION_WORDS or token in words.DAY_NOUNS:
         return False
-    return not any(token in words.PASSIVE_AUXILIARIES for token in _clause_before(left)[-4:])
+    return token[:1].isalnum() and not _VERB_OR_ADVERB.fullmatch(token)
+
+
+# --- titles -----------------------------------------------------------------------------------------------------------
+def _begins_title(around: Surroundings) -> bool:
+    """Whether the date begins a title: "the film friday", "who directed march of the penguins"."""
+    return around.before() in words.WORK_NOUNS or _ends_with_work_verb(around.clause_before)
+
+
+def _ends_with_work_verb(clause: list[str]) -> bool:
+    """Whether a verb that takes a title comes last: "directed", "starred in"; not "was released"."""
+    if not clause:
+        return False
+    if clause[-1] == "in":
+        return len(clause) > 1 and clause[-2] in words.ACTING_VERBS
+    return clause[-1] in words.WORK_VERBS and words.PASSIVE_AUXILIARIES.isdisjoint(clause[-4:])
 
 
 def _is_inside_title(around: Surroundings) -> bool:
     """Whether a title without an article has begun before the date: "who directed born on the fourth of july"."""
-    clause = _clause_before(around.left)
-    for position in range(len(clause) - 1, 0, -1):
-        if clause[position] in words.FUNCTION_WORDS:
+    clause = around.clause_before
+    for position in range(1, len(clause)):
+        token = clause[position]
+        if token in words.FUNCTION_WORDS | words.WORK_NOUNS | words.SHOW_NOUNS:
             continue
         if clause[position - 1] in words.WORK_NOUNS or _ends_with_work_verb(clause[:position]):
             return True
     return False
 
 
-def _clause_before(left: list[str]) -> list[str]:
-    """The tokens since the last mark that ends a clause."""
-    for position in range(len(left) - 1, -1, -1):
-        if left[position] in _END_OF_CLAUSE:
-            return left[position + 1 :]
-    return left
-
-
-def _is_whole_object(around: Surroundings) -> bool:
-    """Whether a date of an unmistakable form is all that a verb such as "directed" has: "who directed next friday?"."""
-    left = around.left[:-1] if around.before() == "the" else around.left
-    return _ends_with_work_verb(left) and around.after() in {"", "?"}
-
-
-def _is_noun(token: str) -> bool:
-    """Whether the token can be a noun that makes a name with the date before it.
-
-    Verbs in -ed and -ing and adverbs in -ly are no nouns.
-    """
-    if not token or not token[0].isalpha():
-        return bool(token) and token[0].isdigit()
-    if token in words.FUNCTION_WORDS or token in words.DAY_NOUNS:
+def _is_all_that_was_made(around: Surroundings) -> bool:
+    """Whether the date is the only object of the verb: "who directed next friday?"; not "who wrote last week's letter?"."""
+    clause = around.clause_before
+    if clause[-1:] == ["the"]:
+        clause = clause[:-1]
+    if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?"}:
         return False
-    return not re.fullmatch(r"\w{2,20}(?:ed|ing|ly)", token)
+    return len(clause) <= 3 and clause[:1] in (["who"], ["which"], ["what"], ["who's"]) and _ends_with_work_verb(clause)
 
 
 # --- weekdays ---------------------------------------------------------------------------------------------------------
 def _is_weekday(around: Surroundings) -> bool:
-    if _is_title(around) or around.before() in words.SHOW_NOUNS or _is_followed_by_day_number(around):
+    if _begins_title(around) or around.before() in words.SHOW_NOUNS or _is_in_longer_name(around):
         return False
     if around.is_possessive:
         return around.date not in words.SHORT_NAMES and _is_possessive_day(around)
-
-    # "Friday night" is as good as "friday", but "friday night lights" is a name.
-    has_time_of_day = around.after() in words.TIMES_OF_DAY
-    following = around.after(2) if has_time_of_day else around.after()
-    if _is_noun(following) and (has_time_of_day or around.date in words.SHORT_NAMES):
-        return False
-    if around.has_both_cases and has_time_of_day and around.right_written[0].isupper():
-        return False
-
     if around.before() in words.WEEKDAY_PREPOSITIONS:
         return True
     if around.before() == "of":
         return around.before(2) in words.TIME_NOUNS | words.DAY_NOUNS
-    if around.date in words.SHORT_NAMES:
-        return False
-    if _is_before_day_noun(around, following):
-        return around.before() in words.DETERMINERS or around.before() in {"", "'s"}
-    return not _is_noun(following) and _follows_event(around)
+    return around.date not in words.SHORT_NAMES and (_is_day_of_noun(around) or _is_day_of_event(around))
 
 
-def _is_followed_by_day_number(around: Surroundings) -> bool:
-    """Whether it is the "friday the 13th" of no month."""
-    return around.after() == "the" and re.fullmatch("[0-9]{1,2}(?:st|nd|rd|th)", around.after(2)) is not None
+def _is_in_longer_name(around: Surroundings) -> bool:
+    """Whether a name goes on after the weekday: "friday night lights", "friday the 13th", "sun microsystems"."""
+    if around.after() == "the" and re.fullmatch(DAY_WITH_ENDING, around.after(2)):
+        return True
+
+    # "Friday night" is as good as "friday", but a noun behind it makes a name.
+    if around.after() in words.TIMES_OF_DAY:
+        is_name = around.is_capitalised and around.right_written[0].isupper()
+        return is_name or _is_noun(around.after(2))
+    return around.date in words.SHORT_NAMES and _is_noun(around.after())
 
 
 def _is_possessive_day(around: Surroundings) -> bool:
-    """Whether "friday's" means a day: after words of grammar or an event, not "ruby tuesday's founder"."""
+    """Whether "friday's" means a day: "at friday's close", "won tuesday's jackpot"; not "tgi friday's founder"."""
     before = around.before()
-    if before in words.EVENT_VERBS or not before or before in _END_OF_CLAUSE:
+    if not before or before in words.EVENT_VERBS | _END_OF_CLAUSE:
         return True
-    return (
-        before in words.FUNCTION_WORDS
-        and before not in {"to", "the"} | words.PASSIVE_AUXILIARIES
-        or (before in words.FUNCTION_WORDS and around.after(2) in words.DAY_NOUNS)
-    )
+    if around.after(2) in words.DAY_NOUNS:
+        return before in words.FUNCTION_WORDS or before == "'s"
+    return before in words.WEEKDAY_PREPOSITIONS | {"in", "at", "of"}
 
 
-def _is_before_day_noun(around: Surroundings, following: str) -> bool:
-    return around.after() in words.DAY_NOUNS or following in words.DAY_NOUNS
+def _is_day_of_noun(around: Surroundings) -> bool:
+    """Whether the weekday describes something that has a day: "the friday game"; not "a good friday game"."""
+    belongs = around.after() in words.DAY_NOUNS
+    if around.after() in words.TIMES_OF_DAY:
+        belongs = around.after(2) in words.DAY_NOUNS
+    return belongs and (around.before() in words.DETERMINERS or around.before() in {"", "'s"})
 
 
-def _follows_event(around: Surroundings) -> bool:
+def _is_day_of_event(around: Surroundings) -> bool:
     """Whether the words before tell what happened on the day: "did it close friday", "was arrested monday"."""
-    before = around.before()
-    if before in words.EVENT_VERBS | words.DIRECTIONS | words.DAY_NOUNS or re.fullmatch(r"\w{3,20}ed", before):
-        return True
-    if not around.has_both_cases or not around.written[0].isupper() or around.right_written[:1].isupper():
+    following = around.after(2) if around.after() in words.TIMES_OF_DAY else around.after()
+    if _is_noun(following):
         return False
-    # "Made landfall Wednesday": a name would begin with a capital.
+
+    before = around.before()
+    if before in words.EVENT_VERBS | words.DIRECTIONS | words.DAY_NOUNS or _PAST_VERB.fullmatch(before):
+        return True
+    # "Made landfall Wednesday": a name of several words would begin with a capital, "Ash Wednesday".
+    if not around.is_capitalised or around.right_written[:1].isupper():
+        return False
     return before.isalpha() and around.left_written.islower() and before not in words.FUNCTION_WORDS
 
 
 # --- months and days of months ----------------------------------------------------------------------------------------
 def _is_month(around: Surroundings) -> bool:
-    if _is_title(around):
+    if _begins_title(around) or around.after() == "of":  # "march of the penguins", "the last march of the ents"
         return False
+
     *step, month = around.date.split()
-    if (
-        month == "may"
-        and around.after() in words.AFTER_MAY
-        and (step or around.before() not in words.MONTH_PREPOSITIONS)
-    ):
-        return False
+    if month == "may" and around.after() in words.AFTER_MAY:
+        return around.before() in words.FIRM_PREPOSITIONS
     if step:
-        return around.after() != "of" and (step[0] != "this" or not _is_noun(around.after()))
+        return step[0] != "this" or not _is_noun(around.after())
     if around.is_possessive:
         return _is_possessive_month(around)
-
-    before = around.before()
-    if before in words.MONTH_PREPOSITIONS or before == "-" and around.before(2) in {"mid", "early", "late"}:
-        firm = before in words.FIRM_PREPOSITIONS or around.begins_clause
-        return firm and around.after() not in {"of"} or not _is_noun(around.after()) and around.after() != "of"
-    if before in {"of", "as"}:
+    if around.before() in {"of", "as"}:
         return around.before(2) in words.TIME_NOUNS or around.before(2)[:1].isdigit()
-    if before in {"the", "'s"} or before in words.DETERMINERS:
-        return around.after() in words.DAY_NOUNS and month not in words.WORDS_THAT_ARE_ALSO_MONTHS - {
-            "march",
-            "june",
-            "august",
-        }
-    return False
+    if around.before() in words.DETERMINERS or around.before() == "'s":
+        return around.after() in words.DAY_NOUNS and month not in words.SHORT_NAMES
+    return _is_announced_month(around)
+
+
+def _is_announced_month(around: Surroundings) -> bool:
+    """Whether a preposition stands before the month, and no noun after it: "in may"; not "in november rain"."""
+    before = around.before()
+    if before == "-":  # "mid-march"
+        return around.before(2) in words.FIRM_PREPOSITIONS
+    if before not in words.MONTH_PREPOSITIONS:
+        return False
+
+    # "In february apple sold ...": at the beginning the noun is the next part of the sentence.
+    begins_clause = len(around.clause_before) == 1
+    return begins_clause or before in words.FIRM_PREPOSITIONS or not _is_noun(around.after())
 
 
 def _is_possessive_month(around: Surroundings) -> bool:
@@ -268,62 +277,83 @@ def _is_possessive_month(around: Surroundings) -> bool:
 
 
 def _is_day_of_month(around: Surroundings) -> bool:
-    if _is_title(around):
+    """Whether "july 4" is a day: "on july 4", "the july 4 game", "close july 4?"; not "the september 11 attacks"."""
+    if _begins_title(around):
         return False
     before = around.before(2) if around.before() == "the" else around.before()
     if before in words.DAY_PREPOSITIONS:
         return not _is_inside_title(around)
-    if around.after() in words.DAY_NOUNS or around.is_possessive:
-        return True
-    return not _is_noun(around.after())
+    return around.is_possessive or not _is_noun(around.after())
 
 
 # --- years ------------------------------------------------------------------------------------------------------------
 def _is_year(around: Surroundings) -> bool:
-    before = around.before()
-    after = around.after()
-    if _is_title(around) and not (before in words.WORK_NOUNS and after in words.RECURRING_EVENTS):
+    if _begins_title(around) or _has_subtitle(around):
         return False
-    if before in words.YEAR_PREPOSITIONS:
-        # "2001: a space odyssey"
-        return after != ":" or around.begins_clause
-    if before == "-":
-        return around.before(2) in {"mid", "pre", "post", "early", "late"}
-    if before == "of":
-        return _is_year_of(around)
-    if before in {"(", ","}:
-        return before == "(" or after in {"", "?", ",", "."} and around.before(2).isalpha()
-    if before in words.TIME_NOUNS or before in words.RECURRING_EVENTS or after in words.RECURRING_EVENTS:
+    return (
+        _is_announced_year(around)
+        or _is_year_of_edition(around)
+        or _is_year_before_noun(around)
+        or _is_year_aside(around)
+        or (around.before() == "of" and _is_year_after_of(around))
+    )
+
+
+def _has_subtitle(around: Surroundings) -> bool:
+    """Whether it is the beginning of "2001: a space odyssey"."""
+    return around.after() == ":" and around.after(2) in words.DETERMINERS
+
+
+def _is_announced_year(around: Surroundings) -> bool:
+    before = around.before(2) if around.before() == "-" else around.before()  # "pre-1875", "mid-2023"
+    return before in words.YEAR_PREPOSITIONS | words.TIME_NOUNS
+
+
+def _is_year_of_edition(around: Surroundings) -> bool:
+    """Whether the year tells events of a kind apart: "super bowl 2018", "euro 2022 final", "who won skating 2018"."""
+    if around.before() in words.RECURRING_EVENTS or not words.RECURRING_EVENTS.isdisjoint(around.right[:3]):
         return True
-    # "Which 2010 film", "the 2024 grammys"; not "the 1975" and not "1917 cast".
-    if before in words.DETERMINERS or before in {"", "'s", "'"}:
-        return (_is_noun(after) or after in words.DAY_NOUNS) and after not in words.WORK_ROLES
-    return False
+    is_last = around.after() in {"", "?"}
+    return is_last and not words.CONTEST_WORDS.isdisjoint(around.clause_before)
 
 
-def _is_year_of(around: Surroundings) -> bool:
-    """Whether the year belongs to the noun before: "the best film of 2023", "fall of 2022"; not "class of 1999"."""
+def _is_year_before_noun(around: Surroundings) -> bool:
+    """Whether the year describes a noun: "which 2010 film", "his 2017 album"; not "the 1975" and not "1917 cast"."""
+    following = around.after()
+    if not following.isalpha() or following in words.FUNCTION_WORDS | words.WORK_ROLES:
+        return False
+    return around.before() in words.DETERMINERS | {"", "'s", "'"} or around.before().endswith("ing")
+
+
+def _is_year_aside(around: Surroundings) -> bool:
+    """Whether the year stands in brackets or between commas: "the award (2014)", "dune, 1984 or 2021"."""
+    if around.before() == "(":
+        return True
+    return around.before() == "," and not _is_noun(around.after())
+
+
+def _is_year_after_of(around: Surroundings) -> bool:
+    """Whether the year belongs to the noun before: "the best film of 2023", "games of 2022"; not "class of 1999"."""
     noun = around.before(2)
-    if noun in words.TIME_NOUNS:
-        return True
     if noun in words.WORK_ROLES or _is_inside_title(around):
         return False
 
-    phrase = [around.before(distance) for distance in range(3, 8)]
-    has_determiner = any(token in words.DETERMINERS or token == "'s" or token.endswith("est") for token in phrase)
+    phrase = around.left[-7:-2]
+    has_determiner = any(word in words.DETERMINERS or word == "'s" or word.endswith("est") for word in phrase)
     is_plural = noun.endswith("s") and not noun.endswith("ss")
     return has_determiner or is_plural
 
 
 # --- named days -------------------------------------------------------------------------------------------------------
 def _is_named_day(around: Surroundings) -> bool:
-    """Whether "yesterday" is a day and no title; "the today show" and "USA Today" are names."""
-    if _is_whole_object(around) or around.before() in words.WORK_NOUNS and around.before(2) in words.DETERMINERS:
+    """Whether "yesterday" is a day and no title; "the song yesterday", "the today show" and "USA Today" are names."""
+    if _is_all_that_was_made(around):
         return False
-    if around.before() == "the" and around.date in {"today", "tonight", "yesterday", "tomorrow"}:
-        return False
-    is_capital = around.has_both_cases and around.written[0].isupper() and bool(around.before())
-    return not is_capital or around.before() in _END_OF_CLAUSE
+    if around.before() == "the":
+        return " " in around.date  # "the day before yesterday"
+    is_title = around.before() in words.WORK_NOUNS and around.before(2) in words.DETERMINERS
+    is_in_name = around.is_capitalised and around.before() not in _END_OF_CLAUSE | {""}
+    return not is_title and not is_in_name
 
 
 _USES: dict[str, Callable[[Surroundings], bool]] = {

@@ -56,6 +56,9 @@ RECURRING_EVENTS = _words(
 )
 """Events that are told apart by their year: "super bowl 2018", "euro 2022 final"."""
 
+CONTEST_WORDS = _words("win wins won winner winners lose lost champion champions nominated host hosts hosted held")
+"""What is asked of an event whose year stands last: "who won figure skating 2018"."""
+
 # --- titles -----------------------------------------------------------------------------------------------------------
 WORK_NOUNS = _words(
     "film films movie movies song songs album albums single book novel musical band sitcom miniseries comedy drama"
@@ -72,6 +75,9 @@ WORK_VERBS = _words(
     " pen penned publish publishes published illustrate illustrated release released stream streams"
 )
 """What takes a title as its object: "who directed friday?". In the passive a day may follow: "was released friday"."""
+
+ACTING_VERBS = _words("star stars starred starring act acts acted")
+"""With "in", they take a title too."""
 
 WORK_ROLES = _words(
     "cast director directors star stars author writer plot soundtrack trailer singer composer producer screenwriter"
@@ -95,8 +101,8 @@ DIRECTIONS = _words("up down off out higher lower over away back flat")
 # --- words of grammar -------------------------------------------------------------------------------------------------
 FUNCTION_WORDS = (
     _words(
-        "a an the this that these those and or but nor so if as than then when where while who whom whose what which why"
-        " how"
+        "a an the this that these those last next and or but nor so if as than then when where while"
+        " who whom whose what which why how"
     )
     | _words("i you he she it we they me him her us them my your his its our their there here")
     | _words("is are was were be been being am do does did has have had will would can could shall should might must")

@@ -53,9 +53,6 @@ ORDINAL_DAY = "(?:(?:twenty|thirty)[ -](?:" + "|".join(list(ORDINAL_WORDS)[:9]) 
 
 DAY_WITH_ENDING = "[0-9]{1,2}(?:st|nd|rd|th)?"
 
-AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}))?"
-"""An optional year after a day: "may 5, 2023"."""
-
 # --- pieces of patterns: names and words ------------------------------------------------------------------------------
 MONTH_NAME = (
     r"(?:"
@@ -69,6 +66,9 @@ WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:da
 STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
+
+AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR})|,? (?:of )?(?P<year_step>{STEP}) year)?"
+"""An optional year after a day or month: "may 5, 2023", "march of last year"."""
 
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""
