@@ -150,8 +150,10 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR}) h(?P<half>[12])", read_half),
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
-        f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
-        f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?",
+        (
+            f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
+            f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?"
+        ),
         read_quarter,
     ),
     # "2023 q2"

@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"'s\b|[\w$%]+(?:[-'](?!s\b)[\w$%]+){0,3}|[^\w\s]")
 
 _END_OF_CLAUSE = frozenset(".,;:?!")
 _VERB_OR_ADVERB = re.compile(r"\w{2,20}(?:ed|ing|ly)")
+_STARTS_WITH_ORDINAL = re.compile(ORDINAL_DAY)
 _PAST_VERB = re.compile(r"\w{3,20}ed")
 
 _KINDS = {
@@ -136,9 +137,9 @@ def _last_clause(tokens: list[str]) -> list[str]:
 def _is_noun(token: str) -> bool:
     """Whether the token can be a noun that makes a name with the date before it; digits count as one.
 
-    Not words of grammar, verbs in -ed and -ing, adverbs in -ly, and nouns that belong to a day ("game").
+    Not words of grammar, verbs, adverbs in -ly, and nouns that belong to a day ("game").
     """
-    if token in words.FUNCTION_WORDS or token in words.DAY_NOUNS:
+    if token in words.NO_NOUNS:
         return False
     return token[:1].isalnum() and not _VERB_OR_ADVERB.fullmatch(token)
 
@@ -146,15 +147,22 @@ def _is_noun(token: str) -> bool:
 # --- titles -----------------------------------------------------------------------------------------------------------
 def _begins_title(around: Surroundings) -> bool:
     """Whether the date begins a title: "the film friday", "who directed march of the penguins"."""
-    return around.before() in words.WORK_NOUNS or _ends_with_work_verb(around.clause_before)
+    return _begins_title_after(around.clause_before)
 
 
-def _ends_with_work_verb(clause: list[str]) -> bool:
-    """Whether a verb that takes a title comes last: "directed", "starred in"; not "was released"."""
+def _begins_title_after(clause: list[str]) -> bool:
+    """Whether a title follows: after "the film", "directed", "starred in", "the plot of"; not "was released"."""
     if not clause:
         return False
+    if clause[-1] in words.NAMING_WORDS:
+        return True
+    if clause[-1] in words.WORK_NOUNS:
+        # In "which film came out in may" the film has no name.
+        return {"which", "what"}.isdisjoint(clause[-3:-1])
     if clause[-1] == "in":
-        return len(clause) > 1 and clause[-2] in words.ACTING_VERBS
+        return clause[-2:-1] != [] and clause[-2] in words.ACTING_VERBS
+    if clause[-1] in {"of", "to"}:
+        return clause[-2:-1] != [] and clause[-2] in words.WORK_ROLES
     return clause[-1] in words.WORK_VERBS and words.PASSIVE_AUXILIARIES.isdisjoint(clause[-4:])
 
 
@@ -162,22 +170,29 @@ def _is_inside_title(around: Surroundings) -> bool:
     """Whether a title without an article has begun before the date: "who directed born on the fourth of july"."""
     clause = around.clause_before
     for position in range(1, len(clause)):
-        token = clause[position]
-        if token in words.FUNCTION_WORDS | words.WORK_NOUNS | words.SHOW_NOUNS:
-            continue
-        if clause[position - 1] in words.WORK_NOUNS or _ends_with_work_verb(clause[:position]):
+        goes_on = clause[position] in words.FUNCTION_WORDS | words.WORK_NOUNS | words.SHOW_NOUNS
+        if not goes_on and _begins_title_after(clause[:position]):
             return True
     return False
 
 
 def _is_all_that_was_made(around: Surroundings) -> bool:
-    """Whether the date is the only object of the verb: "who directed next friday?"; not "who wrote last week's letter?"."""
+    """Whether the date is the only object of the verb: "who directed next friday?"."""
     clause = around.clause_before
     if clause[-1:] == ["the"]:
         clause = clause[:-1]
     if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?"}:
         return False
-    return len(clause) <= 3 and clause[:1] in (["who"], ["which"], ["what"], ["who's"]) and _ends_with_work_verb(clause)
+    begins_with_asking = " ".join(clause[:1]) in {"who", "which", "what"}
+    return begins_with_asking and len(clause) <= 3 and _begins_title_after(clause)
+
+
+def _is_announced(around: Surroundings) -> bool:
+    """Whether the preposition before the date means time: "on friday", "in may"; not "on friday night lights"."""
+    # "In february apple sold ...": at the beginning the noun is the next part of the sentence.
+    if around.before() in words.FIRM_PREPOSITIONS or len(around.clause_before) == 1:
+        return True
+    return not _is_noun(around.after()) and not _is_inside_title(around)
 
 
 # --- weekdays ---------------------------------------------------------------------------------------------------------
@@ -187,7 +202,7 @@ def _is_weekday(around: Surroundings) -> bool:
     if around.is_possessive:
         return around.date not in words.SHORT_NAMES and _is_possessive_day(around)
     if around.before() in words.WEEKDAY_PREPOSITIONS:
-        return True
+        return _is_announced(around)
     if around.before() == "of":
         return around.before(2) in words.TIME_NOUNS | words.DAY_NOUNS
     return around.date not in words.SHORT_NAMES and (_is_day_of_noun(around) or _is_day_of_event(around))
@@ -230,7 +245,10 @@ def _is_day_of_event(around: Surroundings) -> bool:
         return False
 
     before = around.before()
-    if before in words.EVENT_VERBS | words.DIRECTIONS | words.DAY_NOUNS or _PAST_VERB.fullmatch(before):
+    if before in words.EVENT_VERBS | words.DIRECTIONS | words.DAY_NOUNS:
+        return True
+    # In "who loved friday" the weekday is what was loved.
+    if _PAST_VERB.fullmatch(before) and len(around.clause_before) > 2:
         return True
     # "Made landfall Wednesday": a name of several words would begin with a capital, "Ash Wednesday".
     if not around.is_capitalised or around.right_written[:1].isupper():
@@ -240,21 +258,25 @@ def _is_day_of_event(around: Surroundings) -> bool:
 
 # --- months and days of months ----------------------------------------------------------------------------------------
 def _is_month(around: Surroundings) -> bool:
-    if _begins_title(around) or around.after() == "of":  # "march of the penguins", "the last march of the ents"
-        return False
-
     *step, month = around.date.split()
-    if month == "may" and around.after() in words.AFTER_MAY:
+    # "March of the penguins", "july morning"
+    if _begins_title(around) or around.after() in words.TIMES_OF_DAY | {"of"}:
+        return False
+    if month == "may" and around.after() in words.AFTER_MAY:  # the verb
         return around.before() in words.FIRM_PREPOSITIONS
     if step:
         return step[0] != "this" or not _is_noun(around.after())
     if around.is_possessive:
         return _is_possessive_month(around)
+    return _is_month_of_noun(around, month) or _is_announced_month(around)
+
+
+def _is_month_of_noun(around: Surroundings, month: str) -> bool:
+    """Whether a noun says that it is a month: "the end of march", "the march deliveries"; not "the ides of march"."""
     if around.before() in {"of", "as"}:
         return around.before(2) in words.TIME_NOUNS or around.before(2)[:1].isdigit()
-    if around.before() in words.DETERMINERS or around.before() == "'s":
-        return around.after() in words.DAY_NOUNS and month not in words.SHORT_NAMES
-    return _is_announced_month(around)
+    has_article = around.before() in words.DETERMINERS or around.before() == "'s"
+    return has_article and around.after() in words.DAY_NOUNS and month not in words.SHORT_NAMES
 
 
 def _is_announced_month(around: Surroundings) -> bool:
@@ -264,10 +286,7 @@ def _is_announced_month(around: Surroundings) -> bool:
         return around.before(2) in words.FIRM_PREPOSITIONS
     if before not in words.MONTH_PREPOSITIONS:
         return False
-
-    # "In february apple sold ...": at the beginning the noun is the next part of the sentence.
-    begins_clause = len(around.clause_before) == 1
-    return begins_clause or before in words.FIRM_PREPOSITIONS or not _is_noun(around.after())
+    return _is_announced(around)
 
 
 def _is_possessive_month(around: Surroundings) -> bool:
@@ -278,17 +297,36 @@ def _is_possessive_month(around: Surroundings) -> bool:
 
 def _is_day_of_month(around: Surroundings) -> bool:
     """Whether "july 4" is a day: "on july 4", "the july 4 game", "close july 4?"; not "the september 11 attacks"."""
-    if _begins_title(around):
+    clause = around.clause_before
+    if clause[-1:] == ["the"]:
+        clause = clause[:-1]
+    if _begins_title_after(clause):
         return False
-    before = around.before(2) if around.before() == "the" else around.before()
-    if before in words.DAY_PREPOSITIONS:
-        return not _is_inside_title(around)
-    return around.is_possessive or not _is_noun(around.after())
+
+    before = " ".join(clause[-1:])
+    if before in words.DAY_PREPOSITIONS and not (before in words.LOOSE_PREPOSITIONS and _is_noun(around.after())):
+        return not _is_inside_title(around) and not (" of " in around.date and _lacks_subject(around))
+    if _is_noun(around.after()):
+        return False
+    # "The fourth of july" alone is the name of a holiday.
+    return around.is_possessive or around.after() in words.DAY_NOUNS or not _STARTS_WITH_ORDINAL.match(around.date)
+
+
+def _lacks_subject(around: Surroundings) -> bool:
+    """Whether a title begins with a participle: "when was born on july 4 released?"; not "who was born on july 4?"."""
+    before_preposition = [word for word in around.clause_before if word != "the"][:-1]
+    asked, auxiliary, participle = ["", "", "", *before_preposition][-3:]
+    if participle not in words.PARTICIPLES:
+        return False
+    if auxiliary in {"is", "was"}:
+        return asked in {"", "when", "where", "what", "long"}
+    # "Presidents born on ..." have their subject before the participle.
+    return auxiliary not in words.PASSIVE_AUXILIARIES and not auxiliary.endswith("s")
 
 
 # --- years ------------------------------------------------------------------------------------------------------------
 def _is_year(around: Surroundings) -> bool:
-    if _begins_title(around) or _has_subtitle(around):
+    if _begins_title(around) or _has_subtitle(around) or _is_title_of_role(around):
         return False
     return (
         _is_announced_year(around)
@@ -304,15 +342,28 @@ def _has_subtitle(around: Surroundings) -> bool:
     return around.after() == ":" and around.after(2) in words.DETERMINERS
 
 
+def _is_title_of_role(around: Surroundings) -> bool:
+    """Whether someone plays a part in it, now: "who plays the pilot in 1917"; not "who played it in 1917"."""
+    return around.before() == "in" and not words.ROLE_VERBS.isdisjoint(around.clause_before)
+
+
 def _is_announced_year(around: Surroundings) -> bool:
     before = around.before(2) if around.before() == "-" else around.before()  # "pre-1875", "mid-2023"
+    if before == "to":
+        return around.before(2) in words.WORDS_BEFORE_TO or around.before(2).isdigit()
     return before in words.YEAR_PREPOSITIONS | words.TIME_NOUNS
 
 
 def _is_year_of_edition(around: Surroundings) -> bool:
     """Whether the year tells events of a kind apart: "super bowl 2018", "euro 2022 final", "who won skating 2018"."""
-    if around.before() in words.RECURRING_EVENTS or not words.RECURRING_EVENTS.isdisjoint(around.right[:3]):
+    if around.before() in words.RECURRING_EVENTS:
         return True
+    for token in around.right[:3]:
+        if token in words.RECURRING_EVENTS:
+            return True
+        if token in words.FUNCTION_WORDS | words.CONTEST_WORDS or not token.isalnum():
+            break
+
     is_last = around.after() in {"", "?"}
     return is_last and not words.CONTEST_WORDS.isdisjoint(around.clause_before)
 
@@ -320,7 +371,8 @@ def _is_year_of_edition(around: Surroundings) -> bool:
 def _is_year_before_noun(around: Surroundings) -> bool:
     """Whether the year describes a noun: "which 2010 film", "his 2017 album"; not "the 1975" and not "1917 cast"."""
     following = around.after()
-    if not following.isalpha() or following in words.FUNCTION_WORDS | words.WORK_ROLES:
+    is_verb = following in words.WORK_VERBS | words.EVENT_VERBS | words.BARE_VERBS | words.CONTEST_WORDS
+    if is_verb or not following.isalpha() or following in words.FUNCTION_WORDS | words.WORK_ROLES:
         return False
     return around.before() in words.DETERMINERS | {"", "'s", "'"} or around.before().endswith("ing")
 
@@ -338,10 +390,14 @@ def _is_year_after_of(around: Surroundings) -> bool:
     if noun in words.WORK_ROLES or _is_inside_title(around):
         return False
 
-    phrase = around.left[-7:-2]
-    has_determiner = any(word in words.DETERMINERS or word == "'s" or word.endswith("est") for word in phrase)
-    is_plural = noun.endswith("s") and not noun.endswith("ss")
-    return has_determiner or is_plural
+    for word in reversed(around.left[-7:-2]):
+        if word in words.DETERMINERS - {"what"} or word.endswith("est"):
+            return True
+        # Before it, another part of the sentence
+        if word in words.FUNCTION_WORDS:
+            break
+    # "Games of 2022", but not "class of 1999"
+    return noun.endswith("s") and not noun.endswith("ss")
 
 
 # --- named days -------------------------------------------------------------------------------------------------------

@@ -18,16 +18,25 @@ MONTH_PREPOSITIONS = _words("in during since until till by before after from thr
 """What announces "march". Not "of", which is also inside names: "the ides of march"."""
 
 YEAR_PREPOSITIONS = _words(
-    "in during since until till by before after from through to for within around circa early mid late between with"
+    "in during since until till by before after from through for within around circa early mid late between with"
     " than versus vs post pre year years fiscal fy"
 )
 """What announces "2012": "compared with 2018", "between the years 1975 and 1980". Not "on": "the songs on 1989"."""
 
+WORDS_BEFORE_TO = _words("prior up due back compared relative")
+"""With "to", prepositions of years: "prior to 2019"; not "the sequel to 2012"."""
+
 DAY_PREPOSITIONS = _words("on by since until till before after from through for during of between ending ended as")
 """What announces "march 5"."""
 
+LOOSE_PREPOSITIONS = _words("by for from about")
+"""Prepositions that are more often not of time."""
+
 FIRM_PREPOSITIONS = _words("since until till during early mid late within")
 """Prepositions of time alone: they announce a month whatever follows. "By" and "in" can have another object."""
+
+PARTICIPLES = _words("born made lost left gone")
+"""What a title may begin with, where a question has its subject."""
 
 TIME_NOUNS = _words(
     "day days night evening morning afternoon week weeks weekend month months quarter half year years season end"
@@ -56,13 +65,13 @@ RECURRING_EVENTS = _words(
 )
 """Events that are told apart by their year: "super bowl 2018", "euro 2022 final"."""
 
-CONTEST_WORDS = _words("win wins won winner winners lose lost champion champions nominated host hosts hosted held")
+CONTEST_WORDS = _words("win wins won winner winners lose lost champion champions host hosts hosted held")
 """What is asked of an event whose year stands last: "who won figure skating 2018"."""
 
 # --- titles -----------------------------------------------------------------------------------------------------------
+NAMING_WORDS = _words("called named titled entitled")
 WORK_NOUNS = _words(
-    "film films movie movies song songs album albums single book novel musical band sitcom miniseries comedy drama"
-    " thriller poem painting videogame called named titled entitled"
+    "film movie song album single book novel musical band sitcom miniseries comedy drama thriller poem painting"
 )
 """What a title stands behind: "the film friday"."""
 
@@ -79,9 +88,12 @@ WORK_VERBS = _words(
 ACTING_VERBS = _words("star stars starred starring act acts acted")
 """With "in", they take a title too."""
 
+ROLE_VERBS = _words("plays portrays")
+"""With "in", someone's part in a work of today."""
+
 WORK_ROLES = _words(
     "cast director directors star stars author writer plot soundtrack trailer singer composer producer screenwriter"
-    " creator sequel prequel remake ending lyrics narrator"
+    " creator sequel prequel remake lyrics narrator villain protagonist characters"
 )
 """What a work has: "the director of 1917"."""
 
@@ -91,11 +103,15 @@ PASSIVE_AUXILIARIES = _words("is are was were be been being gets got")
 EVENT_VERBS = _words(
     "close closes open opens reopen reopens end ends start starts begin begins began trade trades rise rises rose fall"
     " falls fell gain gains drop drops climb climbs slip slips jump jumps surge surges plunge plunges lose loses lost"
-    " win won beat score die dies happen happens announce report took met sold hit"
+    " win won beat score die dies happen happens announce report took met sold hit died happened closed opened ended"
+    " started scored resigned retired collapsed erupted"
 )
 """Verbs that a bare day may follow: "did it close friday?"."""
 
-DIRECTIONS = _words("up down off out higher lower over away back flat")
+BARE_VERBS = _words("come make do go get play earn set shot compare perform reach cost change finish rank take show")
+"""Other verbs in the form that follows "did" or "was", where no ending tells them from nouns."""
+
+DIRECTIONS = _words("up down off out higher lower flat")
 """The same: "did it end higher friday?"."""
 
 # --- words of grammar -------------------------------------------------------------------------------------------------
@@ -107,7 +123,9 @@ FUNCTION_WORDS = (
     | _words("i you he she it we they me him her us them my your his its our their there here")
     | _words("is are was were be been being am do does did has have had will would can could shall should might must")
     | _words("in on at by to of for from with without about after before between during since until till through over")
-    | _words("under into onto within against among around per via due regarding including versus vs compared despite")
+    | _words(
+        "under into onto within against among around behind per via due regarding including versus vs compared despite"
+    )
     | _words("not no only also alone overall total already again still just later ago too either both all each any")
     | _words("higher lower up down off out more less most least better worse back together")
 )
@@ -119,3 +137,6 @@ AFTER_MAY = _words("i you he she it we they be have not or also the a an")
 SHORT_NAMES = frozenset(MONTH_ABBREVIATIONS) | frozenset(WEEKDAY_ABBREVIATIONS) | _words("tues thur thurs sept")
 WORDS_THAT_ARE_ALSO_MONTHS = SHORT_NAMES | _words("march april may june august")
 """Also given names, verbs or symbols of stocks: a possessive is no sign of a month ("june's husband")."""
+
+NO_NOUNS = FUNCTION_WORDS | DAY_NOUNS | TIMES_OF_DAY | EVENT_VERBS | BARE_VERBS
+"""Words that do not make a name with a date before them."""
