@@ -61,12 +61,12 @@ def read_count(written: str) -> Fraction:
     group = Fraction(0)
     for word in re.split(r"[ -]", whole.replace(",", "")):
         if word in {"hundred", "dozen"}:
-            group = (group or 1) * _MULTIPLES[word]
+            group = (group or Fraction(1)) * _MULTIPLES[word]
         elif word == "thousand":
-            total += (group or 1) * _MULTIPLES[word]
+            total += (group or Fraction(1)) * _MULTIPLES[word]
             group = Fraction(0)
         elif word == "couple":
-            group = (group or 1) * 2
+            group = (group or Fraction(1)) * 2
         elif word in NUMBER_WORDS:
             group += NUMBER_WORDS[word]
         elif word in {"a", "an"}:

@@ -11,17 +11,20 @@ import re
 from collections.abc import Callable
 
 from crag.text.dates.calendars import ONE_DAY, CalendarUnit, DateRange, period_around, session_at, shifted
-from crag.text.dates.readers import (
-    Match,
-    Viewpoint,
+from crag.text.dates.counts import (
     edge_of_period,
     first_or_last_units,
     neighbour_of_date,
-    one_day,
     part_of_period,
     read_ago,
     read_before_last,
     read_counted_period,
+    shifted_by_count,
+)
+from crag.text.dates.readers import (
+    Match,
+    Viewpoint,
+    one_day,
     read_day_of_month,
     read_days_of_month,
     read_decade,
@@ -39,7 +42,6 @@ from crag.text.dates.readers import (
     read_weekday,
     read_year,
     read_years,
-    shifted_by_count,
 )
 from crag.text.dates.vocabulary import (
     AND_YEAR,

@@ -10,19 +10,20 @@ In doubt it is a name: a question about a name that is taken for one about last 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from crag.text.dates import usage_words as words
+from crag.text.dates.surroundings import (
+    END_OF_CLAUSE,
+    Surroundings,
+    begins_title,
+    begins_title_after,
+    is_all_that_was_made,
+    is_inside_title,
+    is_noun,
+    look_around,
+)
 from crag.text.dates.vocabulary import DAY_WITH_ENDING, MONTH_NAME, ORDINAL_DAY, STEP, WEEKDAY, YEAR
 
-_CONTEXT_CHARACTERS = 120
-"""The characters on each side that are looked at."""
-
-_TOKEN = re.compile(r"'s\b|[\w$%]+(?:[-'](?!s\b)[\w$%]+){0,3}|[^\w\s]")
-"""A word, the ending of a possessive or a mark."""
-
-_END_OF_CLAUSE = frozenset(".,;:?!")
-_VERB_OR_ADVERB = re.compile(r"\w{2,20}(?:ed|ing|ly)")
 _STARTS_WITH_ORDINAL = re.compile(ORDINAL_DAY)
 _PAST_VERB = re.compile(r"\w{3,20}ed")
 
@@ -38,47 +39,6 @@ _KINDS = {
 """The forms of dates that are also parts of names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """A possible date and the words around it.
-
-    `date` and the tokens of `left` and `right` are in lower case. `written` and its neighbours are as the asker wrote
-    them.
-    """
-
-    date: str
-    left: list[str]
-    right: list[str]
-    written: str
-    left_written: str
-    right_written: str
-    has_both_cases: bool
-    is_quoted: bool
-
-    def before(self, distance: int = 1) -> str:
-        """The token so many places before the date; "" for the beginning."""
-        return self.left[-distance] if distance <= len(self.left) else ""
-
-    def after(self, distance: int = 1) -> str:
-        """The token so many places after the date; "" for the end."""
-        return self.right[distance - 1] if distance <= len(self.right) else ""
-
-    @property
-    def clause_before(self) -> list[str]:
-        """The tokens before the date, since the last mark that ends a clause."""
-        return _last_clause(self.left)
-
-    @property
-    def is_possessive(self) -> bool:
-        """Whether it is "friday's"."""
-        return self.after() == "'s"
-
-    @property
-    def is_capitalised(self) -> bool:
-        """Whether the asker, who writes other words small, wrote the date with a capital."""
-        return self.has_both_cases and self.written[0].isupper()
-
-
 def is_used_as_date(text: str, start: int, end: int) -> bool:
     """Whether the characters from `start` to `end`, which have the form of a date, are used as one.
 
@@ -88,14 +48,14 @@ def is_used_as_date(text: str, start: int, end: int) -> bool:
     >>> is_used_as_date("who directed friday night lights?", 13, 19)
     False
     """
-    around = _look_around(text, start, end)
+    around = look_around(text, start, end)
     if around.is_quoted:
         return False
 
     for kind, pattern in _KINDS.items():
         if pattern.fullmatch(around.date):
             return _USES[kind](around)
-    return not _is_all_that_was_made(around)
+    return not is_all_that_was_made(around)
 
 
 def are_linked(between: str) -> bool:
@@ -103,101 +63,17 @@ def are_linked(between: str) -> bool:
     return between.strip(" ") in {"and", "or", "to", "vs", "vs.", "versus", "than", ",", ", and", ", or", "&", "/"}
 
 
-def _look_around(text: str, start: int, end: int) -> Surroundings:
-    left = _TOKEN.findall(text[max(0, start - _CONTEXT_CHARACTERS) : start])
-    right = _TOKEN.findall(text[end : end + _CONTEXT_CHARACTERS])
-    is_in_single_quotes = left[-1:] == ["'"] and right[:1] == ["'"]
-    is_in_double_quotes = text.count('"', 0, start) % 2 == 1 and '"' in text[end:]
-    return Surroundings(
-        date=text[start:end].lower(),
-        left=[token.lower() for token in left],
-        right=[token.lower() for token in right],
-        written=text[start:end],
-        left_written=left[-1] if left else "",
-        right_written=right[0] if right else "",
-        has_both_cases=_has_both_cases(text),
-        is_quoted=is_in_single_quotes or is_in_double_quotes,
-    )
-
-
-def _has_both_cases(text: str) -> bool:
-    """Whether capitals tell names apart: most words begin with a small letter, some with a capital."""
-    initials = [word[0] for word in text.split()[1:] if word[0].isalpha()]
-    capitals = sum(initial.isupper() for initial in initials)
-    return 0 < capitals < 0.6 * len(initials)
-
-
-def _last_clause(tokens: list[str]) -> list[str]:
-    for position in range(len(tokens) - 1, -1, -1):
-        if tokens[position] in _END_OF_CLAUSE:
-            return tokens[position + 1 :]
-    return tokens
-
-
-def _is_noun(token: str) -> bool:
-    """Whether the token can be a noun that makes a name with the date before it; digits count as one.
-
-    Not words of grammar, verbs, adverbs in -ly, and nouns that belong to a day ("game").
-    """
-    if token in words.NO_NOUNS:
-        return False
-    return token[:1].isalnum() and not _VERB_OR_ADVERB.fullmatch(token)
-
-
-# --- titles -----------------------------------------------------------------------------------------------------------
-def _begins_title(around: Surroundings) -> bool:
-    """Whether the date begins a title: "the film friday", "who directed march of the penguins"."""
-    return _begins_title_after(around.clause_before)
-
-
-def _begins_title_after(clause: list[str]) -> bool:
-    """Whether a title follows: after "the film", "directed", "starred in", "the plot of"; not "was released"."""
-    if not clause:
-        return False
-    if clause[-1] in words.NAMING_WORDS:
-        return True
-    if clause[-1] in words.WORK_NOUNS:
-        # In "which film came out in may" the film has no name.
-        return {"which", "what"}.isdisjoint(clause[-3:-1])
-    if clause[-1] == "in":
-        return clause[-2:-1] != [] and clause[-2] in words.ACTING_VERBS
-    if clause[-1] in {"of", "to"}:
-        return clause[-2:-1] != [] and clause[-2] in words.WORK_ROLES
-    return clause[-1] in words.WORK_VERBS and words.PASSIVE_AUXILIARIES.isdisjoint(clause[-4:])
-
-
-def _is_inside_title(around: Surroundings) -> bool:
-    """Whether a title without an article has begun before the date: "who directed born on the fourth of july"."""
-    clause = around.clause_before
-    for position in range(1, len(clause)):
-        goes_on = clause[position] in words.FUNCTION_WORDS | words.WORK_NOUNS | words.SHOW_NOUNS
-        if not goes_on and _begins_title_after(clause[:position]):
-            return True
-    return False
-
-
-def _is_all_that_was_made(around: Surroundings) -> bool:
-    """Whether the date is the only object of the verb: "who directed next friday?"."""
-    clause = around.clause_before
-    if clause[-1:] == ["the"]:
-        clause = clause[:-1]
-    if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?"}:
-        return False
-    begins_with_asking = " ".join(clause[:1]) in {"who", "which", "what"}
-    return begins_with_asking and len(clause) <= 3 and _begins_title_after(clause)
-
-
 def _is_announced(around: Surroundings) -> bool:
     """Whether the preposition before the date means time: "on friday", "in may"; not "on friday night lights"."""
     # "In february apple sold ...": at the beginning the noun is the next part of the sentence.
     if around.before() in words.FIRM_PREPOSITIONS or len(around.clause_before) == 1:
         return True
-    return not _is_noun(around.after()) and not _is_inside_title(around)
+    return not is_noun(around.after()) and not is_inside_title(around)
 
 
 # --- weekdays ---------------------------------------------------------------------------------------------------------
 def _is_weekday(around: Surroundings) -> bool:
-    if _begins_title(around) or around.before() in words.SHOW_NOUNS or _is_in_longer_name(around):
+    if begins_title(around) or around.before() in words.SHOW_NOUNS or _is_in_longer_name(around):
         return False
     if around.is_possessive:
         return around.date not in words.SHORT_NAMES and _is_possessive_day(around)
@@ -215,15 +91,17 @@ def _is_in_longer_name(around: Surroundings) -> bool:
 
     # "Friday night" is as good as "friday", but a noun behind it makes a name.
     if around.after() in words.TIMES_OF_DAY:
+        if around.after(2) == "'s":
+            return around.after(3) not in words.DAY_NOUNS
         is_name = around.is_capitalised and around.right_written[0].isupper()
-        return is_name or _is_noun(around.after(2))
-    return around.date in words.SHORT_NAMES and _is_noun(around.after())
+        return is_name or is_noun(around.after(2))
+    return around.date in words.SHORT_NAMES and is_noun(around.after())
 
 
 def _is_possessive_day(around: Surroundings) -> bool:
     """Whether "friday's" means a day: "at friday's close", "won tuesday's jackpot"; not "tgi friday's founder"."""
     before = around.before()
-    if not before or before in words.EVENT_VERBS | _END_OF_CLAUSE:
+    if not before or before in words.EVENT_VERBS | END_OF_CLAUSE:
         return True
     if around.after(2) in words.DAY_NOUNS:
         return before in words.FUNCTION_WORDS or before == "'s"
@@ -241,7 +119,7 @@ def _is_day_of_noun(around: Surroundings) -> bool:
 def _is_day_of_event(around: Surroundings) -> bool:
     """Whether the words before tell what happened on the day: "did it close friday", "was arrested monday"."""
     following = around.after(2) if around.after() in words.TIMES_OF_DAY else around.after()
-    if _is_noun(following):
+    if is_noun(following):
         return False
 
     before = around.before()
@@ -260,12 +138,12 @@ def _is_day_of_event(around: Surroundings) -> bool:
 def _is_month(around: Surroundings) -> bool:
     *step, month = around.date.split()
     # "March of the penguins", "july morning"
-    if _begins_title(around) or around.after() in words.TIMES_OF_DAY | {"of"}:
+    if begins_title(around) or around.after() in words.TIMES_OF_DAY | {"of"}:
         return False
     if month == "may" and around.after() in words.AFTER_MAY:  # the verb
         return around.before() in words.FIRM_PREPOSITIONS
     if step:
-        return step[0] != "this" or not _is_noun(around.after())
+        return step[0] != "this" or not is_noun(around.after())
     if around.is_possessive:
         return _is_possessive_month(around)
     return _is_month_of_noun(around, month) or _is_announced_month(around)
@@ -300,13 +178,13 @@ def _is_day_of_month(around: Surroundings) -> bool:
     clause = around.clause_before
     if clause[-1:] == ["the"]:
         clause = clause[:-1]
-    if _begins_title_after(clause):
+    if begins_title_after(clause):
         return False
 
     before = " ".join(clause[-1:])
-    if before in words.DAY_PREPOSITIONS and not (before in words.LOOSE_PREPOSITIONS and _is_noun(around.after())):
-        return not _is_inside_title(around) and not (" of " in around.date and _lacks_subject(around))
-    if _is_noun(around.after()):
+    if before in words.DAY_PREPOSITIONS and not (before in words.LOOSE_PREPOSITIONS and is_noun(around.after())):
+        return not is_inside_title(around) and not (" of " in around.date and _lacks_subject(around))
+    if is_noun(around.after()):
         return False
     # "The fourth of july" alone is the name of a holiday.
     return around.is_possessive or around.after() in words.DAY_NOUNS or not _STARTS_WITH_ORDINAL.match(around.date)
@@ -326,7 +204,7 @@ def _lacks_subject(around: Surroundings) -> bool:
 
 # --- years ------------------------------------------------------------------------------------------------------------
 def _is_year(around: Surroundings) -> bool:
-    if _begins_title(around) or _has_subtitle(around) or _is_title_of_role(around):
+    if begins_title(around) or _has_subtitle(around) or _is_title_of_role(around):
         return False
     return (
         _is_announced_year(around)
@@ -381,13 +259,13 @@ def _is_year_aside(around: Surroundings) -> bool:
     """Whether the year stands in brackets or between commas: "the award (2014)", "dune, 1984 or 2021"."""
     if around.before() == "(":
         return True
-    return around.before() == "," and not _is_noun(around.after())
+    return around.before() == "," and not is_noun(around.after())
 
 
 def _is_year_after_of(around: Surroundings) -> bool:
     """Whether the year belongs to the noun before: "the best film of 2023", "games of 2022"; not "class of 1999"."""
     noun = around.before(2)
-    if noun in words.WORK_ROLES or _is_inside_title(around):
+    if noun in words.WORK_ROLES or is_inside_title(around):
         return False
 
     for word in reversed(around.left[-7:-2]):
@@ -403,12 +281,12 @@ def _is_year_after_of(around: Surroundings) -> bool:
 # --- named days -------------------------------------------------------------------------------------------------------
 def _is_named_day(around: Surroundings) -> bool:
     """Whether "yesterday" is a day and no title; "the song yesterday", "the today show" and "USA Today" are names."""
-    if _is_all_that_was_made(around):
+    if is_all_that_was_made(around):
         return False
     if around.before() == "the":
         return " " in around.date  # "the day before yesterday"
     is_title = around.before() in words.WORK_NOUNS and around.before(2) in words.DETERMINERS
-    is_in_name = around.is_capitalised and around.before() not in _END_OF_CLAUSE | {""}
+    is_in_name = around.is_capitalised and around.before() not in END_OF_CLAUSE | {""}
     return not is_title and not is_in_name
 
 
