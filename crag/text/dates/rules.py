@@ -115,10 +115,10 @@ _DAY_FORMS: tuple[Form, ...] = (
     ("day after tomorrow|tomorrow", read_named_day),
     # "last week on friday", "next week's monday"
     (f"(?P<week>{STEP}) week(?:'s|,)?(?: on)? (?P<weekday>{WEEKDAY})", read_weekday),
-    # "friday", "most recent friday", "tuesday of last week"
+    # "friday", "most recent friday", "tuesday of last week"; not "friday the 13th" of no month
     (
         (
-            f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})"
+            f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?! the [0-9])"
             f"(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?"
         ),
         read_weekday,

@@ -79,16 +79,15 @@ def _is_weekday(around: Surroundings) -> bool:
         return around.date not in words.SHORT_NAMES and _is_possessive_day(around)
     if around.before() in words.WEEKDAY_PREPOSITIONS:
         return _is_announced(around)
+    if around.date in words.SHORT_NAMES:
+        return False
     if around.before() == "of":
         return around.before(2) in words.TIME_NOUNS | words.DAY_NOUNS
-    return around.date not in words.SHORT_NAMES and (_is_day_of_noun(around) or _is_day_of_event(around))
+    return _is_day_of_noun(around) or _is_day_of_event(around)
 
 
 def _is_in_longer_name(around: Surroundings) -> bool:
-    """Whether a name goes on after the weekday: "friday night lights", "friday the 13th", "sun microsystems"."""
-    if around.after() == "the" and re.fullmatch(DAY_WITH_ENDING, around.after(2)):
-        return True
-
+    """Whether a name goes on after the weekday: "friday night lights", "sun microsystems"."""
     # "Friday night" is as good as "friday", but a noun behind it makes a name.
     if around.after() in words.TIMES_OF_DAY:
         if around.after(2) == "'s":
@@ -184,7 +183,7 @@ def _is_day_of_month(around: Surroundings) -> bool:
     before = " ".join(clause[-1:])
     if before in words.DAY_PREPOSITIONS and not (before in words.LOOSE_PREPOSITIONS and is_noun(around.after())):
         return not is_inside_title(around) and not (" of " in around.date and _lacks_subject(around))
-    if is_noun(around.after()):
+    if is_noun(around.after()) and around.after() not in words.RECURRING_EVENTS:
         return False
     # "The fourth of july" alone is the name of a holiday.
     return around.is_possessive or around.after() in words.DAY_NOUNS or not _STARTS_WITH_ORDINAL.match(around.date)
