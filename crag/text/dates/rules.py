@@ -133,9 +133,9 @@ _TWO_DAYS_BETWEEN = _TWO_DAYS.replace(_TO, " and (?:the )?")
 
 _PERIOD_FORMS: tuple[Form, ...] = (
     # "february 20-23, 2024", "feb 20 to 23"
-    (f"(?P<name>{MONTH_NAME}) {_TWO_DAYS}{AND_YEAR}", read_days_of_month),
+    (f"(?:from )?(?P<name>{MONTH_NAME}) {_TWO_DAYS}{AND_YEAR}", read_days_of_month),
     # "20-23 february 2024", "20th to the 23rd of february"
-    (f"{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
+    (f"(?:from (?:the )?)?{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
     # "2022-23", "2022/2023 season"; the reader refuses "2022-24"
     (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", read_season),
     # "2019-21", not "2019-11"
