@@ -1,7 +1,7 @@
 """Resolves date expressions at the time of asking.
 
-The router uses it to find dates in questions, the knowledge graph's executor to resolve arguments of calls. It follows
-the conventions of CRAG's questions and answers:
+`find_dates` finds them in questions, for the choice of pages and the check of written calls; `resolve_date` reads
+arguments of calls. Both follow the conventions of CRAG's questions and answers:
 
 * On the civil calendar "today" is the asker's day, in Pacific time. On the trading calendar it is New York's day, three
   hours ahead: at ``03/05/2024, 23:18:31 PT`` it is March 6.
@@ -9,7 +9,8 @@ the conventions of CRAG's questions and answers:
 * "last trading day" is the latest session before today. On the trading calendar, a day counted from today ("yesterday",
   "two days ago") without a session becomes the session before it, a named weekday the session after it. Words for
   sessions ("last close") mean sessions on either calendar.
-* Written-out dates stay unchanged, with or without a session.
+* Written-out dates stay unchanged, with or without a session. On the trading calendar the day after or before one is
+  the next or the last session.
 * A month, quarter or day without a year is the latest one that has started.
 """
 
