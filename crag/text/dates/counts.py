@@ -38,15 +38,20 @@ def shifted_by_count(day: date, written: str, unit: str, direction: int, view: V
     if unit not in COUNTED_UNITS:
         return one_day(session_at(day, direction * _whole(count)))
 
-    calendar_unit, size = COUNTED_UNITS[unit]
-    count *= size
-    if count.denominator != 1 and calendar_unit is CalendarUnit.YEAR:
-        calendar_unit, count = CalendarUnit.MONTH, count * 12
-
-    shifted_day = shifted(day, calendar_unit, direction * _whole(count))
+    calendar_unit, number = _in_calendar_units(count, unit)
+    shifted_day = shifted(day, calendar_unit, direction * number)
     if not view.trading or is_session(shifted_day):
         return one_day(shifted_day)
     return one_day(session_at(shifted_day, direction))
+
+
+def _in_calendar_units(count: Fraction, unit: str) -> tuple[CalendarUnit, int]:
+    """A count of what people count as whole calendar units: two and a half years are 30 months."""
+    calendar_unit, size = COUNTED_UNITS[unit]
+    number = count * size
+    if number.denominator != 1 and calendar_unit is CalendarUnit.YEAR:
+        return CalendarUnit.MONTH, _whole(number * 12)
+    return calendar_unit, _whole(number)
 
 
 def _whole(count: Fraction) -> int:
@@ -62,21 +67,22 @@ def read_ago(match: Match, view: Viewpoint) -> DateRange:
 
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
-    count = _whole(count_number(match["count"]))
-    unit = match["unit"]
+    count = count_number((match["count"] or "one") + (match["half"] or ""))
+    unit = match["units"] or match["unit"]
     is_future = STEPS[match["step"]] > 0
 
     if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+        sessions = _whole(count)
         if is_future:
-            return DateRange(session_at(view.today, 1), session_at(view.today, count))
+            return DateRange(session_at(view.today, 1), session_at(view.today, sessions))
         latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
-        # The latest session is itself one of the `count`.
-        return DateRange(session_at(latest_session, 1 - count), latest_session)
+        # The latest session is itself one of the count.
+        return DateRange(session_at(latest_session, 1 - sessions), latest_session)
 
-    calendar_unit, size = COUNTED_UNITS[unit]
+    calendar_unit, number = _in_calendar_units(count, unit)
     if is_future:
-        return period_from(view.today + ONE_DAY, calendar_unit, count * size)
-    return DateRange(shifted(view.today, calendar_unit, -count * size) + ONE_DAY, view.today)
+        return period_from(view.today + ONE_DAY, calendar_unit, number)
+    return DateRange(shifted(view.today, calendar_unit, -number) + ONE_DAY, view.today)
 
 
 def read_before_last(match: Match, view: Viewpoint) -> DateRange:

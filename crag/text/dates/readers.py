@@ -175,6 +175,11 @@ def read_decade(match: Match, _view: Viewpoint) -> DateRange:
     return period_from(date(int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
 
 
+def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
+    """Ten years of the twentieth century, such as "the 90s"."""
+    return period_from(date(1900 + int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
 def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
     """A month in digits, with its year."""
     return month_of_year(int(match["year"]), int(match["month"]))
@@ -199,6 +204,12 @@ def read_quarter(match: Match, view: Viewpoint) -> DateRange:
 def read_quarter_of_year(match: Match, _view: Viewpoint) -> DateRange:
     """A quarter behind its year: "2023 q2"."""
     return period_from(_first_day_of_quarter(int(match["year"]), int(match["number"])), CalendarUnit.QUARTER)
+
+
+def read_quarter_of_short_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A quarter of this century: "q3'22"."""
+    first = _first_day_of_quarter(2000 + int(match["year"]), int(match["number"]))
+    return period_from(first, CalendarUnit.QUARTER)
 
 
 def _first_day_of_quarter(year: int, number: int) -> date:

@@ -36,9 +36,11 @@ from crag.text.dates.readers import (
     read_numbered_month,
     read_period_to_date,
     read_quarter,
+    read_quarter_of_short_year,
     read_quarter_of_year,
     read_relative_period,
     read_season,
+    read_short_decade,
     read_weekday,
     read_year,
     read_years,
@@ -125,11 +127,14 @@ _DAY_FORMS: tuple[Form, ...] = (
     ),
 )
 
-_TO = "(?: to | until | till | through | thru | - |-)(?:the )?"
+_ABOUT = "(?:early[ -]|mid[ -]|late[ -])?"
+"""What may stand before a month or year. It does not narrow the time: "late march" is March."""
+
+_TO = f"(?: to | until | till | through | thru | - |-)(?:the )?{_ABOUT}"
 """What stands between the ends of a span. Not "and", which needs "between" before it."""
 
 _TWO_DAYS = f"(?P<first>{DAY_WITH_ENDING}){_TO}(?P<last>{DAY_WITH_ENDING})"
-_TWO_DAYS_BETWEEN = _TWO_DAYS.replace(_TO, " and (?:the )?")
+_TWO_DAYS_BETWEEN = f"(?P<first>{DAY_WITH_ENDING}) and (?:the )?(?P<last>{DAY_WITH_ENDING})"
 
 _PERIOD_FORMS: tuple[Form, ...] = (
     # "february 20-23, 2024", "feb 20 to 23"
@@ -142,6 +147,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR})-(?P<end>[0-9]{{2}})", read_years),
     # "1990s", "1990's"
     ("(?P<decade>(?:1[89]|20)[0-9])0'?s", read_decade),
+    # "the 90s", "'90s"; not "the 20s", which may be those of any century, and not "in her 90s"
+    (f"(?:the {_ABOUT}'?|')(?P<decade>[3-9])0'?s", read_short_decade),
     # "2024-02", "2024/2"; not "2024-13"
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
     # "2024", "year 2024", "2024 season"
@@ -153,11 +160,13 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
         (
-            f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
+            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
             f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
     ),
+    # "q3'22", "q3 fy22"
+    ("q(?P<number>[1-4]) ?(?:fy ?'?|')(?P<year>[0-9]{2})", read_quarter_of_short_year),
     # "2023 q2"
     (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter_of_year),
     # "march", "next march", "march of 2023", "march last year"; not the march of 1755 or of the year 633
@@ -231,6 +240,16 @@ def _read_from_to(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(min(start.first, end.first), max(start.last, end.last))
 
 
+def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
+    """Months or quarters beside each other that share a year; None for others, which are two dates."""
+    if not (_lacks_year(match["start"]) and _HAS_YEAR.search(match["end"])):
+        return None
+    days = _read_from_to(match, view)
+    start = _read_inner_date(match["start"], Viewpoint(days.last, view.trading))
+    end = _read_inner_date(match["end"], view)
+    return days if start.last + ONE_DAY == end.first else None
+
+
 _HAS_YEAR = re.compile(YEAR)
 
 
@@ -249,6 +268,15 @@ def _read_week_of(match: Match, view: Viewpoint) -> DateRange | None:
     """The week or weekend of a day; None for that of a longer time."""
     days = _read_inner_date(match["date"], view)
     return period_around(days.first, UNITS[match["unit"]]) if days.is_day else None
+
+
+def _read_week_at(match: Match, view: Viewpoint) -> DateRange | None:
+    """The seven days that end or begin with a day."""
+    days = _read_inner_date(match["date"], view)
+    if not days.is_day:
+        return None
+    first = days.first - 6 * ONE_DAY if match["edge"] in {"ending", "ended"} else days.first
+    return DateRange(first, first + 6 * ONE_DAY)
 
 
 def _read_neighbour(match: Match, view: Viewpoint) -> DateRange:
@@ -301,7 +329,8 @@ RULES = (
     ),
     # "the day after february 23", "two weeks before may 5, 2023"; with a date, so not "the day before"
     Rule(
-        f"(?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?|(?P<unit>{COUNTED}|weekend|season|{WEEKDAY})) "
+        f"(?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"|(?:(?:next|first|previous|last) )?(?P<unit>{COUNTED}|weekend|season|{WEEKDAY})) "
         f"(?P<direction>after|before|following|preceding|prior to) (?:the )?(?P<date>{_DATES})",
         _read_neighbour,
     ),
@@ -312,11 +341,14 @@ RULES = (
     ),
     # "week of february 19, 2024"
     Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DATES})", _read_week_of),
+    # "week ending february 23, 2024"
+    Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DATES})", _read_week_at),
     # "first nine months of 2023"
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
-    # "past 5 days", "next two weeks"; not "this 5 days"
+    # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
     Rule(
-        f"(?P<step>last|past|previous|prior|next|coming) (?P<count>{COUNT}) (?P<unit>{COUNTED})s?",
+        f"(?P<step>last|past|previous|prior|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"|(?P<unit>{COUNTED})(?P<half> and a half))",
         read_counted_period,
     ),
     # "first trading day of 2024", "last friday in january"
@@ -330,11 +362,14 @@ RULES = (
     Rule(f"between (?:the )?{_TWO_DAYS_BETWEEN}(?: of)? (?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
     # "from 2018 to 2020", "2018 - 2020"
     Rule(
-        f"(?:from (?:the )?)?(?P<start>{_DATES}){_TO}(?P<end>{_DATES})",
+        f"(?:from (?:the )?)?{_ABOUT}(?P<start>{_DATES}){_TO}(?P<end>{_DATES})",
         _read_from_to,
     ),
-    # "since last march"
+    # "q2 and q3 2022", "january and february 2024"; the reader refuses "january and may 2024"
+    Rule(f"(?P<start>{_DATES}) and (?P<end>{_DATES})", _read_adjacent),
+    # "since last march", "from may 5 on"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
+    Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),
     Rule(
         # "right now": the newest record; its range is today
         "as of now|right now|now|at the moment|at this moment|at present|currently|current",

@@ -264,6 +264,8 @@ def _is_year_aside(around: Surroundings) -> bool:
 def _is_year_after_of(around: Surroundings) -> bool:
     """Whether the year belongs to the noun before: "the best film of 2023", "games of 2022"; not "class of 1999"."""
     noun = around.before(2)
+    if noun in words.TIME_NOUNS:
+        return True
     if noun in words.WORK_ROLES or is_inside_title(around):
         return False
 

@@ -120,7 +120,7 @@ def test_days_before_and_after_a_day(day: date, number: int, direction: int) -> 
 def test_sessions_before_and_after_a_day(day: date, number: int, direction: int) -> None:
     word = "after" if direction > 0 else "before"
     expected = day
-    passed = []
+    passed: list[date] = []
     while len(passed) < number:
         expected += timedelta(days=direction)
         if is_session(expected):
