@@ -188,6 +188,8 @@ def _without_group_names(forms: tuple[Form, ...]) -> str:
     return "(?:" + "|".join(patterns) + ")"
 
 
+_YEARLESS = f"(?:{MONTH_NAME}|q[1-4]|(?:{ORDINAL}) quarter)"
+_DAYS = _without_group_names(_DAY_FORMS)
 _DATES = _without_group_names((*_DAY_FORMS, *_PERIOD_FORMS))
 _PERIOD = f"(?:the )?(?P<period>{_without_group_names(_PERIOD_FORMS)}|week|month|quarter|year|season)"
 
@@ -242,12 +244,9 @@ def _read_from_to(match: Match, view: Viewpoint) -> DateRange:
 
 def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
     """Months or quarters beside each other that share a year; None for others, which are two dates."""
-    if not (_lacks_year(match["start"]) and _HAS_YEAR.search(match["end"])):
-        return None
-    days = _read_from_to(match, view)
-    start = _read_inner_date(match["start"], Viewpoint(days.last, view.trading))
     end = _read_inner_date(match["end"], view)
-    return days if start.last + ONE_DAY == end.first else None
+    start = _read_inner_date(match["start"], Viewpoint(end.last, view.trading))
+    return DateRange(start.first, end.last) if start.last + ONE_DAY == end.first else None
 
 
 _HAS_YEAR = re.compile(YEAR)
@@ -264,18 +263,15 @@ def _read_since(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(_read_inner_date(match["date"], view).first, view.today)
 
 
-def _read_week_of(match: Match, view: Viewpoint) -> DateRange | None:
-    """The week or weekend of a day; None for that of a longer time."""
-    days = _read_inner_date(match["date"], view)
-    return period_around(days.first, UNITS[match["unit"]]) if days.is_day else None
+def _read_week_of(match: Match, view: Viewpoint) -> DateRange:
+    """The week or weekend of a day."""
+    return period_around(_read_inner_date(match["date"], view).first, UNITS[match["unit"]])
 
 
-def _read_week_at(match: Match, view: Viewpoint) -> DateRange | None:
+def _read_week_at(match: Match, view: Viewpoint) -> DateRange:
     """The seven days that end or begin with a day."""
-    days = _read_inner_date(match["date"], view)
-    if not days.is_day:
-        return None
-    first = days.first - 6 * ONE_DAY if match["edge"] in {"ending", "ended"} else days.first
+    day = _read_inner_date(match["date"], view).first
+    first = day - 6 * ONE_DAY if match["edge"] in {"ending", "ended"} else day
     return DateRange(first, first + 6 * ONE_DAY)
 
 
@@ -340,9 +336,9 @@ RULES = (
         _read_neighbour,
     ),
     # "week of february 19, 2024"
-    Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DATES})", _read_week_of),
+    Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DAYS})", _read_week_of),
     # "week ending february 23, 2024"
-    Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DATES})", _read_week_at),
+    Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DAYS})", _read_week_at),
     # "first nine months of 2023"
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
@@ -366,7 +362,7 @@ RULES = (
         _read_from_to,
     ),
     # "q2 and q3 2022", "january and february 2024"; the reader refuses "january and may 2024"
-    Rule(f"(?P<start>{_DATES}) and (?P<end>{_DATES})", _read_adjacent),
+    Rule(f"(?P<start>{_YEARLESS}) and (?P<end>{_YEARLESS}{OF}{YEAR})", _read_adjacent),
     # "since last march", "from may 5 on"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
     Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),

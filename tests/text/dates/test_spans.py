@@ -214,12 +214,22 @@ def test_a_day_without_a_year_is_the_latest_one(today: date, days_ago: int) -> N
         ("march last year", "2023-03-01 to 2023-03-31"),
         ("february 20 last year", "2023-02-20"),
         ("q1 of last year", "2023-01-01 to 2023-03-31"),
+        ("week ending february 23, 2024", "2024-02-17 to 2024-02-23"),
+        ("week starting february 19, 2024", "2024-02-19 to 2024-02-25"),
+        ("from february 20 on", "2024-02-20 to 2024-03-05"),
+        ("mid-february to mid-march 2024", "2024-02-01 to 2024-03-31"),
+        ("q2 and q3 2022", "2022-04-01 to 2022-09-30"),
+        ("january and february 2024", "2024-01-01 to 2024-02-29"),
+        ("q3'22", "2022-07-01 to 2022-09-30"),
+        ("the 90s", "1990-01-01 to 1999-12-31"),
+        ("the past year and a half", "2022-09-06 to 2024-03-05"),
         # no day at all
         ("sixty-six million years ago", None),
         ("three hundred thousand years ago", None),
         ("two and a half days ago", None),
         ("february 23-20, 2024", None),
         ("june 1755", None),
+        ("january and june 2022", None),
     ],
 )
 def test_what_other_forms_mean(words: str, expected: str | None) -> None:
