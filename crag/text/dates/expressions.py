@@ -1,7 +1,7 @@
 """Resolves date expressions at the time of asking.
 
-The router uses it to find dates in questions, the knowledge graph's executor to resolve arguments of calls. It follows
-the conventions of CRAG's questions and answers:
+`find_dates` finds them in questions, for the choice of pages and the check of written calls; `resolve_date` reads
+arguments of calls. Both follow the conventions of CRAG's questions and answers:
 
 * On the civil calendar "today" is the asker's day, in Pacific time. On the trading calendar it is New York's day, three
   hours ahead: at ``03/05/2024, 23:18:31 PT`` it is March 6.
@@ -9,7 +9,8 @@ the conventions of CRAG's questions and answers:
 * "last trading day" is the latest session before today. On the trading calendar, a day counted from today ("yesterday",
   "two days ago") without a session becomes the session before it, a named weekday the session after it. Words for
   sessions ("last close") mean sessions on either calendar.
-* Written-out dates stay unchanged, with or without a session.
+* Written-out dates stay unchanged, with or without a session. On the trading calendar the day after or before one is
+  the next or the last session.
 * A month, quarter or day without a year is the latest one that has started.
 """
 
@@ -17,12 +18,13 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.text.dates.calendars import DateRange
 from crag.text.dates.readers import Viewpoint
 from crag.text.dates.rules import RULES, Rule
-from crag.text.dates.vocabulary import MONTH_NAME
+from crag.text.dates.usage import are_linked, is_used_as_date
 
 MAX_QUESTION_CHARACTERS = 2_000
 """Later characters are not searched for dates."""
@@ -31,7 +33,7 @@ MAX_EXPRESSION_CHARACTERS = 200
 """A longer string is not a date expression."""
 
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PLAIN_MARKS = str.maketrans("’‘‐‑–—", "''----")
+_PLAIN_MARKS = str.maketrans("’‘“”‐‑–—−", "''\"\"-----")
 
 _LEADING_WORDS = re.compile(r"^(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
 _TRAILING_MARKS = re.compile(
@@ -42,12 +44,6 @@ _TRAILING_MARKS = re.compile(
     """,
     re.VERBOSE,
 )
-_AMBIGUOUS_ALONE = re.compile(rf"{MONTH_NAME}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
-"""Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
-
-_ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
-_MAX_ANNOUNCEMENT_CHARACTERS = 12
-"""The longest of these words, with the article and spaces."""
 
 
 class Calendar(StrEnum):
@@ -110,27 +106,46 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
 
 
 def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[ResolvedDate]:
-    """The date expressions in order; the longest match wins. A lone month counts only after a word like "in"."""
+    """The date expressions in order; the longest match wins. Parts of names are none (`crag.text.dates.usage`)."""
     view = _viewpoint(asked_at, calendar)
-    text = _prepare(question[:MAX_QUESTION_CHARACTERS])
+    cased_text = _with_plain_marks(question[:MAX_QUESTION_CHARACTERS])
+    text = cased_text.lower()
+    if len(text) != len(cased_text):  # some letters have a longer small form, such as the Turkish I with a dot
+        cased_text = text
 
-    matches: list[tuple[re.Match[str], Rule]] = []
-    for rule in RULES:
-        matches += [(match, rule) for match in rule.pattern.finditer(text) if not _is_other_word(match)]
-    matches.sort(key=_longest_then_first)
-
-    taken = bytearray(len(text))  # 1 for each character of a date
     dates: dict[int, ResolvedDate] = {}
-    for match, rule in matches:
-        span = slice(*match.span())
+    unused: dict[int, ResolvedDate] = {}  # by the grammar around them, they are parts of names
+    ends: dict[int, int] = {}
+    for match, rule in _longest_first(text):
+        start, end = match.span()
         # Part of a longer date that was read before.
-        if any(taken[span]):
+        if any(start < ends[other] and other < end for other in ends):
             continue
         resolved = _resolve_match(rule, match, view, match[0])
         if resolved:
-            taken[span] = b"\1" * len(match[0])
-            dates[match.start()] = resolved
+            ends[start] = end
+            used = is_used_as_date(cased_text, start, end)
+            (dates if used else unused)[start] = resolved
+
+    _move_linked_dates(dates, unused, ends, text)
     return [dates[start] for start in sorted(dates)]
+
+
+def _longest_first(text: str) -> list[tuple[re.Match[str], Rule]]:
+    matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text)]
+    return sorted(matches, key=_longest_then_first)
+
+
+def _move_linked_dates(
+    dates: dict[int, ResolvedDate], unused: dict[int, ResolvedDate], ends: dict[int, int], text: str
+) -> None:
+    """Move to `dates` what is enumerated with a date: the second year of "in 1984 or 2021"."""
+    starts = sorted([*dates, *unused])
+    neighbours = list(pairwise(starts))
+    # Forwards, then backwards, so that a whole chain follows one date.
+    for one, other in [*neighbours, *((after, before) for before, after in reversed(neighbours))]:
+        if one in dates and other in unused and are_linked(text[ends[min(one, other)] : max(one, other)]):
+            dates[other] = unused.pop(other)
 
 
 def _longest_then_first(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:
@@ -147,15 +162,11 @@ def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
 
 def _prepare(text: str) -> str:
     """The text as patterns expect it: lower case, single spaces, plain quotes and hyphens."""
-    return " ".join(text.lower().translate(_PLAIN_MARKS).split())
+    return _with_plain_marks(text).lower()
 
 
-def _is_other_word(match: re.Match[str]) -> bool:
-    """Whether "may" or "sun" is probably no date: no word like "in" announces one."""
-    if not _AMBIGUOUS_ALONE.fullmatch(match[0]):
-        return False
-    start = match.start()
-    return not _ANNOUNCES_DATE.search(match.string, max(0, start - _MAX_ANNOUNCEMENT_CHARACTERS), start)
+def _with_plain_marks(text: str) -> str:
+    return " ".join(text.translate(_PLAIN_MARKS).split())
 
 
 def _resolve_match(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:

@@ -18,7 +18,14 @@ from crag.text.dates.calendars import (
     session_at,
     shifted,
 )
-from crag.text.dates.vocabulary import ORDINALS, STEPS, UNITS, WEEKDAY_ABBREVIATIONS, count_number, month_number
+from crag.text.dates.vocabulary import (
+    ORDINALS,
+    STEPS,
+    UNITS,
+    WEEKDAY_ABBREVIATIONS,
+    day_number,
+    month_number,
+)
 
 Match = re.Match[str]
 
@@ -61,6 +68,13 @@ def month_of_year(year: int, month: int) -> DateRange:
     return period_around(date(year, month, 1), CalendarUnit.MONTH)
 
 
+def written_year(match: Match, view: Viewpoint) -> int | None:
+    """The year that stands beside a day or month, in digits or as "last year"."""
+    if match["year"]:
+        return int(match["year"])
+    return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
+
+
 # --- days -------------------------------------------------------------------------------------------------------------
 def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
     """A day in digits; a "month" above 12 is the day."""
@@ -75,9 +89,10 @@ def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
 def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """A day and a month by name; without a year the latest such day up to today."""
     month = month_number(match["name"])
-    day = int(match["day"])
-    if match["year"]:
-        return one_day(date(int(match["year"]), month, day))
+    day = day_number(match["day"])
+    written = written_year(match, view)
+    if written is not None:
+        return one_day(date(written, month, day))
 
     for year in range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1):
         # February 29 of a common year lands in March, hence the check of the month.
@@ -85,6 +100,18 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
         if candidate.month == month and candidate <= view.today:
             return one_day(candidate)
     return None
+
+
+def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
+    """Several days of one month, such as "february 20-23"; without a year the latest that have begun."""
+    month = month_number(match["name"])
+    first_day = day_number(match["first"])
+    last_day = day_number(match["last"])
+    year = written_year(match, view)
+    if year is None:
+        has_begun = (month, first_day) <= (view.today.month, view.today.day)
+        year = view.today.year - (0 if has_begun else 1)
+    return DateRange(date(year, month, first_day), date(year, month, last_day))
 
 
 def read_named_day(match: Match, view: Viewpoint) -> DateRange:
@@ -148,6 +175,11 @@ def read_decade(match: Match, _view: Viewpoint) -> DateRange:
     return period_from(date(int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
 
 
+def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
+    """Ten years of the twentieth century, such as "the 90s"."""
+    return period_from(date(1900 + int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
 def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
     """A month in digits, with its year."""
     return month_of_year(int(match["year"]), int(match["month"]))
@@ -160,27 +192,56 @@ def read_year(match: Match, _view: Viewpoint) -> DateRange:
 
 def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     """A quarter; without a year the latest such quarter that has started."""
-    groups = match.groupdict()
-    number = int(groups["number"]) if groups["number"] else ORDINALS[groups["ordinal"]]
-    year = int(groups["year"] or view.today.year)
+    number = int(match["number"]) if match["number"] else ORDINALS[match["ordinal"]]
+    written = written_year(match, view)
 
-    # Quarters begin in the months 1, 4, 7 and 10.
-    first = date(year, 3 * number - 2, 1)
-    if not groups["year"] and first > view.today:
+    first = _first_day_of_quarter(written or view.today.year, number)
+    if written is None and first > view.today:
         first = shifted(first, CalendarUnit.YEAR, -1)
     return period_from(first, CalendarUnit.QUARTER)
 
 
+def read_quarter_of_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A quarter behind its year: "2023 q2"."""
+    return period_from(_first_day_of_quarter(int(match["year"]), int(match["number"])), CalendarUnit.QUARTER)
+
+
+def read_quarter_of_short_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A quarter of this century: "q3'22"."""
+    first = _first_day_of_quarter(2000 + int(match["year"]), int(match["number"]))
+    return period_from(first, CalendarUnit.QUARTER)
+
+
+def _first_day_of_quarter(year: int, number: int) -> date:
+    # Quarters begin in the months 1, 4, 7 and 10.
+    return date(year, 3 * number - 2, 1)
+
+
+def read_half(match: Match, _view: Viewpoint) -> DateRange:
+    """A half of a year, such as "h1 2023"."""
+    first_month = 1 if match["half"] == "1" else 7
+    return period_from(date(int(match["year"]), first_month, 1), CalendarUnit.HALF)
+
+
+def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
+    """For "2019-21": the years up to that of the century; None for a month ("2019-11") or a year that is not later."""
+    first = int(match["year"])
+    last = first - first % 100 + int(match["end"])
+    if int(match["end"]) <= 12 or last <= first:
+        return None
+    return DateRange(date(first, 1, 1), date(last, 12, 31))
+
+
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     """A month by name; without a year the latest that has started; "last": before this month; "next": after it."""
-    groups = match.groupdict()
     month = month_number(match["name"])
-    if groups["year"]:
-        return month_of_year(int(groups["year"]), month)
+    written = written_year(match, view)
+    if written is not None:
+        return month_of_year(written, month)
 
     year = view.today.year
     this_month = view.today.month
-    step = groups["step"]
+    step = match["step"]
     direction = STEPS[step] if step else -1
     # "next march", asked in March, is that of the next year.
     if direction > 0 and month <= this_month:
@@ -203,78 +264,3 @@ def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:
     written = match["unit"]
     unit = abbreviations[written] if written in abbreviations else UNITS[written]
     return DateRange(period_around(view.today, unit).first, view.today)
-
-
-# --- counts -----------------------------------------------------------------------------------------------------------
-def read_ago(match: Match, view: Viewpoint) -> DateRange:
-    """For "two weeks ago", "3 trading days ago": that day."""
-    count = count_number(match["count"])
-    unit = match["unit"]
-    if unit not in UNITS:
-        return one_day(session_at(view.today, -count))
-    return view.day_at_or_before(shifted(view.today, UNITS[unit], -count))
-
-
-def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
-    """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
-    count = count_number(match["count"])
-    unit = match["unit"]
-    is_future = STEPS[match["step"]] > 0
-
-    if unit not in UNITS or (unit == CalendarUnit.DAY and view.trading):
-        if is_future:
-            return DateRange(session_at(view.today, 1), session_at(view.today, count))
-        latest_session = view.today if is_session(view.today) else session_at(view.today, -1)
-        # The latest session is itself one of the `count`.
-        return DateRange(session_at(latest_session, 1 - count), latest_session)
-
-    if is_future:
-        return period_from(view.today + ONE_DAY, UNITS[unit], count)
-    return DateRange(shifted(view.today, UNITS[unit], -count) + ONE_DAY, view.today)
-
-
-# --- parts of a period ------------------------------------------------------------------------------------------------
-def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) -> DateRange | None:
-    """The numbered part of a period: "first trading day", "last week" (the last seven days), "second friday".
-
-    `ordinal` is a word of `ORDINALS`, or "last" or "final". None if the period has no such part.
-    """
-    index = ORDINALS[ordinal] - 1 if ordinal in ORDINALS else -1
-    if unit in UNITS and not (unit == CalendarUnit.DAY and view.trading):
-        return _nth_unit(period, index, UNITS[unit])
-    if unit[:3] in WEEKDAY_ABBREVIATIONS:
-        return _nth_weekday(period, index, WEEKDAY_ABBREVIATIONS.index(unit[:3]), view)
-    return _nth_session(period, index)
-
-
-def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | None:
-    after = period.last + ONE_DAY
-    # The last unit is counted back from the day after the period.
-    first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
-    part = period_from(first, unit)
-    return part if period.contains(part.first) and period.contains(part.last) else None
-
-
-def _nth_weekday(period: DateRange, index: int, weekday: int, view: Viewpoint) -> DateRange | None:
-    if index >= 0:
-        days_to_first = (weekday - period.first.weekday()) % 7
-        day = period.first + timedelta(days=days_to_first + 7 * index)
-    else:
-        day = period.last - timedelta(days=(period.last.weekday() - weekday) % 7)
-    return view.day_at_or_after(day) if period.contains(day) else None
-
-
-def _nth_session(period: DateRange, index: int) -> DateRange | None:
-    before = period.first - ONE_DAY
-    after = period.last + ONE_DAY
-    day = session_at(before, index + 1) if index >= 0 else session_at(after, -1)
-    return one_day(day) if period.contains(day) else None
-
-
-def edge_of_period(period: DateRange, edge: str, view: Viewpoint) -> DateRange:
-    """The last day or session of a period for "end" and "close", else its first."""
-    if edge in {"end", "close"}:
-        return view.day_at_or_before(period.last)
-    if view.trading:
-        return one_day(session_at(period.first - ONE_DAY, 1))
-    return one_day(period.first)

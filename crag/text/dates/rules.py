@@ -10,17 +10,25 @@ the simple forms without group names, and read the inner date with `SIMPLE_RULES
 import re
 from collections.abc import Callable
 
-from crag.text.dates.calendars import DateRange, period_around, session_at
+from crag.text.dates.calendars import ONE_DAY, CalendarUnit, DateRange, period_around, session_at, shifted
+from crag.text.dates.counts import (
+    edge_of_period,
+    first_or_last_units,
+    neighbour_of_date,
+    part_of_period,
+    read_ago,
+    read_before_last,
+    read_counted_period,
+    shifted_by_count,
+)
 from crag.text.dates.readers import (
     Match,
     Viewpoint,
-    edge_of_period,
     one_day,
-    part_of_period,
-    read_ago,
-    read_counted_period,
     read_day_of_month,
+    read_days_of_month,
     read_decade,
+    read_half,
     read_named_day,
     read_named_month,
     read_neighbouring_day,
@@ -28,21 +36,27 @@ from crag.text.dates.readers import (
     read_numbered_month,
     read_period_to_date,
     read_quarter,
+    read_quarter_of_short_year,
+    read_quarter_of_year,
     read_relative_period,
     read_season,
+    read_short_decade,
     read_weekday,
     read_year,
+    read_years,
 )
 from crag.text.dates.vocabulary import (
     AND_YEAR,
     COUNTED,
     DAY,
+    DAY_WITH_ENDING,
+    FISCAL,
     MONTH,
     MONTH_NAME,
     NTH_UNIT,
-    NUMBER,
     OF,
     ORDINAL,
+    ORDINAL_DAY,
     RECENT,
     SESSION,
     STEP,
@@ -50,6 +64,7 @@ from crag.text.dates.vocabulary import (
     WEEKDAY,
     YEAR,
 )
+from crag.text.number_words import COUNT
 
 Reader = Callable[[Match, Viewpoint], DateRange | None]
 Form = tuple[str, Reader]
@@ -82,10 +97,19 @@ _DAY_FORMS: tuple[Form, ...] = (
     ),
     # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
-    # "january 5th, 2024", "jan 5"
-    (f"(?P<name>{MONTH_NAME})[ -]?{DAY}(?:st|nd|rd|th)?{AND_YEAR}", read_day_of_month),
-    # "5 january 2024", "5th of jan"
-    (f"{DAY}(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_day_of_month),
+    # "january 5th, 2024", "jan 5", "friday, january the 5th"
+    (
+        f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME})(?:[ -]?| the )(?P<day>{DAY_WITH_ENDING}){AND_YEAR}",
+        read_day_of_month,
+    ),
+    # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
+    (
+        (
+            f"(?:(?:{WEEKDAY}),? (?:the )?)?"
+            f"(?P<day>{DAY_WITH_ENDING}|{ORDINAL_DAY}(?= of))(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}"
+        ),
+        read_day_of_month,
+    ),
     (
         "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)",
         read_named_day,
@@ -93,33 +117,61 @@ _DAY_FORMS: tuple[Form, ...] = (
     ("day after tomorrow|tomorrow", read_named_day),
     # "last week on friday", "next week's monday"
     (f"(?P<week>{STEP}) week(?:'s|,)?(?: on)? (?P<weekday>{WEEKDAY})", read_weekday),
-    # "friday", "most recent friday", "tuesday of last week"
+    # "friday", "most recent friday", "tuesday of last week"; not "friday the 13th" of no month
     (
         (
-            f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})"
+            f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?! the [0-9])"
             f"(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?"
         ),
         read_weekday,
     ),
 )
 
+_ABOUT = "(?:early[ -]|mid[ -]|late[ -])?"
+"""What may stand before a month or year. It does not narrow the time: "late march" is March."""
+
+_TO = f"(?: to | until | till | through | thru | - |-)(?:the )?{_ABOUT}"
+"""What stands between the ends of a span. Not "and", which needs "between" before it."""
+
+_TWO_DAYS = f"(?P<first>{DAY_WITH_ENDING}){_TO}(?P<last>{DAY_WITH_ENDING})"
+_TWO_DAYS_BETWEEN = f"(?P<first>{DAY_WITH_ENDING}) and (?:the )?(?P<last>{DAY_WITH_ENDING})"
+
 _PERIOD_FORMS: tuple[Form, ...] = (
+    # "february 20-23, 2024", "feb 20 to 23"
+    (f"(?:from )?(?P<name>{MONTH_NAME}) {_TWO_DAYS}{AND_YEAR}", read_days_of_month),
+    # "20-23 february 2024", "20th to the 23rd of february"
+    (f"(?:from (?:the )?)?{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
     # "2022-23", "2022/2023 season"; the reader refuses "2022-24"
     (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", read_season),
+    # "2019-21", not "2019-11"
+    (f"(?P<year>{YEAR})-(?P<end>[0-9]{{2}})", read_years),
     # "1990s", "1990's"
     ("(?P<decade>(?:1[89]|20)[0-9])0'?s", read_decade),
+    # "the 90s", "'90s"; not "the 20s", which may be those of any century, and not "in her 90s"
+    (f"(?:the {_ABOUT}'?|')(?P<decade>[3-9])0'?s", read_short_decade),
     # "2024-02", "2024/2"; not "2024-13"
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
     # "2024", "year 2024", "2024 season"
-    (f"(?:year )?(?P<year>{YEAR})(?: season)?", read_year),
+    (f"(?:{FISCAL})(?P<year>{YEAR})(?: season)?", read_year),
+    # "h1 2023", "1h 2023", "2023 h1"; not "h1" alone, which is also a visa or a heading
+    (f"h(?P<half>[12]){OF}(?P<year>{YEAR})", read_half),
+    (f"(?P<half>[12])h{OF}(?P<year>{YEAR})", read_half),
+    (f"(?P<year>{YEAR}) h(?P<half>[12])", read_half),
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
-        f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?",
+        (
+            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
+            f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?"
+        ),
         read_quarter,
     ),
-    # "march", "next march", "march of 2023"
+    # "q3'22", "q3 fy22"
+    ("q(?P<number>[1-4]) ?(?:fy ?'?|')(?P<year>[0-9]{2})", read_quarter_of_short_year),
+    # "2023 q2"
+    (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter_of_year),
+    # "march", "next march", "march of 2023", "march last year"; not the march of 1755 or of the year 633
     (
-        f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?",
+        f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME}){AND_YEAR}(?! [0-9]{{3,4}}\\b)",
         read_named_month,
     ),
     # "last week", "this season"; a lone "week" means nothing
@@ -136,6 +188,8 @@ def _without_group_names(forms: tuple[Form, ...]) -> str:
     return "(?:" + "|".join(patterns) + ")"
 
 
+_YEARLESS = f"(?:{MONTH_NAME}|q[1-4]|(?:{ORDINAL}) quarter)"
+_DAYS = _without_group_names(_DAY_FORMS)
 _DATES = _without_group_names((*_DAY_FORMS, *_PERIOD_FORMS))
 _PERIOD = f"(?:the )?(?P<period>{_without_group_names(_PERIOD_FORMS)}|week|month|quarter|year|season)"
 
@@ -169,18 +223,72 @@ def _read_edge_of_period(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _read_from_to(match: Match, view: Viewpoint) -> DateRange:
-    """If the first date lacks a year, it is the latest one before the second. Two years may come in any order."""
-    end = _read_inner_date(match["end"], view)
-    start = _read_inner_date(match["start"], view)
-    if start.first > end.last:
+    """A date without a year takes that of the other; two years may come in any order."""
+    start_view = end_view = view
+    if _lacks_year(match["start"]) and _HAS_YEAR.search(match["end"]):
         # "from november to march 2024" starts in the November before that March.
+        start_view = Viewpoint(_read_inner_date(match["end"], view).last, view.trading)
+    elif _lacks_year(match["end"]) and _HAS_YEAR.search(match["start"]):
+        # "from november 2022 to march" ends within a year.
+        first = _read_inner_date(match["start"], view).first
+        end_view = Viewpoint(shifted(first, CalendarUnit.YEAR, 1) - ONE_DAY, view.trading)
+
+    start = _read_inner_date(match["start"], start_view)
+    end = _read_inner_date(match["end"], end_view)
+    if start.first > end.last:
+        # Both lack a year: the latest start before the end
         start = _read_inner_date(match["start"], Viewpoint(end.last, view.trading))
 
     return DateRange(min(start.first, end.first), max(start.last, end.last))
 
 
+def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
+    """Months or quarters beside each other that share a year; None for others, which are two dates."""
+    end = _read_inner_date(match["end"], view)
+    start = _read_inner_date(match["start"], Viewpoint(end.last, view.trading))
+    return DateRange(start.first, end.last) if start.last + ONE_DAY == end.first else None
+
+
+_HAS_YEAR = re.compile(YEAR)
+
+
+def _lacks_year(text: str) -> bool:
+    """Whether a date is one of every year, such as "february 20" or "q1"."""
+    if _HAS_YEAR.search(text) or re.match(rf"(?:{STEP}) ", text):
+        return False
+    return re.search(rf"\b(?:{MONTH_NAME}|q[1-4]|quarter|qtr)\b", text) is not None
+
+
 def _read_since(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(_read_inner_date(match["date"], view).first, view.today)
+
+
+def _read_week_of(match: Match, view: Viewpoint) -> DateRange:
+    """The week or weekend of a day."""
+    return period_around(_read_inner_date(match["date"], view).first, UNITS[match["unit"]])
+
+
+def _read_week_at(match: Match, view: Viewpoint) -> DateRange:
+    """The seven days that end or begin with a day."""
+    day = _read_inner_date(match["date"], view).first
+    first = day - 6 * ONE_DAY if match["edge"] in {"ending", "ended"} else day
+    return DateRange(first, first + 6 * ONE_DAY)
+
+
+def _read_neighbour(match: Match, view: Viewpoint) -> DateRange:
+    """For "the day after DATE", "two weeks before DATE", "two days from now"."""
+    days = DateRange(view.today, view.today) if match["date"] == "now" else _read_inner_date(match["date"], view)
+    direction = -1 if match["direction"] in {"before", "preceding", "prior to"} else 1
+    if not match["count"]:
+        return neighbour_of_date(days, match["unit"], direction, view)
+
+    edge = days.last if direction > 0 else days.first
+    return shifted_by_count(edge, match["count"], match["units"], direction, view)
+
+
+def _read_first_units(match: Match, view: Viewpoint) -> DateRange | None:
+    period = _read_inner_period(match["period"], view)
+    return first_or_last_units(period, match["edge"], match["count"], match["unit"], view)
 
 
 def _read_previous_session(_match: Match, view: Viewpoint) -> DateRange:
@@ -208,11 +316,35 @@ RULES = (
     ),
     # "year to date", "month-to-date", "ytd"
     Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
-    # "two weeks ago"
-    Rule(f"(?P<count>{NUMBER}) (?P<unit>{COUNTED})s? ago", read_ago),
-    # "past 5 days", "next two weeks"; not "this 5 days"
+    # "two weeks ago", "half a year ago", "a year and a half ago"
+    Rule(f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? ago", read_ago),
+    # "the week before last"
     Rule(
-        f"(?P<step>last|past|previous|prior|next|coming) (?P<count>{NUMBER}) (?P<unit>{COUNTED})s?",
+        "(?P<unit>weekend|week|month|quarter|year|season) (?P<direction>before last|after next)",
+        read_before_last,
+    ),
+    # "the day after february 23", "two weeks before may 5, 2023"; with a date, so not "the day before"
+    Rule(
+        f"(?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"|(?:(?:next|first|previous|last) )?(?P<unit>{COUNTED}|weekend|season|{WEEKDAY})) "
+        f"(?P<direction>after|before|following|preceding|prior to) (?:the )?(?P<date>{_DATES})",
+        _read_neighbour,
+    ),
+    # "two weeks from now"
+    Rule(
+        f"(?P<count>{COUNT}) (?P<units>{COUNTED})s? (?P<direction>from) (?P<date>now|today|tomorrow)",
+        _read_neighbour,
+    ),
+    # "week of february 19, 2024"
+    Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DAYS})", _read_week_of),
+    # "week ending february 23, 2024"
+    Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DAYS})", _read_week_at),
+    # "first nine months of 2023"
+    Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
+    # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
+    Rule(
+        f"(?P<step>last|past|previous|prior|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"|(?P<unit>{COUNTED})(?P<half> and a half))",
         read_counted_period,
     ),
     # "first trading day of 2024", "last friday in january"
@@ -221,13 +353,19 @@ RULES = (
     Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _read_edge_of_period),
     # "between october and december 2022"
     Rule(f"between (?:the )?(?P<start>{_DATES}) and (?:the )?(?P<end>{_DATES})", _read_from_to),
+    # "between february 20 and 23, 2024", "between the 20th and the 23rd of february"
+    Rule(f"between (?P<name>{MONTH_NAME}) (?:the )?{_TWO_DAYS_BETWEEN}{AND_YEAR}", read_days_of_month),
+    Rule(f"between (?:the )?{_TWO_DAYS_BETWEEN}(?: of)? (?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
     # "from 2018 to 2020", "2018 - 2020"
     Rule(
-        f"(?:from )?(?P<start>{_DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{_DATES})",
+        f"(?:from (?:the )?)?{_ABOUT}(?P<start>{_DATES}){_TO}(?P<end>{_DATES})",
         _read_from_to,
     ),
-    # "since last march"
+    # "q2 and q3 2022", "january and february 2024"; the reader refuses "january and may 2024"
+    Rule(f"(?P<start>{_YEARLESS}) and (?P<end>{_YEARLESS}{OF}{YEAR})", _read_adjacent),
+    # "since last march", "from may 5 on"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
+    Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),
     Rule(
         # "right now": the newest record; its range is today
         "as of now|right now|now|at the moment|at this moment|at present|currently|current",

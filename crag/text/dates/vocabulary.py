@@ -4,7 +4,11 @@ The pieces are for lower-case text with single spaces. A piece without a group a
 list of alternatives: put it into a group.
 """
 
+import re
+from fractions import Fraction
+
 from crag.text.dates.calendars import CalendarUnit
+from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, read_count
 
 # --- words and what they mean -----------------------------------------------------------------------------------------
 STEPS = {
@@ -22,10 +26,6 @@ ORDINALS = {
     "fifth": 5, "5th": 5,
 }  # fmt: skip
 
-_COUNTING_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
-NUMBERS = {word: number for number, word in enumerate(_COUNTING_WORDS.split())} | {"a": 1, "an": 1}
-"""Words for counts: "two weeks ago", "a year ago"."""
-
 MONTH_ABBREVIATIONS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The first three letters; they identify every spelling of `MONTH_NAME` and of `WEEKDAY`."""
@@ -33,16 +33,25 @@ WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = {"qtr": CalendarUnit.QUARTER} | {unit.value: unit for unit in CalendarUnit}
 """Units of the calendar. Sessions of the exchange ("trading day") are not among them."""
 
+COUNTED_UNITS = {
+    **{word: (unit, 1) for word, unit in UNITS.items()},
+    "fortnight": (CalendarUnit.WEEK, 2),
+    "decade": (CalendarUnit.YEAR, 10),
+    "century": (CalendarUnit.YEAR, 100),
+    "centurie": (CalendarUnit.YEAR, 100),  # what "centuries" is without its "s"
+}
+"""What can be counted, as a number of calendar units."""
+
 # --- pieces of patterns: numbers --------------------------------------------------------------------------------------
 YEAR = "(?:1[89]|20)[0-9]{2}"
 """1800 to 2099. Not 1750: in questions such numbers are rarely years."""
 
 MONTH = "(?P<month>[0-9]{1,2})"
 DAY = "(?P<day>[0-9]{1,2})"
-NUMBER = "[0-9]{1,3}|" + "|".join(NUMBERS)
+ORDINAL_DAY = "(?:(?:twenty|thirty)[ -](?:" + "|".join(list(ORDINAL_WORDS)[:9]) + ")|" + "|".join(ORDINAL_WORDS) + ")"
+"""A day of the month as a word: "fourth", "twenty-first"."""
 
-AND_YEAR = f"(?:(?:,|, | |-)(?P<year>{YEAR}))?"
-"""An optional year after a day: "may 5, 2023"."""
+DAY_WITH_ENDING = "[0-9]{1,2}(?:st|nd|rd|th)?"
 
 # --- pieces of patterns: names and words ------------------------------------------------------------------------------
 MONTH_NAME = (
@@ -58,16 +67,24 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 
+AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR})|,? (?:of )?(?P<year_step>{STEP}) year)?"
+"""An optional year after a day or month: "may 5, 2023", "march of last year"."""
+
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""
 
-COUNTED = "trading day|trading session|session|business day|day|week|month|quarter|year"
+COUNTED = (
+    "trading day|trading session|session|business day|day|week|fortnight|month|quarter|year|decade|century|centurie"
+)
 """What can be counted: "three trading days ago"."""
 
 NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
 """What can be a numbered part of a period: "second friday of march"."""
 
-OF = "(?: of| in| for| from|,)? ?(?:the )?(?:year )?"
+FISCAL = "(?:(?:fiscal|calendar) )?(?:year )?|fy ?"
+"""What may stand before a year. The fiscal year is taken for the calendar year."""
+
+OF = f"(?: of| in| for| from|,)? ?(?:the )?(?:{FISCAL})"
 """What may stand between a quarter and its year."""
 
 
@@ -82,9 +99,16 @@ def month_number(written: str) -> int:
     return 1 + MONTH_ABBREVIATIONS.index(written[:3].casefold())
 
 
-def count_number(written: str) -> int:
+def day_number(written: str) -> int:
+    """The number of a day of the month: "4", "4th", "fourth", "twenty-first"."""
+    if written[:1].isdigit():
+        return int(re.sub("[a-z]", "", written))
+    return sum(NUMBER_WORDS.get(word, ORDINAL_WORDS.get(word, 0)) for word in re.split("[ -]", written))
+
+
+def count_number(written: str) -> Fraction:
     """The number of a count in digits or words. Raises ValueError for zero: "past 0 days" is not a time."""
-    number = NUMBERS[written] if written in NUMBERS else int(written)
+    number = read_count(written)
     if number == 0:
         raise ValueError("a count of zero")
     return number

@@ -38,7 +38,6 @@ from crag.text.matching.units import UNITS as UNITS
 from crag.text.matching.units import WEEKS as WEEKS
 from crag.text.matching.units import YEARS as YEARS
 from crag.text.matching.units import Unit as Unit
-from crag.text.matching.words import NUMBER_WORDS as NUMBER_WORDS
 from crag.text.matching.words import alike as alike
 from crag.text.matching.words import content as content
 from crag.text.matching.words import count_listed as count_listed
@@ -51,3 +50,4 @@ from crag.text.matching.words import split_list as split_list
 from crag.text.matching.words import stem as stem
 from crag.text.matching.words import tokens as tokens
 from crag.text.matching.words import words as words
+from crag.text.number_words import NUMBER_WORDS as NUMBER_WORDS

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise, takewhile
 
 from crag.text.matching.letters import without_marks
+from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, SMALL_NUMBER_WORDS, TENS_WORDS
 
 
 def words(text: str) -> list[str]:
@@ -15,40 +16,21 @@ def words(text: str) -> list[str]:
 
 
 # --- number words -----------------------------------------------------------------------------------------------------
-_SMALL_NUMBERS = words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
-_SMALL_ORDINALS = words(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-
-NUMBER_WORDS = {
-    **{word: value for value, word in enumerate(_SMALL_NUMBERS)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
-}
-_ORDINALS = {
-    **{word: value for value, word in enumerate(_SMALL_ORDINALS, start=1)},
-    **{word.removesuffix("y") + "ieth": NUMBER_WORDS[word] for word in _TENS},
-}
-
 _NUMBER_PHRASE = re.compile(
     rf"""
     \b(?:
-        (?P<tens>{"|".join(_TENS)})
-        (?:[- ](?P<ones>{"|".join(_SMALL_NUMBERS[1:10])}))?    # "twenty-one"; not "twenty zero"
+        (?P<tens>{"|".join(TENS_WORDS)})
+        (?:[- ](?P<ones>{"|".join(SMALL_NUMBER_WORDS[1:10])}))?    # "twenty-one"; not "twenty zero"
         |
-        (?P<small>{"|".join(_SMALL_NUMBERS)})
+        (?P<small>{"|".join(SMALL_NUMBER_WORDS)})
     )\b                                                        # not the beginning of "tenth" or "sixties"
     """,
     re.VERBOSE,
 )
 _ORDINAL_PHRASE = re.compile(
     rf"""
-    \b(?:(?P<tens>{"|".join(_TENS)})[- ])?
-    (?P<ordinal>{"|".join(_ORDINALS)})\b
+    \b(?:(?P<tens>{"|".join(TENS_WORDS)})[- ])?
+    (?P<ordinal>{"|".join(ORDINAL_WORDS)})\b
     """,
     re.VERBOSE,
 )
@@ -174,7 +156,7 @@ def normalise_text(text: str) -> str:
 
 def _ordinal_in_digits(match: re.Match[str]) -> str:
     tens = NUMBER_WORDS[match["tens"]] if match["tens"] else 0
-    return f"{tens + _ORDINALS[match['ordinal']]}th"
+    return f"{tens + ORDINAL_WORDS[match['ordinal']]}th"
 
 
 def _number_in_digits(match: re.Match[str]) -> str:
