@@ -1,0 +1,87 @@
+"""Words that were divided at the end of a line.
+
+A hyphen at the end of a line was put there by the typesetter ("archi-/tect") or belongs to the word ("well-/known"), and
+the file rarely tells which. What the same document writes elsewhere decides; then the form of the two parts; what is
+left is joined without a hyphen, because typesetters divide far more words than they break at hyphens.
+"""
+
+import re
+from collections.abc import Iterable
+
+HYPHENS = "\u2010\u00ad-"
+"""Hyphen-minus, hyphen, soft hyphen. The soft hyphen is always the typesetter's."""
+
+_DIVIDED = re.compile(rf"([^\s{HYPHENS}]*)([{HYPHENS}])$")
+_FIRST_WORD = re.compile(r"[\w'’-]+")
+_COMPOUND = re.compile(r"\w+(?:[-\u2010]\w+)+")
+_WORD = re.compile(r"[^\W\d_]+")
+_WITHOUT_BLANKS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uff60]{2}")
+_HALF_OF_A_PAIR = {"and", "or", "to", "und", "et"}
+"""Words that follow the first half of "two- and three-storey"."""
+_KEEPS_HYPHEN = frozenset(
+    """
+    well ill self ex non all half quarter cross so mid vice semi quasi anti pro
+    twenty thirty forty fifty sixty seventy eighty ninety
+    one two three four five six seven eight nine ten first second third
+    high low long short large small full part hard soft old new open free best better worst
+    north south east north-east co-founder
+    """.split()
+)
+"""First parts that English writes with a hyphen more often than not."""
+_SINGLE_WORDS = frozenset("northwest northeast southwest southeast nonsense shortage longest newspaper allow".split())
+
+
+class Hyphenation:
+    """Joins the parts of divided words, with the words of the document as its dictionary.
+
+    Example:
+        hyphenation = Hyphenation(["The architect is well-known."])
+        hyphenation.join("restored by the archi-", "tect in 1931")  # "restored by the architect in 1931"
+        hyphenation.join("a well-", "known painter")  # "a well-known painter"
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words: set[str] = set()
+        self._compounds: set[str] = set()
+        for text in texts:
+            lower = text.lower()
+            self._compounds.update(_COMPOUND.findall(lower))
+            self._words.update(_WORD.findall(lower))
+
+    def join(self, before: str, after: str) -> str:
+        """Two lines of a paragraph as one: with a blank, or as one word where the first ends with a hyphen."""
+        divided = _DIVIDED.search(before)
+        following = _FIRST_WORD.match(after)
+        if divided is None or following is None or not divided[1]:
+            return before + ("" if _is_chinese_or_japanese(before[-1:], after[:1]) else " ") + after
+
+        first, hyphen, second = divided[1], divided[2], following[0]
+        if hyphen == "\u00ad":
+            return before[:-1] + after
+        if second.lower() in _HALF_OF_A_PAIR:
+            return f"{before} {after}"
+        # A number that goes on: "12,-/400" is 12,400.
+        if first[-1] in ",." and second[0].isdecimal():
+            return before[:-1] + after
+        return (before if self._keeps_hyphen(first, second, before) else before[:-1]) + after
+
+    def _keeps_hyphen(self, first: str, second: str, before: str) -> bool:
+        """Whether the hyphen belongs to the word."""
+        first, lower = re.split(r"[^\w'’]", first.lower())[-1], second.lower()
+        joined = first + lower
+        if f"{first}-{lower}" in self._compounds:
+            return True
+        if joined in self._words or joined in _SINGLE_WORDS:
+            return False
+
+        # Capitals and digits do not continue a word, single letters do not begin one: Anglo-Saxon, 1914-1918, e-mail.
+        if not second[0].islower() or not first[-1:].isalpha() or len(first) == 1:
+            return True
+        # Parts of a longer compound: state-of-the-art.
+        is_in_compound = "-" in second or before[: -len(first) - 1].endswith(tuple(HYPHENS))
+        return is_in_compound or first in _KEEPS_HYPHEN
+
+
+def _is_chinese_or_japanese(before: str, after: str) -> bool:
+    """Whether both characters are of a script without blanks between its words."""
+    return bool(_WITHOUT_BLANKS.fullmatch(before + after))

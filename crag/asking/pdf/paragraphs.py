@@ -1,0 +1,144 @@
+"""Lines to paragraphs: a sentence stays in one piece across lines, columns and pages."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from crag.asking.pdf.hyphens import HYPHENS, Hyphenation
+from crag.asking.pdf.lines import Line
+
+WIDER_GAP = 1.45
+"""Lines that are so many times as far apart as usual in their region are of two paragraphs."""
+WIDEST_GAP = 2.6
+"""In font sizes: more than the distance of double-spaced lines."""
+INDENT = 0.8
+"""In font sizes."""
+OTHER_SIZE = 1.12
+"""Ratio of the sizes of a heading and of text."""
+CUT_SHARE = 0.6
+"""A line that fills less of its region ends a paragraph, if a capital follows."""
+
+_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\s?\d{1,2})?$")
+_FIRST_SENTENCE = re.compile(r".+?[.!?][\"'”’)\]]*(?=\s+[A-Z\"“(])|.+", re.DOTALL)
+_BULLET = re.compile(r"[•◦▪■●‣⁃·]\s?")
+_MARKER = re.compile(r"(?:[-–—*]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
+"""Marks of list items that also occur in prose."""
+_BEGINS_SENTENCE = re.compile(
+    r"(?:The|A|An|In|It|Its|He|She|His|Her|They|Their|This|These|That|Those|There|On|At|By|For|From|With|As|After|"
+    r"Before|During|Since|When|While|Where|If|But|And|Of|To|We|Our|I|You|Who|What|How|Why|Because|Although)\b"
+)
+_BEGINS_OPEN = re.compile(r"[a-z,;)\]%]")
+_ENDS_OPEN = re.compile(
+    r"(?:,|&|\b(?:the|a|an|of|in|on|at|by|for|from|with|to|and|or|as|is|are|was|were|be|been|has|have|had|that|which|"
+    r"who|whose|its|his|her|their|this|than|between|into|near|under|over|about|after|before|since|until|during|called|"
+    r"named|not|but|Mr\.|Mrs\.|Ms\.|Dr\.|Prof\.|St\.|No\.))$"
+)
+
+
+@dataclass(slots=True)
+class _Region:
+    """What is usual in a region of a page: the right edge of its lines, its width, and the distance of baselines."""
+
+    left: float
+    right: float
+    leading: float
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Lines that belong together."""
+
+    text: str
+    first: Line
+    last: Line
+    marked: bool = field(default=False)
+
+
+def build_paragraphs(lines: Sequence[Line], hyphenation: Hyphenation) -> list[str]:
+    """The paragraphs of a page, and the rows of its tables, in reading order."""
+    regions = _measure_regions(lines)
+    paragraphs: list[Paragraph] = []
+    for line in lines:
+        if paragraphs and _continues(paragraphs[-1], line, regions):
+            paragraphs[-1].text = hyphenation.join(paragraphs[-1].text, line.text)
+            paragraphs[-1].last = line
+        else:
+            marked = bool(_BULLET.match(line.text) or _MARKER.match(line.text))
+            paragraphs.append(Paragraph(line.text, line, line, marked))
+    return [paragraph.text for paragraph in paragraphs]
+
+
+def join_pages(pages: Sequence[Sequence[str]], hyphenation: Hyphenation) -> list[list[str]]:
+    """The paragraphs of the pages; the end of a sentence that begins on one page stands on that page."""
+    joined: list[list[str]] = []
+    for paragraphs in pages:
+        remaining = list(paragraphs)
+        before = joined[-1] if joined else []
+        if before and remaining and _is_unfinished(before[-1], remaining[0]):
+            sentence_end = _FIRST_SENTENCE.match(remaining[0])
+            end = sentence_end.end() if sentence_end else 0
+            before[-1] = hyphenation.join(before[-1], remaining[0][:end])
+            remaining[0] = remaining[0][end:].strip()
+        joined.append([paragraph for paragraph in remaining if paragraph])
+    return joined
+
+
+def _measure_regions(lines: Sequence[Line]) -> dict[int, _Region]:
+    regions = {}
+    for number in {line.region for line in lines}:
+        members = [line for line in lines if line.region == number]
+        distances = [after.baseline - line.baseline for line, after in zip(members, members[1:], strict=False)]
+        regions[number] = _Region(
+            left=min(line.left for line in members),
+            right=max(line.right for line in members),
+            leading=median(distances) if distances else 0.0,
+        )
+    return regions
+
+
+def _continues(paragraph: Paragraph, line: Line, regions: dict[int, _Region]) -> bool:
+    """Whether a line continues a paragraph."""
+    before = paragraph.last
+    if before.is_row or line.is_row or _BULLET.match(line.text):
+        return False
+    if max(before.size, line.size) > OTHER_SIZE * min(before.size, line.size):
+        return False
+    if before.region != line.region:
+        return _is_unfinished(before.text, line.text)
+
+    region = regions[line.region]
+    distance = line.baseline - before.baseline
+    if distance > WIDER_GAP * region.leading or distance > WIDEST_GAP * line.size:
+        return False
+
+    is_finished = bool(_SENTENCE_END.search(before.text)) and not _ENDS_OPEN.search(before.text)
+    if _MARKER.match(line.text) and (is_finished or paragraph.marked):
+        return False
+    if _is_unfinished(before.text, line.text):
+        return True
+    if line.left - before.left > INDENT * line.size and not paragraph.marked:
+        return False
+    return not _was_cut_short(before, line, region, is_finished=is_finished)
+
+
+def _is_unfinished(before: str, after: str) -> bool:
+    """Whether the words alone tell that a sentence goes on."""
+    if before.endswith(tuple(HYPHENS)) and after[:1].isalnum():
+        return True
+    if _ENDS_OPEN.search(before):
+        return True
+    return bool(_BEGINS_OPEN.match(after)) and not _SENTENCE_END.search(before) and " | " not in before
+
+
+def _was_cut_short(before: Line, line: Line, region: _Region, *, is_finished: bool) -> bool:
+    """Whether the first word of a line would have had room on the line before it."""
+    first_word = line.text.split(maxsplit=1)[0]
+    width = (line.right - line.left) * (len(first_word) + 1) / max(len(line.text), 1)
+    had_room = before.right + width < region.right
+    if is_finished or _BEGINS_SENTENCE.match(line.text):
+        return had_room
+
+    # A name may begin the line, in text with a ragged edge: only much room tells.
+    share = (before.right - region.left) / max(region.right - region.left, 1.0)
+    return had_room and share < CUT_SHARE
