@@ -17,7 +17,7 @@ from werkzeug import Response
 
 from crag import Asker
 from crag.__main__ import main
-from crag.asking import documents
+from crag.asking import documents, sources
 from crag.core.files import UserError
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import ExtractSettings
@@ -105,7 +105,7 @@ class SlowHead(socketserver.BaseRequestHandler):
 
 
 def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "READING_SECONDS", 3.0)
+    monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
     os.mkfifo(tmp_path / "fifo")
     places = [str(tmp_path / "fifo"), "/dev/zero"]
     with HTTPServer(threaded=True) as server, socketserver.ThreadingTCPServer(("127.0.0.1", 0), SlowHead) as slow:
