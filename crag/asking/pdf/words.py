@@ -10,6 +10,7 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pypdfium2
@@ -21,6 +22,10 @@ RENDERED_PIXELS = 1200
 LEAST_CONTRAST = 8
 """Of 255 grey levels between the darkest and the lightest pixel of a word that is seen."""
 
+RAISED = 0.1
+"""A character whose baseline is so many font sizes above or below that of its word is a word of its own."""
+_WIDEST_CHARACTER = 3.0
+"""In font sizes. After a wider step another line begins."""
 _HYPHENS_AT_LINE_END = {0x2, 0xFFFE}
 """What pdfium returns for a hyphen at the end of a line, by function."""
 _LIGATURES = str.maketrans(
@@ -38,7 +43,7 @@ class Word:
         left: Where it begins, from the left.
         right: Where it ends.
         baseline: The line on which it stands, from the top.
-        size: The height of its font, from the deepest descender to the highest ascender.
+        size: The size of its font.
         turn: Quarter turns, counter-clockwise, by which it is rotated on the page. The other attributes are as if the
             page had been turned so that it is upright.
         follows_blank: Whether a blank or a new line precedes it. A footnote mark is a word that does not follow one.
@@ -53,19 +58,20 @@ class Word:
     follows_blank: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Character:
-    """A character, its place on the upright page, and the box of its ink on the screen (left, top, right, bottom)."""
+class _Character(NamedTuple):
+    """A character, and its origin on the screen. It is kept small: calls of pdfium take most of the time."""
 
     index: int
     text: str
-    left: float
-    right: float
-    baseline: float
+    origin: tuple[float, float]
+    follows_blank: bool
+
+
+class _Font(NamedTuple):
+    """The size of a font in points, as the page scales it, and the quarter turns of its line on the screen."""
+
     size: float
     turn: int
-    ink: tuple[float, float, float, float]
-    follows_blank: bool
 
 
 def visible_words(page: pypdfium2.PdfPage) -> list[Word]:
@@ -75,9 +81,9 @@ def visible_words(page: pypdfium2.PdfPage) -> list[Word]:
     text_page = page.get_textpage()
     try:
         words = []
-        for characters in _group_characters(_read_characters(text_page, frame)):
-            if _has_ink(characters, pixels, frame.scale) or _lacks_glyphs(characters, text_page):
-                words.append(_build_word(characters))
+        for characters, font in _group_characters(text_page, frame):
+            if _has_ink(characters, text_page, frame, pixels) or _lacks_glyphs(characters, text_page):
+                words.append(_build_word(characters, font, text_page, frame))
     finally:
         text_page.close()
     return words
@@ -124,94 +130,82 @@ class _Frame:
         return x, y
 
 
+def _group_characters(
+    text_page: pypdfium2.PdfTextPage,
+    frame: _Frame,
+) -> Iterator[tuple[list[_Character], _Font]]:
+    """The characters of each word with the font of the first. A raised or lowered character begins a word."""
+    group: list[_Character] = []
+    font = _Font(1.0, 0)
+    for character in _read_characters(text_page, frame):
+        if group and not _continues_word(group[-1], character, font, frame):
+            yield group, font
+            group = []
+        if not group:
+            font = _read_font(text_page, character.index, frame)
+        group.append(character)
+    if group:
+        yield group, font
+
+
 def _read_characters(text_page: pypdfium2.PdfTextPage, frame: _Frame) -> Iterator[_Character]:
     """The characters of a page without blanks, in the order of the file."""
+    x, y = ctypes.c_double(), ctypes.c_double()
     follows_blank = True
     for index in range(text_page.count_chars()):
         code = raw.FPDFText_GetUnicode(text_page, index)
         text = "-" if code in _HYPHENS_AT_LINE_END else chr(code)
         if code and not text.isspace():
-            yield _read_character(text_page, index, text, frame, follows_blank=follows_blank)
+            raw.FPDFText_GetCharOrigin(text_page, index, x, y)
+            yield _Character(index, text, frame.to_screen(x.value, y.value), follows_blank)
             follows_blank = False
         elif code:
             follows_blank = True
 
 
-def _read_character(
-    text_page: pypdfium2.PdfTextPage,
-    index: int,
-    text: str,
-    frame: _Frame,
-    *,
-    follows_blank: bool,
-) -> _Character:
-    """A character with its place."""
-    angle, size = _read_font(text_page, index)
-    # The angle is counter-clockwise on the page of the file, which the viewer turns clockwise.
-    turn = (round(angle / (math.pi / 2)) - frame.rotation) % 4
-
-    # The loose box reaches from the origin of a glyph to that of the next one.
-    left, bottom, right, top = text_page.get_charbox(index, loose=True)
-    corners = [frame.to_upright(*frame.to_screen(*corner), turn) for corner in ((left, bottom), (right, top))]
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(text_page, index, x, y)
-    _, baseline = frame.to_upright(*frame.to_screen(x.value, y.value), turn)
-
-    left, bottom, right, top = text_page.get_charbox(index)
-    (x_1, y_1), (x_2, y_2) = frame.to_screen(left, bottom), frame.to_screen(right, top)
-    return _Character(
-        index=index,
-        text=text,
-        left=min(corners)[0],
-        right=max(corners)[0],
-        baseline=baseline,
-        size=size,
-        turn=turn,
-        ink=(min(x_1, x_2), min(y_1, y_2), max(x_1, x_2), max(y_1, y_2)),
-        follows_blank=follows_blank,
-    )
+def _continues_word(before: _Character, character: _Character, font: _Font, frame: _Frame) -> bool:
+    """Whether a character follows another on the same line, without a blank."""
+    if character.follows_blank:
+        return False
+    x_before, baseline_before = frame.to_upright(*before.origin, font.turn)
+    x, baseline = frame.to_upright(*character.origin, font.turn)
+    is_on_line = abs(baseline - baseline_before) < RAISED * font.size
+    return is_on_line and abs(x - x_before) < _WIDEST_CHARACTER * font.size
 
 
-def _read_font(text_page: pypdfium2.PdfTextPage, index: int) -> tuple[float, float]:
-    """The angle of a character's line in radians, and the size of its font in points, scaled as the page scales it."""
-    size = raw.FPDFText_GetFontSize(text_page, index)
+def _read_font(text_page: pypdfium2.PdfTextPage, index: int, frame: _Frame) -> _Font:
+    """The font of a character."""
+    size = abs(raw.FPDFText_GetFontSize(text_page, index))
     matrix = raw.FS_MATRIX()
     if not raw.FPDFText_GetMatrix(text_page, index, matrix):
-        return 0.0, abs(size) or 1.0
-    return math.atan2(matrix.b, matrix.a), abs(size) * math.hypot(matrix.c, matrix.d) or 1.0
+        return _Font(size or 1.0, 0)
+
+    # The angle is counter-clockwise on the page of the file, which the viewer turns clockwise.
+    angle = math.atan2(matrix.b, matrix.a)
+    turn = (round(angle / (math.pi / 2)) - frame.rotation) % 4
+    return _Font(size * math.hypot(matrix.c, matrix.d) or 1.0, turn)
 
 
-def _group_characters(characters: Iterator[_Character]) -> Iterator[list[_Character]]:
-    """The characters of each word. A raised or lowered character begins a word, and so does one that stands apart."""
-    group: list[_Character] = []
+def _has_ink(
+    characters: Sequence[_Character],
+    text_page: pypdfium2.PdfTextPage,
+    frame: _Frame,
+    pixels: NDArray[np.uint8],
+) -> bool:
+    """Whether the pixels where a character of the word stands differ."""
     for character in characters:
-        if group and not _continues_word(group[-1], character):
-            yield group
-            group = []
-        group.append(character)
-    if group:
-        yield group
+        left, bottom, right, top = text_page.get_charbox(character.index)
+        (x_1, y_1), (x_2, y_2) = frame.to_screen(left, bottom), frame.to_screen(right, top)
+        left, right = sorted((x_1 * frame.scale, x_2 * frame.scale))
+        top, bottom = sorted((y_1 * frame.scale, y_2 * frame.scale))
 
-
-def _continues_word(before: _Character, character: _Character) -> bool:
-    """Whether a character stands right behind another, on the same line."""
-    if character.follows_blank or before.turn != character.turn:
-        return False
-    largest = max(before.size, character.size)
-    is_on_line = abs(character.baseline - before.baseline) < 0.1 * largest
-    is_next = -largest < character.left - before.right < 0.5 * largest
-    return is_on_line and is_next
-
-
-def _has_ink(characters: Sequence[_Character], pixels: NDArray[np.uint8], scale: float) -> bool:
-    """Whether the pixels where a word stands differ."""
-    boxes = np.array([character.ink for character in characters]) * scale
-    left, top = np.floor(boxes[:, :2].min(axis=0)).astype(int)
-    right, bottom = np.ceil(boxes[:, 2:].max(axis=0)).astype(int)
-
-    # A part of a word beyond the page is not shown, and a word of which only a part is shown counts.
-    area = pixels[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)]
-    return area.size > 0 and int(area.max()) - int(area.min()) >= LEAST_CONTRAST
+        # Beyond the page there are no pixels.
+        rows = slice(max(math.floor(top), 0), max(math.ceil(bottom), 0))
+        columns = slice(max(math.floor(left), 0), max(math.ceil(right), 0))
+        area = pixels[rows, columns]
+        if area.size and int(area.max()) - int(area.min()) >= LEAST_CONTRAST:
+            return True
+    return False
 
 
 def _lacks_glyphs(characters: Sequence[_Character], text_page: pypdfium2.PdfTextPage) -> bool:
@@ -224,17 +218,31 @@ def _lacks_glyphs(characters: Sequence[_Character], text_page: pypdfium2.PdfText
     return raw.FPDFFont_GetIsEmbedded(raw.FPDFTextObj_GetFont(text_object)) == 0
 
 
-def _build_word(characters: Sequence[_Character]) -> Word:
-    first = characters[0]
+def _build_word(
+    characters: Sequence[_Character],
+    font: _Font,
+    text_page: pypdfium2.PdfTextPage,
+    frame: _Frame,
+) -> Word:
+    """The word with its place on the upright page."""
     text = "".join(character.text for character in characters)
     # pdfium gives some characters as pairs of surrogates.
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    # The loose box of a character reaches from its origin to that of the next one.
+    xs = []
+    for index in (characters[0].index, characters[-1].index):
+        left, bottom, right, top = text_page.get_charbox(index, loose=True)
+        for corner in ((left, bottom), (right, top)):
+            x, _ = frame.to_upright(*frame.to_screen(*corner), font.turn)
+            xs.append(x)
+    _, baseline = frame.to_upright(*characters[0].origin, font.turn)
     return Word(
         text=text.translate(_LIGATURES),
-        left=min(character.left for character in characters),
-        right=max(character.right for character in characters),
-        baseline=first.baseline,
-        size=max(character.size for character in characters),
-        turn=first.turn,
-        follows_blank=first.follows_blank,
+        left=min(xs),
+        right=max(xs),
+        baseline=baseline,
+        size=font.size,
+        turn=font.turn,
+        follows_blank=characters[0].follows_blank,
     )
