@@ -25,7 +25,9 @@ def _escape(text: str) -> str:
     return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
 
 
-def build_pdf(*pages: PdfPage | str, catalog: str = "", info: str = "", extra: Mapping[int, str] | None = None) -> bytes:
+def build_pdf(
+    *pages: PdfPage | str, catalog: str = "", info: str = "", extra: Mapping[int, str] | None = None
+) -> bytes:
     """A PDF with these pages. `extra` are further objects by number, from 900 on."""
     objects: dict[int, bytes] = {3: FONT.encode()}
     kids = []

@@ -109,7 +109,8 @@ def _continues(paragraph: Paragraph, line: Line, regions: dict[int, _Region]) ->
 
     region = regions[line.region]
     distance = line.baseline - before.baseline
-    if distance > WIDER_GAP * region.leading or distance > WIDEST_GAP * line.size:
+    usual = max(region.leading, line.size)
+    if distance > WIDER_GAP * usual or distance > WIDEST_GAP * line.size:
         return False
 
     is_finished = bool(_SENTENCE_END.search(before.text)) and not _ENDS_OPEN.search(before.text)

@@ -1,6 +1,7 @@
 """The program of the process that reads a PDF: bytes on standard input, JSON on standard output."""
 
 import json
+import re
 import resource
 import sys
 import time
@@ -18,6 +19,15 @@ from crag.asking.pdf.words import visible_words
 MEMORY_BYTES = 3 << 30
 """Of the process: a file that needs more ends it, not the machine."""
 MAX_TITLE_CHARACTERS = 300
+
+_NO_TITLE = re.compile(
+    r"""
+      ^ \(? (?: untitled | anonymous | unspecified | document \s? \d* | PowerPoint \s Presentation ) \)? $
+    | ^ Microsoft \s (?: Word | Excel | PowerPoint ) \s -
+    | \. (?: docx? | pptx? | xlsx? | odt | tex | dvi | indd | qxd | pdf ) $      # the name of a file
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 class Reply(TypedDict):
@@ -53,8 +63,13 @@ def read_pages(content: bytes, until: float) -> Reply:
     lines_of_pages = drop_running_heads(lines_of_pages)
     hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
     pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
-    title = pdf.get_metadata_value("Title").strip()[:MAX_TITLE_CHARACTERS]
-    return Reply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
+    return Reply(title=_read_title(pdf), pages=join_pages(pages, hyphenation), page_count=len(pdf))
+
+
+def _read_title(pdf: pypdfium2.PdfDocument) -> str:
+    """The title that the author gave; "" where a program put one of its own."""
+    title = " ".join(pdf.get_metadata_value("Title").split())[:MAX_TITLE_CHARACTERS]
+    return "" if _NO_TITLE.search(title) else title
 
 
 def _read_page(pdf: pypdfium2.PdfDocument, index: int) -> list[Line]:
