@@ -94,7 +94,7 @@ def _withheld_answer(trace: Trace) -> str | None:
 
 
 def _describe_source(evidence: Evidence) -> str:
-    """Title, address and page number of a page, or the call of a fact; title and address only once if they are equal."""
+    """Title, address and page number of a page, or the call of a fact; what is equal only once."""
     location, page = split_address(evidence.url)
     parts = dict.fromkeys([evidence.source, location, "" if page is None else f"page {page}"])
     return ", ".join(part for part in parts if part)

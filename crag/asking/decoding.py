@@ -1,8 +1,8 @@
 """Bytes to text: what is declared decides, and a detector only where nothing is.
 
-The order is that of browsers (WHATWG, HTML Standard, "Determining the character encoding"): byte order mark, the charset
-of the HTTP header, `<meta>` in the first 1024 bytes or the XML declaration. Labels have the meanings of the WHATWG
-Encoding Standard: `iso-8859-1` is windows-1252. Bytes that do not fit become U+FFFD.
+The order is that of browsers (WHATWG, HTML Standard, "Determining the character encoding"): byte order mark, the
+charset of the HTTP header, `<meta>` in the first 1024 bytes or the XML declaration. Labels have the meanings of
+the WHATWG Encoding Standard: `iso-8859-1` is windows-1252. Bytes that do not fit become U+FFFD.
 
 Without a declaration: UTF-8 if all bytes fit, UTF-16 if zero bytes tell so, else what chardet takes the text for.
 """
@@ -29,7 +29,7 @@ _XML_ENCODING = re.compile(
 
 
 def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
-    """The text of a page or a file.
+    r"""The text of a page or a file.
 
     `charset` is that of the HTTP header. In XML the declaration at its beginning counts, in HTML `<meta>` comes first.
 

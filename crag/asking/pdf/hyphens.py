@@ -1,7 +1,7 @@
 """Words that were divided at the end of a line.
 
-A hyphen at the end of a line was put there by the typesetter ("archi-/tect") or belongs to the word ("well-/known"), and
-the file rarely tells which. What the same document writes elsewhere decides; then the form of the two parts; what is
+A hyphen at the end of a line was put there by the typesetter ("archi-/tect") or belongs to the word ("well-/known").
+The file rarely tells which. What the same document writes elsewhere decides; then the form of the two parts. What is
 left is joined without a hyphen, because typesetters divide far more words than they break at hyphens.
 """
 
@@ -18,17 +18,14 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WITHOUT_BLANKS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uff60]{2}")
 _HALF_OF_A_PAIR = {"and", "or", "to", "und", "et"}
 """Words that follow the first half of "two- and three-storey"."""
-_KEEPS_HYPHEN = frozenset(
-    """
-    well ill self ex non all half quarter cross so mid vice semi quasi anti pro
-    twenty thirty forty fifty sixty seventy eighty ninety
-    one two three four five six seven eight nine ten first second third
-    high low long short large small full part hard soft old new open free best better worst
-    north south east north-east co-founder
-    """.split()
-)
-"""First parts that English writes with a hyphen more often than not."""
-_SINGLE_WORDS = frozenset("northwest northeast southwest southeast nonsense shortage longest newspaper allow".split())
+_FIRST_PARTS = {"well", "self", "ill", "half"}
+"""Parts before the hyphens of compounds, unless a suffix follows: well-known, but wellness."""
+_SUFFIXES = {"ness", "ish", "ing", "ly", "way"}
+_TENS = {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+_SECOND_PARTS = {
+    "based", "born", "century", "famous", "known", "old", "speaking", "third", "thirds", "winning", "year",
+}  # fmt: skip
+"""Parts behind the hyphens of compounds: world-famous, nineteenth-century. No syllable of another word is so."""
 
 
 class Hyphenation:
@@ -71,7 +68,7 @@ class Hyphenation:
         joined = first + lower
         if f"{first}-{lower}" in self._compounds:
             return True
-        if joined in self._words or joined in _SINGLE_WORDS:
+        if joined in self._words:
             return False
 
         # Capitals and digits do not continue a word, single letters do not begin one: Anglo-Saxon, 1914-1918, e-mail.
@@ -79,7 +76,8 @@ class Hyphenation:
             return True
         # Parts of a longer compound: state-of-the-art.
         is_in_compound = "-" in second or before[: -len(first) - 1].endswith(tuple(HYPHENS))
-        return is_in_compound or first in _KEEPS_HYPHEN
+        is_first_part = first in _TENS or (first in _FIRST_PARTS and lower not in _SUFFIXES)
+        return is_in_compound or is_first_part or lower in _SECOND_PARTS
 
 
 def _is_chinese_or_japanese(before: str, after: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crag.asking.pdf.columns import find_regions
 from crag.asking.pdf.words import Word
@@ -11,6 +12,8 @@ from crag.asking.pdf.words import Word
 CELL_GAP = 1.2
 """The least white between two cells of a row, in font sizes."""
 
+NEAR = 3.5
+"""Lines that are further apart are not of one table, in font sizes."""
 WRAPPED = 1.3
 """The largest distance between the lines of a cell, in font sizes: rows are further apart."""
 _ALIGNED = 0.5
@@ -98,7 +101,10 @@ def _split_into_cells(lines: Sequence[Sequence[Word]]) -> list[_Row]:
     rows = []
     for index, line in enumerate(lines):
         # Two lines away as well: cells in between may have two lines.
-        nearby = gaps[max(index - 2, 0) : index] + gaps[index + 1 : index + 3]
+        nearby = []
+        for other in (index - 2, index - 1, index + 1, index + 2):
+            if 0 <= other < len(lines) and _are_near(line[0], lines[other][0]):
+                nearby.append(gaps[other])
         starts: dict[float, int] = {}
         for gap in gaps[index]:
             # It is two borders, with an empty cell between them, if that line has two there.
@@ -112,10 +118,14 @@ def _split_into_cells(lines: Sequence[Sequence[Word]]) -> list[_Row]:
 def _find_cell_gaps(line: Sequence[Word]) -> list[tuple[float, float]]:
     """The wide blanks of a line."""
     gaps = []
-    for before, word in zip(line, line[1:], strict=False):
+    for before, word in pairwise(line):
         if word.left - before.right >= CELL_GAP * max(before.size, word.size):
             gaps.append((before.right, word.left))
     return gaps
+
+
+def _are_near(word: Word, other: Word) -> bool:
+    return abs(word.baseline - other.baseline) < NEAR * max(word.size, other.size)
 
 
 def _overlap(gap: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -125,7 +135,7 @@ def _overlap(gap: tuple[float, float], other: tuple[float, float]) -> bool:
 def _build_row(line: Sequence[Word], starts: Mapping[float, int]) -> _Row:
     """The row. `starts`: where a cell begins, and how many borders are before it."""
     cells = [_Cell(line[0].left, line[0].text)]
-    for before, word in zip(line, line[1:], strict=False):
+    for before, word in pairwise(line):
         if word.left in starts:
             cells += [_Cell(word.left, "") for _ in range(starts[word.left] - 1)]
             cells.append(_Cell(word.left, word.text))

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from crag.asking.pdf.hyphens import HYPHENS, Hyphenation
@@ -30,15 +31,21 @@ _BEGINS_SENTENCE = re.compile(
 )
 _BEGINS_OPEN = re.compile(r"[a-z,;)\]%]")
 _ENDS_OPEN = re.compile(
-    r"(?:,|&|\b(?:the|a|an|of|in|on|at|by|for|from|with|to|and|or|as|is|are|was|were|be|been|has|have|had|that|which|"
-    r"who|whose|its|his|her|their|this|than|between|into|near|under|over|about|after|before|since|until|during|called|"
-    r"named|not|but|Mr\.|Mrs\.|Ms\.|Dr\.|Prof\.|St\.|No\.))$"
+    r"""
+    (?: , | & | \b (?:
+        the | a | an | of | in | on | at | by | for | from | with | to | and | or | as | is | are | was | were | be
+      | been | has | have | had | that | which | who | whose | its | his | her | their | than | between | into | called | named
+      | (?: Mr | Mrs | Ms | Dr | Prof | St | No ) \.
+    ) ) $
+    """,
+    re.VERBOSE,
 )
+"""Words behind which a sentence goes on."""
 
 
 @dataclass(slots=True)
 class _Region:
-    """What is usual in a region of a page: the right edge of its lines, its width, and the distance of baselines."""
+    """The edges of a region of a page, and the usual distance of its baselines."""
 
     left: float
     right: float
@@ -47,12 +54,12 @@ class _Region:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together."""
+    """Lines that belong together. `is_item`: the first one begins with the mark of a list."""
 
     text: str
     first: Line
     last: Line
-    marked: bool = field(default=False)
+    is_item: bool
 
 
 def build_paragraphs(lines: Sequence[Line], hyphenation: Hyphenation) -> list[str]:
@@ -64,8 +71,8 @@ def build_paragraphs(lines: Sequence[Line], hyphenation: Hyphenation) -> list[st
             paragraphs[-1].text = hyphenation.join(paragraphs[-1].text, line.text)
             paragraphs[-1].last = line
         else:
-            marked = bool(_BULLET.match(line.text) or _MARKER.match(line.text))
-            paragraphs.append(Paragraph(line.text, line, line, marked))
+            is_item = bool(_BULLET.match(line.text) or _MARKER.match(line.text))
+            paragraphs.append(Paragraph(line.text, line, line, is_item))
     return [paragraph.text for paragraph in paragraphs]
 
 
@@ -88,7 +95,7 @@ def _measure_regions(lines: Sequence[Line]) -> dict[int, _Region]:
     regions = {}
     for number in {line.region for line in lines}:
         members = [line for line in lines if line.region == number]
-        distances = [after.baseline - line.baseline for line, after in zip(members, members[1:], strict=False)]
+        distances = [after.baseline - line.baseline for line, after in pairwise(members)]
         regions[number] = _Region(
             left=min(line.left for line in members),
             right=max(line.right for line in members),
@@ -100,27 +107,34 @@ def _measure_regions(lines: Sequence[Line]) -> dict[int, _Region]:
 def _continues(paragraph: Paragraph, line: Line, regions: dict[int, _Region]) -> bool:
     """Whether a line continues a paragraph."""
     before = paragraph.last
-    if before.is_row or line.is_row or _BULLET.match(line.text):
-        return False
-    if max(before.size, line.size) > OTHER_SIZE * min(before.size, line.size):
+    is_other_kind = before.is_row or line.is_row or _BULLET.match(line.text)
+    if is_other_kind or max(before.size, line.size) > OTHER_SIZE * min(before.size, line.size):
         return False
     if before.region != line.region:
         return _is_unfinished(before.text, line.text)
 
     region = regions[line.region]
-    distance = line.baseline - before.baseline
-    usual = max(region.leading, line.size)
-    if distance > WIDER_GAP * usual or distance > WIDEST_GAP * line.size:
-        return False
-
     is_finished = bool(_SENTENCE_END.search(before.text)) and not _ENDS_OPEN.search(before.text)
-    if _MARKER.match(line.text) and (is_finished or paragraph.marked):
+    is_item = bool(_MARKER.match(line.text)) and (is_finished or paragraph.is_item)
+    if is_item or _is_far_below(before, line, region) or _is_outdented(paragraph, line):
         return False
     if _is_unfinished(before.text, line.text):
         return True
-    if line.left - before.left > INDENT * line.size and not paragraph.marked:
-        return False
-    return not _was_cut_short(before, line, region, is_finished=is_finished)
+    is_indented = line.left - before.left > INDENT * line.size and not paragraph.is_item
+    return not is_indented and not _was_cut_short(before, line, region, is_finished=is_finished)
+
+
+def _is_far_below(before: Line, line: Line, region: _Region) -> bool:
+    """Whether the distance of two lines is that of paragraphs."""
+    distance = line.baseline - before.baseline
+    usual = max(region.leading, line.size)
+    return distance > WIDER_GAP * usual or distance > WIDEST_GAP * line.size
+
+
+def _is_outdented(paragraph: Paragraph, line: Line) -> bool:
+    """Whether a line begins where the first line of a paragraph begins, to the left of all others: the next item."""
+    indent = INDENT * line.size
+    return paragraph.last.left - paragraph.first.left > indent and paragraph.last.left - line.left > indent
 
 
 def _is_unfinished(before: str, after: str) -> bool:

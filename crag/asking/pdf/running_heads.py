@@ -56,7 +56,8 @@ def _keys(line: Line, page: int) -> Iterator[str]:
     Example: "Page 3 of 10" on the page with the index 2, and "Page 4 of 10" on the next one, have "Page +1 of 10".
     """
     place = f"{round(line.baseline / 4)}" if _PAGE_NUMBER.fullmatch(line.text) else ""
-    yield f"{place} {line.text}"
-    for match in _NUMBER.finditer(line.text):
+    text = line.text.replace(" | ", " ")
+    yield f"{place} {text}"
+    for match in _NUMBER.finditer(text):
         relative = int(match[0]) - page
-        yield f"{place} {line.text[: match.start()]}{relative:+}{line.text[match.end() :]}"
+        yield f"{place} {text[: match.start()]}{relative:+}{text[match.end() :]}"

@@ -1,9 +1,9 @@
 """The words that a viewer shows on a page of a PDF, by pdfium.
 
-pdfium extracts all text of a page, also what nobody sees: beyond the crop box, in layers that are switched off, white on
-white, under a black bar, or in render mode 3 ("neither fill nor stroke"). So the page is rendered as well, and a word
-counts only if there is ink where it stands. The invisible words that text recognition lays over a scan have ink under
-them and stay.
+pdfium extracts all text of a page, also what nobody sees: beyond the crop box, in layers that are switched off, white
+on white, under a black bar, or in render mode 3 ("neither fill nor stroke"). So the page is rendered as well, and a
+word counts only if there is ink where it stands. The invisible words that text recognition lays over a scan have ink
+under them and stay.
 """
 
 import ctypes
@@ -209,7 +209,7 @@ def _has_ink(
 
 
 def _lacks_glyphs(characters: Sequence[_Character], text_page: pypdfium2.PdfTextPage) -> bool:
-    """Whether a word would be seen if this machine had its font: a script beyond Latin in a font that is not embedded."""
+    """Whether a word would be seen if this machine had its font: no Latin letters, and the font is not embedded."""
     if all(character.text <= _LAST_LATIN_LETTER for character in characters):
         return False
     text_object = raw.FPDFText_GetTextObject(text_page, characters[0].index)
