@@ -47,9 +47,9 @@ def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        encoding = _find_declared(content[:LATE_BYTES], is_xml=False) or _detect(content)
-        text, _ = webencodings.decode(content, encoding, errors="replace")
-        return text
+        encoding = _find_declared(content[:LATE_BYTES], is_xml=False)
+        codec = _detect(content) if encoding is None else encoding.codec_info.name
+        return content.decode(codec, "replace")
 
 
 def _find_declared(beginning: bytes, *, is_xml: bool) -> webencodings.Encoding | None:
@@ -107,11 +107,10 @@ def _decode_utf_16(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _detect(content: bytes) -> webencodings.Encoding:
-    """The encoding that a detector finds most probable, among those that the web uses."""
+def _detect(content: bytes) -> str:
+    """The codec that a detector finds most probable, among those of the web."""
     import chardet
     from chardet import EncodingEra
 
     eras = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO
-    name = chardet.detect(content, encoding_era=eras)["encoding"]
-    return webencodings.lookup(name or "") or webencodings.lookup("windows-1252")
+    return chardet.detect(content, encoding_era=eras)["encoding"] or "cp1252"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from crag.asking.pdf.columns import find_regions
-from crag.asking.pdf.words import Word
+from crag.asking.pdf.words import RAISED, Word
 
 CELL_GAP = 1.2
 """The least white between two cells of a row, in font sizes."""
 
-NEAR = 3.5
+NEAR = 5.0
 """Lines that are further apart are not of one table, in font sizes."""
 WRAPPED = 1.3
 """The largest distance between the lines of a cell, in font sizes: rows are further apart."""
@@ -101,14 +101,12 @@ def _split_into_cells(lines: Sequence[Sequence[Word]]) -> list[_Row]:
     rows = []
     for index, line in enumerate(lines):
         # Two lines away as well: cells in between may have two lines.
-        nearby = []
-        for other in (index - 2, index - 1, index + 1, index + 2):
-            if 0 <= other < len(lines) and _are_near(line[0], lines[other][0]):
-                nearby.append(gaps[other])
+        others = [other for other in range(index - 2, index + 3) if 0 <= other < len(lines) and other != index]
+        nearby = [gaps[other] for other in others if _are_near(line[0], lines[other][0])]
         starts: dict[float, int] = {}
         for gap in gaps[index]:
             # It is two borders, with an empty cell between them, if that line has two there.
-            borders = max((sum(_overlap(gap, other) for other in others) for others in nearby), default=0)
+            borders = max((sum(_overlap(gap, near) for near in gaps_nearby) for gaps_nearby in nearby), default=0)
             if borders:
                 starts[gap[1]] = borders
         rows.append(_build_row(line, starts))
@@ -228,4 +226,6 @@ def _separator(text: str, before: Word, word: Word) -> str:
     if is_raised and not _ORDINAL.match(word.text):
         is_number = word.text.lstrip("-−+").isdecimal()
         return "^" if is_number and _BASE_OF_POWER.search(text) else " "
-    return " " if word.follows_blank else ""
+    # Next to raised and lowered characters pdfium sees blanks that are not there.
+    is_level = abs(word.baseline - before.baseline) < RAISED * before.size
+    return " " if word.follows_blank and is_level else ""

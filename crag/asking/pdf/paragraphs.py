@@ -34,7 +34,8 @@ _ENDS_OPEN = re.compile(
     r"""
     (?: , | & | \b (?:
         the | a | an | of | in | on | at | by | for | from | with | to | and | or | as | is | are | was | were | be
-      | been | has | have | had | that | which | who | whose | its | his | her | their | than | between | into | called | named
+      | been | has | have | had | that | which | who | whose | its | his | her | their | than | between | into | called
+      | named
       | (?: Mr | Mrs | Ms | Dr | Prof | St | No ) \.
     ) ) $
     """,
