@@ -9,7 +9,6 @@ Without a declaration: UTF-8 if all bytes fit, UTF-16 if zero bytes tell so, els
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 
 import webencodings
 
@@ -48,8 +47,10 @@ def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         encoding = _find_declared(content[:LATE_BYTES], is_xml=False)
-        codec = _detect(content) if encoding is None else encoding.codec_info.name
-        return content.decode(codec, "replace")
+    if encoding is not None:
+        text, _ = webencodings.decode(content, encoding, errors="replace")
+        return text
+    return content.decode(_detect(content), "replace")
 
 
 def _find_declared(beginning: bytes, *, is_xml: bool) -> webencodings.Encoding | None:
@@ -71,28 +72,17 @@ def _find_declared(beginning: bytes, *, is_xml: bool) -> webencodings.Encoding |
 
 
 def _meta_labels(markup: str) -> Iterator[str]:
-    """The labels of the `<meta>` elements, without those in comments and scripts."""
-    parser = _MetaParser()
-    parser.feed(markup)
-    yield from parser.labels
+    """The labels of `<meta charset=...>` and `<meta http-equiv="Content-Type" content="...; charset=...">`.
 
+    Those in comments and scripts are none. `html.parser` of Python 3.11 fails on markup such as ``<![x``.
+    """
+    from bs4 import BeautifulSoup, SoupStrainer
 
-class _MetaParser(HTMLParser):
-    """Collects `<meta charset=...>` and `<meta http-equiv="Content-Type" content="...; charset=...">`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.labels: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the charset of a `<meta>`."""
-        if tag != "meta":
-            return
-        attributes = {name: value or "" for name, value in reversed(attrs)}
-        if attributes.get("charset"):
-            self.labels.append(attributes["charset"])
-        elif attributes.get("http-equiv", "").strip().lower() == "content-type":
-            self.labels += _CHARSET.findall(attributes.get("content", ""))[:1]
+    for element in BeautifulSoup(markup, "lxml", parse_only=SoupStrainer("meta")).find_all("meta"):
+        if element.get("charset"):
+            yield str(element["charset"])
+        elif str(element.get("http-equiv", "")).strip().lower() == "content-type":
+            yield from _CHARSET.findall(str(element.get("content", "")))[:1]
 
 
 def _decode_utf_16(content: bytes) -> str:

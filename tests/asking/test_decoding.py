@@ -1,6 +1,8 @@
 """Bytes to text: what is declared decides, as in browsers, and a detector only where nothing is."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crag.asking.decoding import decode
 
@@ -92,3 +94,9 @@ def test_a_text_without_a_declaration(encoding: str, text: str) -> None:
 def test_what_is_no_text_keeps_its_zero_bytes() -> None:
     assert "\0" in decode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0")
     assert "\0" in decode(b"PK\x03\x04\x14\0\0\0\x08\0")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_text(content: bytes) -> None:
+    assert isinstance(decode(content), str)
+    assert isinstance(decode(b"<p>" + content, "hz-gb-2312"), str)
