@@ -38,8 +38,7 @@ def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
     encoding = webencodings.lookup(charset) or _find_declared(content[:PRESCANNED_BYTES], is_xml=is_xml)
     if encoding is not None or content.startswith(_BYTE_ORDER_MARKS):
         # A byte order mark wins.
-        text, _ = webencodings.decode(content, encoding or webencodings.UTF8, errors="replace")
-        return text
+        return _decode_as(content, encoding or webencodings.UTF8)
 
     if b"\0" in content[:_UTF_16_SAMPLE]:
         return _decode_utf_16(content)
@@ -48,9 +47,15 @@ def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
     except UnicodeDecodeError:
         encoding = _find_declared(content[:LATE_BYTES], is_xml=False)
     if encoding is not None:
-        text, _ = webencodings.decode(content, encoding, errors="replace")
-        return text
+        return _decode_as(content, encoding)
     return content.decode(_detect(content), "replace")
+
+
+def _decode_as(content: bytes, encoding: webencodings.Encoding) -> str:
+    """The text in an encoding, or in that of its byte order mark."""
+    text: str
+    text, _ = webencodings.decode(content, encoding, errors="replace")
+    return text
 
 
 def _find_declared(beginning: bytes, *, is_xml: bool) -> webencodings.Encoding | None:
@@ -76,7 +81,8 @@ def _meta_labels(markup: str) -> Iterator[str]:
 
     Those in comments and scripts are none. `html.parser` of Python 3.11 fails on markup such as ``<![x``.
     """
-    from bs4 import BeautifulSoup, SoupStrainer
+    from bs4 import BeautifulSoup
+    from bs4.filter import SoupStrainer
 
     for element in BeautifulSoup(markup, "lxml", parse_only=SoupStrainer("meta")).find_all("meta"):
         if element.get("charset"):

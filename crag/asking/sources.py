@@ -97,7 +97,7 @@ def _read_within_limits(read: Callable[[int], bytes]) -> bytes:
     largest = LARGEST_PAGE
     while part := read(1 << 20):
         content += part
-        if is_pdf(content[:_PDF_MARK_WITHIN]):
+        if is_pdf(bytes(content[:_PDF_MARK_WITHIN])):
             largest = LARGEST_PDF
         # A server that sends a byte now and then never exceeds the time between bytes.
         if deadline.expired or len(content) > largest:

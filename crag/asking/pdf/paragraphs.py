@@ -17,14 +17,19 @@ INDENT = 0.8
 """In font sizes."""
 OTHER_SIZE = 1.12
 """Ratio of the sizes of a heading and of text."""
+LEAST_WORDS = 5
+"""Of a paragraph that may go on in another column with a capital; headings are shorter."""
 CUT_SHARE = 0.6
 """A line that fills less of its region ends a paragraph, if a capital follows."""
 
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\s?\d{1,2})?$")
 _FIRST_SENTENCE = re.compile(r".+?[.!?][\"'”’)\]]*(?=\s+[A-Z\"“(])|.+", re.DOTALL)
+_ENDED_SENTENCE = re.compile(r".{1,600}?[.!?]", re.DOTALL)
 _BULLET = re.compile(r"[•◦▪■●‣⁃·]\s?")
 _MARKER = re.compile(r"(?:[-–—*]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
 """Marks of list items that also occur in prose."""
+_LABEL = re.compile(r"[A-Z][\w ]{0,30}: \S")
+"""Begins a line such as "Born: 12 May 1931"."""
 _BEGINS_SENTENCE = re.compile(
     r"(?:The|A|An|In|It|Its|He|She|His|Her|They|Their|This|These|That|Those|There|On|At|By|For|From|With|As|After|"
     r"Before|During|Since|When|While|Where|If|But|And|Of|To|We|Our|I|You|Who|What|How|Why|Because|Although)\b"
@@ -83,7 +88,7 @@ def join_pages(pages: Sequence[Sequence[str]], hyphenation: Hyphenation) -> list
     for paragraphs in pages:
         remaining = list(paragraphs)
         before = joined[-1] if joined else []
-        if before and remaining and _is_unfinished(before[-1], remaining[0]):
+        if before and remaining and _goes_on(before[-1], remaining[0]):
             sentence_end = _FIRST_SENTENCE.match(remaining[0])
             end = sentence_end.end() if sentence_end else 0
             before[-1] = hyphenation.join(before[-1], remaining[0][:end])
@@ -112,11 +117,12 @@ def _continues(paragraph: Paragraph, line: Line, regions: dict[int, _Region]) ->
     if is_other_kind or max(before.size, line.size) > OTHER_SIZE * min(before.size, line.size):
         return False
     if before.region != line.region:
-        return _is_unfinished(before.text, line.text)
+        return _goes_on(paragraph.text, line.text)
 
     region = regions[line.region]
     is_finished = bool(_SENTENCE_END.search(before.text)) and not _ENDS_OPEN.search(before.text)
     is_item = bool(_MARKER.match(line.text)) and (is_finished or paragraph.is_item)
+    is_item = is_item or bool(_LABEL.match(before.text) and _LABEL.match(line.text))
     if is_item or _is_far_below(before, line, region) or _is_outdented(paragraph, line):
         return False
     if _is_unfinished(before.text, line.text):
@@ -145,6 +151,15 @@ def _is_unfinished(before: str, after: str) -> bool:
     if _ENDS_OPEN.search(before):
         return True
     return bool(_BEGINS_OPEN.match(after)) and not _SENTENCE_END.search(before) and " | " not in before
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a sentence goes on in another column or on another page, perhaps with a name."""
+    if _is_unfinished(before, after):
+        return True
+    is_prose = " | " not in before + after and len(before.split()) >= LEAST_WORDS and before[-1].islower()
+    begins_anew = _BEGINS_SENTENCE.match(after) or _BULLET.match(after) or _MARKER.match(after)
+    return is_prose and not begins_anew and bool(_ENDED_SENTENCE.match(after))
 
 
 def _was_cut_short(before: Line, line: Line, region: _Region, *, is_finished: bool) -> bool:

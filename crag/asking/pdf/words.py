@@ -59,9 +59,12 @@ class Word:
 
 
 class _Character(NamedTuple):
-    """A character, and its origin on the screen. It is kept small: calls of pdfium take most of the time."""
+    """A character with its number on the page, and its origin on the screen.
 
-    index: int
+    There is no more: calls of pdfium take most of the time.
+    """
+
+    number: int
     text: str
     origin: tuple[float, float]
     follows_blank: bool
@@ -142,7 +145,7 @@ def _group_characters(
             yield group, font
             group = []
         if not group:
-            font = _read_font(text_page, character.index, frame)
+            font = _read_font(text_page, character.number, frame)
         group.append(character)
     if group:
         yield group, font
@@ -194,7 +197,7 @@ def _has_ink(
 ) -> bool:
     """Whether the pixels where a character of the word stands differ."""
     for character in characters:
-        left, bottom, right, top = text_page.get_charbox(character.index)
+        left, bottom, right, top = text_page.get_charbox(character.number)
         (x_1, y_1), (x_2, y_2) = frame.to_screen(left, bottom), frame.to_screen(right, top)
         left, right = sorted((x_1 * frame.scale, x_2 * frame.scale))
         top, bottom = sorted((y_1 * frame.scale, y_2 * frame.scale))
@@ -212,10 +215,10 @@ def _lacks_glyphs(characters: Sequence[_Character], text_page: pypdfium2.PdfText
     """Whether a word would be seen if this machine had its font: no Latin letters, and the font is not embedded."""
     if all(character.text <= _LAST_LATIN_LETTER for character in characters):
         return False
-    text_object = raw.FPDFText_GetTextObject(text_page, characters[0].index)
+    text_object = raw.FPDFText_GetTextObject(text_page, characters[0].number)
     if not text_object or raw.FPDFTextObj_GetTextRenderMode(text_object) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
         return False
-    return raw.FPDFFont_GetIsEmbedded(raw.FPDFTextObj_GetFont(text_object)) == 0
+    return not raw.FPDFFont_GetIsEmbedded(raw.FPDFTextObj_GetFont(text_object))
 
 
 def _build_word(
@@ -231,7 +234,7 @@ def _build_word(
 
     # The loose box of a character reaches from its origin to that of the next one.
     xs = []
-    for index in (characters[0].index, characters[-1].index):
+    for index in (characters[0].number, characters[-1].number):
         left, bottom, right, top = text_page.get_charbox(index, loose=True)
         for corner in ((left, bottom), (right, top)):
             x, _ = frame.to_upright(*frame.to_screen(*corner), font.turn)
