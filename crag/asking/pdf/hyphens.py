@@ -12,10 +12,11 @@ HYPHENS = "\u2010\u00ad-"
 """Hyphen-minus, hyphen, soft hyphen. The soft hyphen is always the typesetter's."""
 
 _DIVIDED = re.compile(rf"([^\s{HYPHENS}]*)([{HYPHENS}])$")
+_LONGEST_WORD = 80
 _CLOSE_DASH = re.compile(r"[^\s–—/][–—/]$")
 """A dash or a slash without a blank before it: 1914–/1918."""
 _FIRST_WORD = re.compile(r"[\w'’-]+")
-_COMPOUND = re.compile(r"\w+(?:[-\u2010]\w+)+")
+_COMPOUND = re.compile(r"\b\w++(?:[-\u2010]\w++)+")
 _WORD = re.compile(r"[^\W\d_]+")
 _WITHOUT_BLANKS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uff60]{2}")
 _HALF_OF_A_PAIR = {"and", "or", "to", "und", "et"}
@@ -49,9 +50,11 @@ class Hyphenation:
 
     def join(self, before: str, after: str) -> str:
         """Two lines of a paragraph as one: with a blank, or as one word where the first ends with a hyphen."""
-        if _CLOSE_DASH.search(before) and after[:1].isalnum():
+        # A paragraph grows line by line, so only its end is looked at.
+        end = before[-_LONGEST_WORD:]
+        if _CLOSE_DASH.search(end) and after[:1].isalnum():
             return before + after
-        divided = _DIVIDED.search(before)
+        divided = _DIVIDED.search(end)
         following = _FIRST_WORD.match(after)
         if divided is None or following is None or not divided[1]:
             return before + ("" if _is_chinese_or_japanese(before[-1:], after[:1]) else " ") + after
@@ -64,8 +67,8 @@ class Hyphenation:
         # A number that goes on: "12,-/400" is 12,400.
         if first[-1] in ",." and second[0].isdecimal():
             return before[:-1] + after
-        in_capitals = before.isupper() and after.isupper()
-        keeps_hyphen = self._keeps_hyphen(first, second.lower() if in_capitals else second, before)
+        in_capitals = end.isupper() and after.isupper()
+        keeps_hyphen = self._keeps_hyphen(first, second.lower() if in_capitals else second, end)
         return (before if keeps_hyphen else before[:-1]) + after
 
     def _keeps_hyphen(self, first: str, second: str, before: str) -> bool:

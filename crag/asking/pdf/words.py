@@ -19,6 +19,8 @@ from pypdfium2 import raw
 
 RENDERED_PIXELS = 1200
 """Of the longer side of a rendered page: letters of ten points are then some seven pixels high."""
+MOST_CHARACTERS = 100_000
+"""Of a page: more than any newspaper prints on one."""
 LEAST_CONTRAST = 8
 """Of 255 grey levels between the darkest and the lightest pixel of a word that is seen."""
 
@@ -155,7 +157,7 @@ def _read_characters(text_page: pypdfium2.PdfTextPage, frame: _Frame) -> Iterato
     """The characters of a page without blanks, in the order of the file."""
     x, y = ctypes.c_double(), ctypes.c_double()
     follows_blank = True
-    for index in range(text_page.count_chars()):
+    for index in range(min(text_page.count_chars(), MOST_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text_page, index)
         text = "-" if code in _HYPHENS_AT_LINE_END else chr(code)
         if code and not text.isspace():
