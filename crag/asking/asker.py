@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from crag.answering import find_evidence
-from crag.asking.documents import Document, read_documents, search_results
+from crag.asking.documents import Document, read_documents, split_address
+from crag.asking.search_results import search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
@@ -25,7 +26,7 @@ class CitedAnswer:
     Attributes:
         text: The answer, or "i don't know".
         sentence: The sentence that holds it; None if none was found.
-        source: The title and address of the sentence's page, or the call that gave the fact.
+        source: The title and address of the sentence's page, with its number in a PDF, or the call that gave the fact.
         probability: P(correct); None without a model for it.
         withheld: An answer of which the agent was not sure enough. The three fields above are then about it.
         trace: All that happened to the question.
@@ -93,8 +94,9 @@ def _withheld_answer(trace: Trace) -> str | None:
 
 
 def _describe_source(evidence: Evidence) -> str:
-    """Title and address of a page, or the call of a fact; one of them where both are equal."""
-    parts = dict.fromkeys([evidence.source, evidence.url])
+    """Title, address and page number of a page, or the call of a fact; what is equal only once."""
+    location, page = split_address(evidence.url)
+    parts = dict.fromkeys([evidence.source, location, "" if page is None else f"page {page}"])
     return ", ".join(part for part in parts if part)
 
 

@@ -17,10 +17,11 @@ from werkzeug import Response
 
 from crag import Asker
 from crag.__main__ import main
-from crag.asking import documents
+from crag.asking import documents, sources
 from crag.core.files import UserError
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import ExtractSettings
+from tests.asking.pdf_files import build_pdf, text_at
 
 QUESTION = "who directed rain man?"
 SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']
@@ -34,20 +35,6 @@ def page(tmp_path: Path) -> str:
     path = tmp_path / "rain.html"
     path.write_text(PAGE, encoding="utf-8")
     return str(path)
-
-
-def pdf_of(text: str) -> bytes:
-    """A PDF of one line."""
-    content = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
-    page = "<</Type /Page /Parent 2 0 R /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>"
-    font = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
-    stream = f"<</Length {len(content)}>> stream\n{content}\nendstream"
-    parts = ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>", page, stream, font]
-    file, places = "%PDF-1.4\n", "0000000000 65535 f \n"
-    for number, part in enumerate(parts, start=1):
-        places += f"{len(file):010} 00000 n \n"
-        file += f"{number} 0 obj {part} endobj\n"
-    return f"{file}xref\n0 6\n{places}trailer <</Size 6 /Root 1 0 R>>\nstartxref\n{len(file)}\n%%EOF".encode()
 
 
 def test_an_answer_names_its_sentence_and_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +62,7 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
     (tmp_path / "own" / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     (tmp_path / "own" / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
     (tmp_path / "own" / "empty.html").write_text("<html></html>", encoding="utf-8")
-    (tmp_path / "film.pdf").write_bytes(pdf_of("Its director was Barry Levinson."))
+    (tmp_path / "film.pdf").write_bytes(build_pdf(text_at(72, 720, "Its director was Barry Levinson.")))
     with HTTPServer() as server:
         server.expect_request("/rain").respond_with_data(PAGE, content_type="text/html")
         places = [str(tmp_path / "own"), str(tmp_path / "film.pdf")]
@@ -96,6 +83,32 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
     ]
 
 
+def test_a_sentence_of_a_pdf_is_cited_with_its_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "films.pdf"
+    first = text_at(72, 720, "Films of the year 1988, and who made them.")
+    second = text_at(72, 720, "Rain Man is a film about two brothers. Its direc-", "tor is Barry Levinson.")
+    path.write_bytes(build_pdf(first, second, info="/Title (Films)"))
+    assert main(["ask", "--pages", str(path), QUESTION, *SAYS]) == 0
+    source = f"Films, {path}, page 2"
+    assert capsys.readouterr().out == f'Barry Levinson\n    "Its director is Barry Levinson."\n    {source}\n'
+    with Asker("scripted", changes=CHANGES) as asker:
+        assert asker.ask(QUESTION, pages=[path]).source == source
+
+
+def test_the_header_of_a_reply_declares_its_encoding(capsys: pytest.CaptureFixture[str]) -> None:
+    text = page_of("Film Łódź 1 ma reżysera.")
+    with HTTPServer() as server:
+        content_type = "text/html; charset=iso-8859-2"
+        server.expect_request("/film").respond_with_data(text.encode("iso8859_2"), content_type=content_type)
+        assert main(["inspect", "pages", server.url_for("/film")]) == 0
+    assert capsys.readouterr().out == "Film Łódź 1 ma reżysera.\n"
+
+
+def page_of(text: str) -> str:
+    """A page that declares another encoding than its server does."""
+    return f'<html><head><meta charset="utf-8"></head><body><p>{text}</p></body></html>'
+
+
 class SlowHead(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         with suppress(OSError):
@@ -105,7 +118,7 @@ class SlowHead(socketserver.BaseRequestHandler):
 
 
 def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "READING_SECONDS", 3.0)
+    monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
     os.mkfifo(tmp_path / "fifo")
     places = [str(tmp_path / "fifo"), "/dev/zero"]
     with HTTPServer(threaded=True) as server, socketserver.ThreadingTCPServer(("127.0.0.1", 0), SlowHead) as slow:

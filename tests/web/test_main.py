@@ -55,6 +55,6 @@ def test_context_writes_one_record_per_question_in_order(dataset: Path, tmp_path
 
 def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     html = tmp_path / "page.html"
-    html.write_bytes(b"<p>hello <b>world</b> \xff</p><p hidden>secret</p>")
+    html.write_bytes(b'<meta charset="utf-8"><p>hello <b>world</b> \xff</p><p hidden>secret</p>')
     assert print_page([str(html), "--preset", "cpu"]) == 0
     assert capsys.readouterr().out == "hello world \ufffd\n"

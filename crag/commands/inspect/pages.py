@@ -1,22 +1,27 @@
-"""Print the text of an HTML file as retrieval sees it."""
+"""Print the text of a page as retrieval sees it: of what `crag ask --pages` reads, a file, a folder or a URL."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of
+from crag.asking.documents import read_documents
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say
+from crag.core.files import UserError
 from crag.settings import load_settings
-from crag.web import page_text
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the text. Exit code: 0 done, 2 the file cannot be read."""
+    """Print the texts, of several pages under their addresses. Exit code: 0 done, 2 no page can be read."""
     parser = parser_of("crag inspect pages", __doc__)
-    parser.add_argument("file", metavar="FILE", type=Path, help="an HTML file")
+    parser.add_argument("place", metavar="PLACE", help="a file (HTML, plain text, PDF), a folder or a URL")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
 
     settings = load_settings(options.preset, options.set)
-    # Bytes that are not UTF-8 must not stop the command: pages of the web have them
-    html = options.file.read_bytes().decode("utf-8", "replace")
-    print(page_text(html, settings.web.extract))
+    documents = read_documents(options.place, settings.web.extract, say)
+    if not documents:
+        raise UserError(f"no readable page: {options.place}")
+
+    for document in documents:
+        if len(documents) > 1:
+            print(f"# {document.address}")
+        print(document.text)

@@ -1,0 +1,85 @@
+"""The program of the process that reads a PDF: bytes on standard input, JSON on standard output."""
+
+import json
+import re
+import resource
+import sys
+import time
+from typing import TypedDict
+
+import pypdfium2
+from pypdfium2 import raw
+
+from crag.asking.pdf.hyphens import Hyphenation
+from crag.asking.pdf.lines import Line, read_lines
+from crag.asking.pdf.paragraphs import build_paragraphs, join_pages
+from crag.asking.pdf.running_heads import drop_running_heads
+from crag.asking.pdf.words import visible_words
+
+MEMORY_BYTES = 3 << 30
+"""Of the process: a file that needs more ends it, not the machine."""
+MAX_TITLE_CHARACTERS = 300
+
+_NO_TITLE = re.compile(
+    r"""
+      ^ \(? (?: untitled | anonymous | unspecified | document \s? \d* | PowerPoint \s Presentation ) \)? $
+    | ^ Microsoft \s (?: Word | Excel | PowerPoint ) \s -
+    | \. (?: docx? | pptx? | xlsx? | odt | tex | dvi | indd | qxd | pdf ) $      # the name of a file
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Reply(TypedDict):
+    """What the process writes: the title, the paragraphs of each page that was read, and the number of all pages."""
+
+    title: str
+    pages: list[list[str]]
+    page_count: int
+
+
+def main(seconds: float) -> None:
+    """Read the PDF on standard input. Pages for which the time is too short are left out."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    reply = read_pages(sys.stdin.buffer.read(), time.monotonic() + seconds)
+    sys.stdout.buffer.write(json.dumps(reply).encode())
+
+
+def read_pages(content: bytes, until: float) -> Reply:
+    """The pages of a PDF, as far as `until` (of `time.monotonic`) allows.
+
+    Raises pypdfium2.PdfiumError: the file is damaged, or needs a password.
+    """
+    pdf = pypdfium2.PdfDocument(content)
+    # The values of form fields are drawn only then.
+    pdf.init_forms()
+
+    lines_of_pages: list[list[Line]] = []
+    for index in range(len(pdf)):
+        if time.monotonic() > until:
+            break
+        lines_of_pages.append(_read_page(pdf, index))
+
+    lines_of_pages = drop_running_heads(lines_of_pages)
+    hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
+    pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
+    return Reply(title=_read_title(pdf), pages=join_pages(pages, hyphenation), page_count=len(pdf))
+
+
+def _read_title(pdf: pypdfium2.PdfDocument) -> str:
+    """The title that the author gave; "" where a program put one of its own."""
+    title = " ".join(pdf.get_metadata_value("Title").split())[:MAX_TITLE_CHARACTERS]
+    return "" if _NO_TITLE.search(title) else title
+
+
+def _read_page(pdf: pypdfium2.PdfDocument, index: int) -> list[Line]:
+    """The lines of a page with its annotations and form fields; none if the page is damaged."""
+    try:
+        page = pdf[index]
+        # What is flattened becomes text at its place; hidden annotations are dropped.
+        raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+        page.close()
+        page = pdf[index]
+        return read_lines(visible_words(page))
+    except pypdfium2.PdfiumError:
+        return []
