@@ -14,9 +14,10 @@ from statistics import fmean, median
 from time import perf_counter
 
 from crag.core.files import DatasetError
-from crag.core.places import REPOSITORY
+from crag.evaluation.datasets import DEFAULT_DATASET
 
-MARKED_FACTS = REPOSITORY / "data/reading/facts.toml"
+MARKED_FACTS = DEFAULT_DATASET.parents[1] / "reading/facts.toml"
+"""Beside the shipped sample, some of whose pages are marked too."""
 KINDS = ("heading", "paragraph", "list", "box", "caption", "date", "table row", "number")
 """Kinds of facts. A "number" has a sign, a unit, an exponent or a footnote mark; a "box" stands beside the article."""
 BOILERPLATE = "boilerplate"
@@ -91,7 +92,6 @@ def read_marked_pages(path: Path) -> list[MarkedPage]:
         if unknown_kinds:
             raise DatasetError(f"{path}: {name}: unknown kind {min(unknown_kinds)!r}")
 
-        # A page that is no UTF-8 declares its charset, but readers get text: here a byte is never lost
         html = (path.parents[1] / name).read_text(encoding="utf-8")
         facts = {kind: list(map(_cells, marks[kind])) for kind in KINDS if kind in marks}
         boilerplate = list(map(_cells, marks.get(BOILERPLATE, ())))

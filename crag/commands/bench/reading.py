@@ -1,12 +1,13 @@
 """How much of what a reader sees on a page each method of reading returns, and how much boilerplate with it.
 
-    crag bench reading [--compare] [--lost] [--json FILE]
+    crag bench reading [--compare] [--lost READER ...] [--json FILE]
 
 Over the pages of data/reading/facts.toml, whose facts were marked by hand: the share of facts that the text holds, in
-all and by kind (headings, paragraphs, items of lists, boxes beside the article, captions, dates, rows of tables, numbers
-with signs), the share of boilerplate that slips in, words of a page, and seconds. Readers are the preset's methods
-(`web.extract.method`), and with --compare the libraries trafilatura, readability-lxml, resiliparse and BeautifulSoup as
-they come, where they are installed. A row of a table counts if its cells stand in order and near each other.
+all and by kind (headings, paragraphs, items of lists, boxes beside the article, captions, dates, rows of tables,
+numbers with signs), the share of boilerplate that slips in, words of a page, and seconds. Readers are the preset's
+methods (`web.extract.method`), and with --compare the libraries trafilatura, readability-lxml, resiliparse and
+BeautifulSoup as they come, where they are installed. A row of a table counts if its cells stand in order and near each
+other.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from crag.benchmarks.reading import (
     reading_figures,
 )
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say
-from crag.core.files import write_json
+from crag.core.files import UserError, write_json
 from crag.settings import load_settings
 
 
@@ -45,9 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     read_by_reader = {name: read_pages(pages, reader) for name, reader in readers.items()}
     figures = {name: reading_figures(read) for name, read in read_by_reader.items()}
     print(_table(figures))
-    if options.lost:
-        for name, read in read_by_reader.items():
-            print(f"\n{name}\n{_losses(read)}")
+    for name in options.lost:
+        if name not in read_by_reader:
+            raise UserError(f"--lost {name}: no such reader, there are: {', '.join(read_by_reader)}")
+        print(f"\n{name}:\n{_losses(read_by_reader[name])}")
     if options.json:
         write_json(options.json, {name: asdict(figure) for name, figure in figures.items()})
 
@@ -68,8 +70,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--lost",
-        action="store_true",
-        help="also print what each reader loses and what slips in, by page",
+        nargs="+",
+        default=[],
+        metavar="READER",
+        help="also print, by page, what these readers lose and what slips in",
     )
     parser.add_argument(
         "--json",
