@@ -24,8 +24,8 @@ from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
 from crag.web.terms import STOPWORDS, extract_terms
 
-BUDGETS = (400, 600, 1000, 2000)
-"""Tokens of context."""
+BUDGETS = (350, 400, 600, 1000, 2000)
+"""Tokens of context; the first is that of the preset cpu."""
 EVERYTHING = 30_000
 """Tokens that hold all candidates."""
 KIT_SENTENCES = 20
