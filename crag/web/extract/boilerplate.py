@@ -1,7 +1,7 @@
 """What of a page is no content: menus, page footers, cookie boxes, link farms. All else that a reader sees stays.
 
-Kept on purpose: lists whose items are links, as in filmographies or lists of members, boxes beside an article, captions,
-dates and authors. In doubt a part stays: the reranker passes over it, but nothing brings back what is lost here.
+Kept on purpose: lists whose items are links, as in filmographies or lists of members, boxes beside an article,
+captions, dates and authors. In doubt a part stays: the reranker passes over it, but nothing brings back what is lost.
 """
 
 import re
@@ -12,28 +12,37 @@ _MENU_ROLES = frozenset(["navigation", "menu", "menubar", "contentinfo", "search
 _CONTENT_ELEMENTS = frozenset(["main", "article"])
 _INSIDE_CONTENT = frozenset(["main", "article", "section", "aside", "blockquote", "figure", "td"])
 """The footer of one of these is not the page's: it names the author of a quotation, the date of an article."""
-_LISTS = frozenset(["ul", "ol", "menu", "dl", "div", "nav", "p", "section", "aside", "header", "footer", "table", "form"])
+_PARTS = frozenset(
+    ["ul", "ol", "menu", "dl", "div", "nav", "p", "section", "aside", "header", "footer", "table", "form"]
+)
+"""Elements that may be a list of links as a whole."""
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
-_WORD = re.compile(r"[A-Za-z][a-z]*")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 """A word of a class or id: of ``siteNavigation``, ``site-navigation`` and ``site_navigation``."""
 _MENU_WORDS = frozenset(
-    "nav navbar navigation menu menus submenu breadcrumb breadcrumbs sidebar related recommended recommendations share "
-    "sharing social toolbar pagination pager sitemap masthead topbar trending popular tags promo toc widget footer header "
-    "links catlinks portal".split()
+    [
+        *("nav", "navbar", "navigation", "menu", "menus", "submenu", "breadcrumb", "breadcrumbs", "toc", "sitemap"),
+        *("sidebar", "toolbar", "topbar", "masthead", "header", "footer", "widget", "portal", "pagination", "pager"),
+        *("related", "recommended", "recommendations", "trending", "popular", "promo", "links", "tags", "catlinks"),
+        *("share", "sharing", "social"),
+    ]
 )
 """Class names of parts that are menus if most of their letters are links."""
 _NOTICE_WORDS = frozenset(
-    "cookie cookies consent gdpr onetrust newsletter subscribe subscription signup advert advertisement sponsored popup "
-    "modal paywall footer".split()
+    [
+        *("cookie", "cookies", "consent", "gdpr", "onetrust", "newsletter", "subscribe", "subscription", "signup"),
+        *("advert", "advertisement", "sponsored", "popup", "modal", "paywall", "footer"),
+    ]
 )
 """Class names of boxes that are no content whatever they say, if they are short."""
 _MENU_CLASSES = frozenset(["navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint"])
 """Of MediaWiki, for boxes of links and the links to its editor."""
 _LINK_FARM_HEADING = re.compile(
     r"""
-    (?: related | recommended | trending | popular | most \s (?: read | popular | viewed ) | more \s (?: from | on | stories )
-      | you \s (?: may | might ) | read \s (?: more | next ) | latest \s (?: news | stories | posts ) | recent \s posts
+    (?: related | recommended | trending | popular | most \s (?: read | popular | viewed )
+      | more \s (?: from | on | stories ) | you \s (?: may | might ) | read \s (?: more | next )
+      | latest \s (?: news | stories | posts ) | recent \s posts
       | follow \s us | share \s this | categories | tags | archives | navigation \b | quick \s links
     )
     [^.]{0,40}      # a heading, not a sentence
@@ -122,7 +131,7 @@ class _Marker:
 
         words = {word.lower() for word in _WORD.findall(names)}
         words.add(element.name)
-        if _holds_content(element):
+        if element.holds_content:
             return False
         is_mostly_links = element.link_letters >= _MENU_SHARE * element.letters
         if is_mostly_links and not _MENU_WORDS.isdisjoint(words):
@@ -131,11 +140,11 @@ class _Marker:
 
     def _is_link_farm(self, element: Element, in_content: bool, heading: str) -> bool:
         """Whether a part is nothing but links, and stands where menus stand."""
-        if element.name not in _LISTS or element.link_count < _MIN_LINKS:
+        if element.name not in _PARTS or element.link_count < _MIN_LINKS:
             return False
         if element.link_letters < _LINK_FARM_SHARE * element.letters:
             return False
-        if _holds_content(element):
+        if element.holds_content:
             return False
         if heading and _LINK_FARM_HEADING.fullmatch(heading):
             return True
@@ -143,11 +152,6 @@ class _Marker:
         is_outside = self._content is not None and not in_content
         is_before = self._content is None and not self._has_begun
         return is_outside or is_before
-
-
-def _holds_content(element: Element) -> bool:
-    """Whether the page's heading or an article is inside."""
-    return any(child.name in ("h1", "main", "article") for child in element.descendants())
 
 
 def _text_of(element: Element) -> str:

@@ -8,16 +8,20 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 DROPPED_ELEMENTS = frozenset(
-    # not text, or in a box of its own
-    ["head", "script", "style", "template", "iframe", "svg", "canvas", "object", "embed", "applet"]
-    # shown only by browsers that cannot do something: run scripts, play, draw frames or progress bars
-    + ["noscript", "noframes", "noembed", "audio", "video", "progress", "meter"]
-    # a list of choices, not prose; brackets round a reading; the formula again, in another notation
-    + ["select", "datalist", "rp", "annotation", "annotation-xml"]
-    # struck out: no longer true
-    + ["del", "s", "strike"]
+    [
+        # not text, or in a box of its own
+        *("head", "script", "style", "template", "iframe", "svg", "canvas", "object", "embed", "applet"),
+        # shown only where something is missing: scripts, frames, players, bars
+        *("noscript", "noframes", "noembed", "audio", "video", "progress", "meter"),
+        # choices, not prose; brackets round a reading; a formula in a second notation
+        *("select", "datalist", "rp", "annotation", "annotation-xml"),
+        # struck out: no longer true
+        *("del", "s", "strike"),
+    ]
 )
 """Their text is not read."""
+
+CONTENT_ELEMENTS = frozenset(["h1", "main", "article"])
 
 GAP = "\ue0f0"
 """Stands where something was dropped: two numbers on its sides are two numbers."""
@@ -34,10 +38,21 @@ class Element:
     """An element with what a reader sees of it.
 
     `letters`: its characters without the blanks round texts. `link_letters`: those inside links. `holds_table`: a table
-    is inside of it. `is_boilerplate`: see `crag.web.extract.boilerplate`.
+    is inside of it. `holds_content`: a page's main heading, `main` or an article is. `is_boilerplate`: see
+    `crag.web.extract.boilerplate`.
     """
 
-    __slots__ = ("attributes", "children", "holds_table", "is_boilerplate", "letters", "link_count", "link_letters", "name")
+    __slots__ = (
+        "attributes",
+        "children",
+        "holds_content",
+        "holds_table",
+        "is_boilerplate",
+        "letters",
+        "link_count",
+        "link_letters",
+        "name",
+    )
 
     def __init__(self, name: str, attributes: "dict[str, str | None] | None" = None) -> None:
         self.name = name
@@ -46,6 +61,7 @@ class Element:
         self.letters = 0
         self.link_letters = 0
         self.link_count = 0
+        self.holds_content = False
         self.holds_table = False
         self.is_boilerplate = False
 
@@ -132,3 +148,4 @@ def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) ->
     parent.link_letters += element.link_letters
     parent.link_count += element.link_count
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
+    parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS

@@ -18,6 +18,7 @@ SHORT_CHARACTERS = 300
 _LIBXML2_DEPTH = 200
 """libxml2 silently drops content deeper than 256 elements, so pages are flattened below that."""
 
+
 def page_text(html: str, settings: "ExtractSettings") -> str:
     """The text of one page, safe for prompts; may be empty. Accepts any string.
 

@@ -1,10 +1,11 @@
 """Raised and lowered text on a line: exponents, footnote marks, ordinals, indices of chemistry.
 
-A line loses the height of its characters: ``10<sup>6</sup>`` must not become 106, nor ``48,312<sup>1</sup>`` 48,3121. The
-walk sets marks round such texts, and what they mean is decided by what stands before and after them.
+A line loses the height of its characters: ``10<sup>6</sup>`` must not become 106, nor ``48,312<sup>1</sup>`` 48,3121.
+The walk sets marks round such texts, and what they mean is decided by what stands before and after them.
 """
 
 import re
+from typing import NamedTuple
 
 RAISED = ("\ue0f1", "\ue0f2")
 """Marks round a superscript."""
@@ -28,19 +29,21 @@ _NOTE_TEXT = _between(NOTE)
 _LOWERED_TEXT = _between(LOWERED)
 _ANY_MARK = re.compile("[\ue0f1-\ue0f6]")
 
-# --- the kinds of superscripts ------------------------------------------------------------------------------------------
+# --- kinds of superscripts --------------------------------------------------------------------------------------------
+
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|e|ème|º|ª", re.IGNORECASE)
 _TRADE_MARK = re.compile(r"TM|SM|[™®©℠]|\(R\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LIST_OF_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+|[a-z](?:\s*,\s*[a-z])+")
-_SIGNED = re.compile(r"[-+−–]\s*\w+(?:[./]\w+)?|\d+[-+−–]")  # 10⁻³, and the charge of an ion
+_SIGNED = re.compile(r"[-+−–]\s*\w+(?:[./]\w+)?|\d+[-+−–]")
+"""An exponent such as −3, or the charge of an ion."""
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
-_LETTERS = re.compile(r"[^\W\d_]{1,3}\.?")
-_DEGREE = re.compile(r"[o0°º]")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
 _CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?\d{1,6}\Z")
 
-# --- what an exponent stands on; each pattern ends at the mark ------------------------------------------------------------
+# --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
+
 _TEN = re.compile(r"(?<![\d.,])10\Z")
 _TWO = re.compile(r"(?<![\d.,])2\Z")
 _VARIABLE = re.compile(r"(?<![^\W\d_])[A-Za-zα-ωΑ-Ω]\Z")
@@ -79,92 +82,126 @@ def lower_marks(text: str) -> str:
     return _ANY_MARK.sub("", text)
 
 
-def _neighbours(mark: re.Match[str]) -> tuple[str, str]:
-    """What stands directly before and after a marked text."""
-    text = mark.string
-    before = text[max(mark.start() - _CONTEXT_CHARACTERS, 0) : mark.start()]
-    after = text[mark.end() : mark.end() + _CONTEXT_CHARACTERS]
-    return before, _ANY_MARK.sub("", after)
+class _Script(NamedTuple):
+    """A marked text with what stands directly before and after it."""
+
+    text: str
+    before: str
+    after: str
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether no word ends where the text begins."""
+        return not self.before or self.before[-1].isspace() or self.before[-1] in "([{"
+
+    @property
+    def follows_digit(self) -> bool:
+        return self.before[-1:].isdigit()
+
+
+def _read_script(mark: re.Match[str]) -> _Script:
+    text = " ".join(mark[1].split())
+    before = mark.string[max(mark.start() - _CONTEXT_CHARACTERS, 0) : mark.start()]
+    after = mark.string[mark.end() : mark.end() + _CONTEXT_CHARACTERS]
+    return _Script(text, before, _ANY_MARK.sub("", after))
 
 
 def _write_lowered(mark: re.Match[str]) -> str:
     """``H2O`` stays readable; two numbers do not become one: ``101_2``, ``log10 100``."""
-    before, after = _neighbours(mark)
-    text = " ".join(mark[1].split())
+    script = _read_script(mark)
+    text = script.text
     if " " in text:
         return f" {text} "
-    if text[:1].isdigit() and before[-1:].isdigit():
+    if text[:1].isdigit() and script.follows_digit:
         return f"_{text}"
-    if text[-1:].isdigit() and after[:1].isdigit():
+    if text[-1:].isdigit() and script.after[:1].isdigit():
         return f"{text} "
     return text
 
 
 def _write_note(mark: re.Match[str]) -> str:
     """``[1]``, apart from the word before it; a link that stands alone is no footnote mark."""
-    before, after = _neighbours(mark)
-    text = " ".join(mark[1].split())
-    is_alone = not before or before[-1].isspace()
-    return text if is_alone else _footnote(text, after)
+    script = _read_script(mark)
+    return script.text if script.stands_alone else _write_footnote(script)
 
 
-def _footnote(text: str, after: str) -> str:
-    is_bracketed = text[:1] in "[({" or _SYMBOLS.fullmatch(text) is not None
-    note = text if is_bracketed else f"[{text}]"
-    return f" {note} " if after[:1].isalnum() else f" {note}"
+def _write_footnote(script: _Script) -> str:
+    is_bracketed = script.text[:1] in "[({" or _SYMBOLS.fullmatch(script.text) is not None
+    note = script.text if is_bracketed else f"[{script.text}]"
+    return f" {note} " if script.after[:1].isalnum() else f" {note}"
 
 
 def _write_raised(mark: re.Match[str]) -> str:
-    before, after = _neighbours(mark)
-    text = " ".join(mark[1].split())
-    if not text:
+    """A superscript as the first kind that fits."""
+    script = _read_script(mark)
+    if not script.text:
         return ""
+    for write_as in _KINDS_OF_RAISED:
+        written = write_as(script)
+        if written is not None:
+            return written
+    return script.text
 
-    if not before or before[-1].isspace():
-        return _write_without_base(text, after)
-    if text[0] in "[({":
-        return _footnote(text, after)
-    if text[0].isdigit():
-        return _write_raised_number(text, before, after)
-    if _SIGNED.fullmatch(text):
+
+# --- each kind: the text to write, or None if the superscript is of another kind -------------------------------------
+
+
+def _as_start_of_word(script: _Script) -> str | None:
+    """An isotope, or the mark before the text of a footnote."""
+    text, before, after = script
+    if not script.stands_alone:
+        return None
+    if text.isdigit() and _FACTOR.search(before.rstrip()):
         return f"^{text}"
-    if _SYMBOLS.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text):
-        return _footnote(text, after)
-    return _write_raised_word(text, before, after)
 
-
-def _write_without_base(text: str, after: str) -> str:
-    """A superscript at the start of a word: an isotope, or the mark before a footnote's text."""
     is_isotope = text.isdigit() and _CHEMICAL_SYMBOL.match(after)
     is_fraction = after[:1] in ("/", "⁄")
-    if is_isotope or is_fraction or not text.isalnum():
+    is_mark = text.isdigit() or (len(text) == 1 and text.isalpha())
+    if is_isotope or is_fraction or not is_mark:
         return text
-    return f"[{text}] "
+    return f"[{text}] " if after[:1].isalnum() else f"[{text}]"
 
 
-def _write_raised_number(text: str, before: str, after: str) -> str:
-    """An exponent, the numerator of a fraction, a degree, or the mark of a footnote."""
-    follows_digit = before[-1].isdigit()
-    if after[:1] in ("/", "⁄"):
-        return f" {text}" if follows_digit else text
-    if follows_digit and text == "0" and _COMPASS_OR_SCALE.match(after):
+def _as_number(script: _Script) -> str | None:
+    """The numerator of a fraction, the cents of a price, a degree."""
+    text, before, after = script
+    if text.isdigit() and after[:1] in ("/", "⁄"):
+        return f" {text}" if script.follows_digit else text
+    if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
+        return f".{text}"
+    if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
         return "°"
-    if _SIGNED.fullmatch(text):  # an ion
-        return f"^{text}"
-    if _NUMBER.fullmatch(text) and _is_base(before, after, text):
-        return f"^{text}"
-    if _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text):
-        return _footnote(text, after)
-    if _ORDINAL.fullmatch(text.lstrip("0123456789")) or " " in text:
-        return f" {text}"
-    return f"^({text})"
+    return None
 
 
-def _is_base(before: str, after: str, exponent: str) -> bool:
+def _as_ending(script: _Script) -> str | None:
+    """What belongs to the word: ``19th``, ``$5.99``, a trade mark."""
+    text = script.text
+    is_ordinal = script.follows_digit and _ORDINAL.fullmatch(text)
+    is_ending = is_ordinal or _TRADE_MARK.fullmatch(text) or text[0] == "."
+    return text if is_ending else None
+
+
+def _as_exponent(script: _Script) -> str | None:
+    text, before, _ = script
+    if _SIGNED.fullmatch(text):
+        return f"^{text}"
+    if _NUMBER.fullmatch(text):
+        return f"^{text}" if _is_base(script) else None
+
+    # Letters stand on variables, and on numbers where they are the usual names of whole numbers.
+    is_on_variable = before[-1].islower() and _VARIABLE.search(before)
+    if " " in text or not (is_on_variable or (script.follows_digit and text in ("n", "k", "x", "m", "t"))):
+        return None
+    return f"^{text}" if text.isalnum() else f"^({text})"
+
+
+def _is_base(script: _Script) -> bool:
     """Whether an exponent can stand on the text: ten, a unit, a variable, a factor; not a town or a census."""
+    exponent, before, after = script
     if _FACTOR.search(before) or (before[-1].isalnum() and _OPERATOR_AFTER.match(after)):
         return True
-    # Nobody writes an exponent of one; marks of footnotes begin with it.
+    # Nobody writes an exponent of one, but the marks of footnotes begin with it.
     if exponent == "1":
         return False
     if _TEN.search(before) or _TWO.search(before) or _VARIABLE.search(before):
@@ -175,24 +212,24 @@ def _is_base(before: str, after: str, exponent: str) -> bool:
     return in_brackets is not None and _EXPRESSION.fullmatch(in_brackets[1]) is not None
 
 
-def _write_raised_word(text: str, before: str, after: str) -> str:
-    """Letters: an ordinal, a trade mark, an exponent, the mark of a footnote, or an abbreviation."""
-    follows_digit = before[-1].isdigit()
-    if follows_digit and _DEGREE.fullmatch(text) and _COMPASS_OR_SCALE.match(after):
-        return "°"
-    if follows_digit and _ORDINAL.fullmatch(text):
-        return text
-    if _TRADE_MARK.fullmatch(text) or text[0] == ".":
-        return text
+def _as_footnote(script: _Script) -> str | None:
+    text, before, _ = script
+    is_number = _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text)
+    # A letter after a number, a word or a point, not after an initial: "Mr" is no footnote.
+    follows_word = len(before) >= 3 and before[-3:].isalpha()
+    is_letter = len(text) == 1 and text.islower() and (script.follows_digit or follows_word or before[-1] in ").,;:")
+    is_note = text[0] in "[({" or _SYMBOLS.fullmatch(text) or is_number or is_letter
+    return _write_footnote(script) if is_note else None
+
+
+def _as_word(script: _Script) -> str | None:
+    """A word of its own, an ending such as in ``Mlle``, or an expression."""
+    text = script.text
     if " " in text:
         return f" {text} "
+    if text[0].isdigit() and not text.isdigit():
+        return f"^({text})"
+    return text if len(text) <= 3 else f" {text}"
 
-    is_letter = len(text) == 1 and text.isalpha()
-    is_variable = _VARIABLE.search(before) is not None and before[-1].islower()
-    if is_variable or (is_letter and follows_digit and text in "nkxmt"):
-        return f"^{text}" if text.isalnum() else f"^({text})"
-    if is_letter and (follows_digit or before[-3:].isalpha() and len(before) >= 3 or before[-1] in ").,;:"):
-        return _footnote(text, after)
-    if _LETTERS.fullmatch(text):
-        return text
-    return f"^({text})" if follows_digit or before[-1] == ")" else f" {text}"
+
+_KINDS_OF_RAISED = (_as_start_of_word, _as_number, _as_ending, _as_exponent, _as_footnote, _as_word)

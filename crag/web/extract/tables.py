@@ -1,7 +1,7 @@
 """Tables: the grid of HTML's own table model, and its rows as lines of text.
 
-The grid is that of the algorithm "forming a table" (WHATWG HTML, 4.9.12.1): a cell stands in each row and column that it
-spans. A row becomes one line, so that a value stays next to its label and its neighbours.
+The grid is that of the algorithm "forming a table" (WHATWG HTML, 4.9.12.1): a cell stands in each row and column that
+it spans. A row becomes one line, so that a value stays next to its label and its neighbours.
 """
 
 import re
@@ -233,7 +233,7 @@ def _read_labels(upper_labels: Mapping[int, str], row: Row) -> dict[int, str]:
 
 
 def _label_cells(labels: Mapping[int, str], row: Row) -> str:
-    """The filled cells of a row, each after the header of its column; a cell over several columns once for each label."""
+    """The filled cells of a row, each after the header of its column; over several columns once for each header."""
     parts = []
     for cell in row.filled_cells():
         text = row.text_of(cell)

@@ -22,9 +22,9 @@ _LINK_EDGE = "\ue0f9"
 _BLOCKS = frozenset(
     re.findall(
         r"\w+",
-        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-        "footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p search section "
-        "summary table tbody td tfoot th thead tr ul",
+        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
+        "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p search "
+        "section summary table tbody td tfoot th thead tr ul",
     )
 )
 """The elements that HTML's own style sheet shows as blocks; each has lines of its own."""
@@ -38,9 +38,11 @@ _RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORE
 _LOWERED_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub\b|text-bottom)", re.IGNORECASE)
 _FOOTNOTE_MARK = re.compile(r"\s*(?:\[?\s*\d{1,3}\s*\]?|[*†‡§¶]|\[?\s*[a-z]\s*\]?)\s*")
 
-_INPUT_CHARACTERS = str.maketrans("\n\t\r\f", "    ", "".join(map(chr, range(0xE0F0, 0xE0FA))))
-"""Line ends of the HTML are blanks, and no page may write our marks."""
-_PREFORMATTED_CHARACTERS = {character: None for character in range(0xE0F0, 0xE0FA)}
+_MARKS = "".join(map(chr, range(0xE0F0, 0xE0FA)))
+"""Private characters; no page may write them."""
+_INPUT_CHARACTERS = str.maketrans("\n\t\r\f", "    ", _MARKS)
+"""Line ends of the HTML are blanks."""
+_PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
 
 _GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
 _JOINT_BETWEEN_WORDS = re.compile(rf"(?<=[\w.,;:!?)\]]){_JOINT}+(?=[\w(\[])")
@@ -147,8 +149,13 @@ class _Writer:
     # --- marks in the line --------------------------------------------------------------------------------------------
 
     def _write_raised(self, element: Element) -> None:
-        start, end = NOTE if _holds_link(element) else RAISED
-        self._write_between(start, element, end)
+        """Write a superscript; one that links into the page is the mark of a footnote."""
+        text = "".join(_texts(element))
+        is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in child.get("href") for child in element.descendants())
+        if is_note:
+            self.pieces.append(f"{RAISED[0]}[{text.strip(' []')}]{RAISED[1]}")
+        else:
+            self._write_between(RAISED[0], element, RAISED[1])
 
     def _write_lowered(self, element: Element) -> None:
         self._write_between(LOWERED[0], element, LOWERED[1])
@@ -271,10 +278,6 @@ _INLINE = {
     "msup": _Writer._write_power,
 }
 """How elements inside a line are written that are more than their text."""
-
-
-def _holds_link(element: Element) -> bool:
-    return any(child.name == "a" and "href" in child.attributes for child in element.descendants())
 
 
 def _texts(element: Element) -> Iterable[str]:
