@@ -62,10 +62,11 @@ _START_LETTERS = 20
 """Of a text outside links with which the content may begin."""
 
 
-def mark_boilerplate(body: Element) -> None:
-    """Set `is_boilerplate` on the outermost elements that are no content."""
-    content = _find_content(body)
-    _Marker(body, content).mark_below(body, inside_content=False)
+def mark_boilerplate(body: Element) -> int:
+    """Set `is_boilerplate` on the outermost elements that are no content; their letters outside links."""
+    marker = _Marker(body, _find_content(body))
+    marker.mark_below(body, inside_content=False)
+    return marker.dropped_letters
 
 
 def _find_content(body: Element) -> Element | None:
@@ -83,6 +84,7 @@ class _Marker:
     def __init__(self, body: Element, content: Element | None) -> None:
         self._body = body
         self._content = content
+        self.dropped_letters = 0
         self._has_begun = False
         """Whether a heading or a text outside links has been passed."""
 
@@ -99,6 +101,7 @@ class _Marker:
             in_content = inside_content or child is self._content
             child.is_boilerplate = self._is_boilerplate(child, in_content, heading)
             if child.is_boilerplate:
+                self.dropped_letters += child.plain_letters
                 continue
             if child.name in _HEADINGS:
                 heading = _text_of(child)

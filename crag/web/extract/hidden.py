@@ -29,7 +29,9 @@ _HIDING = re.compile(
     r"|font:[^;]*?(?<![\d.])0(?:px|pt|em)?[/\"'a-z]|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
     # clipped to nothing or one pixel
     r"|clip:rect\([01a-z,]*\)|clip-path:(?:inset\((?:50|100)%|circle\(0)"
-    r"|color:(?:transparent|rgba\([\d,]*,[0.]+\)))"
+    r"|color:(?:transparent|rgba\([\d,]*,[0.]+\))"
+    # struck out: shown, but as no longer true
+    r"|text-decoration(?:-line)?:[^;]*line-through)"
 )
 _SIZE_OF_NOTHING = re.compile(r"(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|$)")
 _SHOWING = re.compile(r"(?:^|;)(?:display:(?!none)|visibility:visible|opacity:(?:1|0?\.[1-9]))")

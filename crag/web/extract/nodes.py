@@ -3,7 +3,6 @@
 Both parsers are turned into this tree, so one walk reads the pages of both (`crag.web.extract.writer`).
 """
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -28,8 +27,6 @@ GAP = "\ue0f0"
 
 MAX_TREE_DEPTH = 120
 """Deeper elements lose their tags, not their text; the walk over the tree is recursive."""
-
-_LINE_THROUGH = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
 
 ParsedNode = TypeVar("ParsedNode")
 
@@ -126,12 +123,8 @@ def build_tree(
 
 def _is_unseen(element: Element) -> bool:
     """Whether a reader does not see the element, or sees it struck out."""
-    attributes = element.attributes
-    if element.name in DROPPED_ELEMENTS or "hidden" in attributes:
-        return True
-    if element.name == "dialog" and "open" not in attributes:
-        return True
-    return "style" in attributes and _LINE_THROUGH.search(element.get("style")) is not None
+    is_closed = element.name == "dialog" and "open" not in element.attributes
+    return is_closed or element.name in DROPPED_ELEMENTS or "hidden" in element.attributes
 
 
 def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) -> None:

@@ -48,12 +48,12 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
 def main_text(html: str, *, labelled_tables: bool = False, shortest: int = SHORT_CHARACTERS) -> str:
     """What a reader sees of a page beside boilerplate (`crag.web.extract.boilerplate`).
 
-    A text of fewer than `shortest` characters is replaced by all visible text.
+    A text of fewer than `shortest` characters is replaced by all visible text if the boilerplate says more.
     """
     body = parse_with_lexbor(html)
-    mark_boilerplate(body)
+    dropped_letters = mark_boilerplate(body)
     text = tidy(write_text(body, labelled_tables=labelled_tables, with_boilerplate=False))
-    if len(text) < shortest:
+    if len(text) < min(shortest, dropped_letters):
         text = write_text(body, labelled_tables=labelled_tables, with_boilerplate=True)
     return text
 

@@ -52,13 +52,14 @@ def parse_with_beautifulsoup(html: str) -> Element:
 
 def _read_soup_node(node: "PageElement") -> Element | str | None:
     from bs4 import CData, NavigableString, Tag
+    from bs4.element import RubyTextString
 
     if isinstance(node, Tag):
         # Several classes are a list.
         attributes = {name: value if isinstance(value, str) else " ".join(value) for name, value in node.attrs.items()}
         return Element(node.name.lower(), attributes)
     # Comments, sheets and scripts are subclasses.
-    if type(node) in (NavigableString, CData):
+    if type(node) in (NavigableString, CData, RubyTextString):
         return str(node)
     return None
 

@@ -114,7 +114,7 @@ def _write_lowered(mark: re.Match[str]) -> str:
         return f" {text} "
     if text[:1].isdigit() and script.follows_digit:
         return f"_{text}"
-    if text[-1:].isdigit() and script.after[:1].isdigit():
+    if text[-1:].isdigit() and mark.string[mark.end() : mark.end() + 1].isdigit():
         return f"{text} "
     return text
 
