@@ -180,7 +180,7 @@ def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
             is_next_level = index > 0 and kinds[index - 1] is _Kind.HEADERS
             labels = _read_labels(labels if is_next_level else {}, row)
             yield ""
-        elif kind is _Kind.VALUES and labels:
+        elif kind is _Kind.VALUES and labels and not _names_its_row(row):
             yield _label_cells(labels, row)
         else:
             yield _label_and_value(row) or _plain_row(row)
@@ -218,6 +218,12 @@ def _has_values(kinds: Sequence[_Kind], index: int) -> bool:
 def _is_row_of_sums(row: Row) -> bool:
     """Whether a row of header cells below a table's head holds numbers."""
     return not row.is_head and any(_NUMBER.fullmatch(cell.text) for cell in row.filled_cells())
+
+
+def _names_its_row(row: Row) -> bool:
+    """Whether the only header of a row spans columns, as that of a sum does: it belongs to none of their headers."""
+    filled = row.filled_cells()
+    return _is_label_and_value(filled) and filled[0].is_header and filled[0].width > 1
 
 
 def _read_labels(upper_labels: Mapping[int, str], row: Row) -> dict[int, str]:
