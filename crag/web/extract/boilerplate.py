@@ -10,32 +10,40 @@ from crag.web.extract.nodes import Element
 
 _MENU_ROLES = frozenset(["navigation", "menu", "menubar", "contentinfo", "search", "alertdialog"])
 _CONTENT_ELEMENTS = frozenset(["main", "article"])
-_INSIDE_CONTENT = frozenset(["main", "article", "section", "aside", "blockquote", "figure", "td"])
-"""The footer of one of these is not the page's: it names the author of a quotation, the date of an article."""
+_INSIDE_CONTENT = frozenset(["main", "article", "aside", "blockquote", "figure", "td"])
+"""A footer or header of one of these is not the page's: it names the author of a quotation, the date of an article."""
 _PARTS = frozenset(
     ["ul", "ol", "menu", "dl", "div", "nav", "p", "section", "aside", "header", "footer", "table", "form"]
 )
 """Elements that may be a list of links as a whole."""
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-"""A word of a class or id: of ``siteNavigation``, ``site-navigation`` and ``site_navigation``."""
-_MENU_WORDS = frozenset(
-    [
-        *("nav", "navbar", "navigation", "menu", "menus", "submenu", "breadcrumb", "breadcrumbs", "toc", "sitemap"),
-        *("sidebar", "toolbar", "topbar", "masthead", "header", "footer", "widget", "portal", "pagination", "pager"),
-        *("related", "recommended", "recommendations", "trending", "popular", "promo", "links", "tags", "catlinks"),
-        *("share", "sharing", "social"),
-    ]
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MENU_NAME = re.compile(
+    r"""
+    (?<! [a-z] )       # the start of a word of a class or id: of site-navigation, not of unmenu
+    (?: (?: nav | navbar | menus? | submenu | toc | sitemap | links | tags | catlinks | portal
+          | side | sidebar | rail | toolbar | topbar | masthead | header | footer | widget | pagination | pager
+          | trending | popular | most | promo | social )
+        (?! [a-z] )
+      | navigat | breadcrumb | related | recommend | shar(?:e|ing)
+    )
+    """,
+    re.VERBOSE,
 )
-"""Class names of parts that are menus if most of their letters are links."""
-_NOTICE_WORDS = frozenset(
-    [
-        *("cookie", "cookies", "consent", "gdpr", "onetrust", "newsletter", "subscribe", "subscription", "signup"),
-        *("advert", "advertisement", "sponsored", "popup", "modal", "paywall", "footer"),
-    ]
+"""In the class or id of parts that are menus if most of their letters are links."""
+_NOTICE_NAME = re.compile(
+    r"""
+    (?<! [a-z] )
+    (?: (?: cookies? | consent | gdpr | onetrust | subscribe | subscription | signup | sponsored | popup | modal | ads?
+          | paywall | footer )
+        (?! [a-z] )
+      | newsletter | advert
+    )
+    """,
+    re.VERBOSE,
 )
-"""Class names of boxes that are no content whatever they say, if they are short."""
+"""In the class or id of boxes that are no content whatever they say, if they are short."""
 _MENU_CLASSES = frozenset(["navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint"])
 """Of MediaWiki, for boxes of links and the links to its editor."""
 _LINK_FARM_HEADING = re.compile(
@@ -53,7 +61,7 @@ _LINK_FARM_HEADING = re.compile(
 _MAX_NOTICE_LETTERS = 1_500
 _MIN_LINKS = 3
 _MENU_SHARE = 0.5
-"""Of letters in links, where the class or place also says that it is a menu."""
+"""Of letters in links, where a name also says that it is a menu."""
 _LINK_FARM_SHARE = 0.8
 """Of letters in links, where nothing else says so."""
 _CONTENT_SHARE = 0.5
@@ -90,7 +98,7 @@ class _Marker:
 
     def mark_below(self, parent: Element, *, inside_content: bool) -> None:
         """Mark boilerplate among the descendants of an element."""
-        heading = ""
+        heading: Element | None = None
         for child in parent.children:
             if isinstance(child, str):
                 self._has_begun = self._has_begun or len(child.strip()) >= _START_LETTERS
@@ -102,17 +110,20 @@ class _Marker:
             child.is_boilerplate = self._is_boilerplate(child, in_content, heading)
             if child.is_boilerplate:
                 self.dropped_letters += child.plain_letters
+                # The heading of a link farm goes with it.
+                if heading is not None and _is_farm_heading(heading):
+                    heading.is_boilerplate = True
                 continue
             if child.name in _HEADINGS:
-                heading = _text_of(child)
+                heading = child
                 self._has_begun = True
             elif child.letters > _START_LETTERS:
-                heading = ""
+                heading = None
             # A link list inside a menu-like paragraph is the paragraph.
             if child.name != "a":
                 self.mark_below(child, inside_content=in_content or child.name in _INSIDE_CONTENT)
 
-    def _is_boilerplate(self, element: Element, in_content: bool, heading: str) -> bool:
+    def _is_boilerplate(self, element: Element, in_content: bool, heading: Element | None) -> bool:
         role = element.get("role")
         classes = element.get("class").lower().split()
         if element.name == "nav" or role in _MENU_ROLES or not _MENU_CLASSES.isdisjoint(classes):
@@ -124,37 +135,39 @@ class _Marker:
         # What holds most of the page is no menu, whatever its name.
         if element.plain_letters > _CONTENT_SHARE * self._body.plain_letters and element.plain_letters > 0:
             return False
-        return self._is_named_boilerplate(element) or self._is_link_farm(element, in_content, heading)
+        # No cell or row of a table is left out, whatever its class.
+        if element.name not in _PARTS and "-" not in element.name:
+            return False
+        return self._is_named_boilerplate(element, in_content) or self._is_link_farm(element, in_content, heading)
 
-    def _is_named_boilerplate(self, element: Element) -> bool:
+    def _is_named_boilerplate(self, element: Element, in_content: bool) -> bool:
         """Whether class or id name a menu or a notice, and what it holds fits that."""
+        if element.holds_content:
+            return False
         names = f"{element.get('class')} {element.get('id')}"
-        if names == " " and element.name != "header":
-            return False
-
-        words = {word.lower() for word in _WORD.findall(names)}
-        words.add(element.name)
-        if element.holds_content:
-            return False
+        if not in_content:
+            names += f" {element.name}"
+        names = _CAMEL_CASE.sub("-", names).lower()
         is_mostly_links = element.link_letters >= _MENU_SHARE * element.letters
-        if is_mostly_links and not _MENU_WORDS.isdisjoint(words):
+        if is_mostly_links and _MENU_NAME.search(names):
             return True
-        return element.letters <= _MAX_NOTICE_LETTERS and not _NOTICE_WORDS.isdisjoint(words)
+        return element.letters <= _MAX_NOTICE_LETTERS and _NOTICE_NAME.search(names) is not None
 
-    def _is_link_farm(self, element: Element, in_content: bool, heading: str) -> bool:
+    def _is_link_farm(self, element: Element, in_content: bool, heading: Element | None) -> bool:
         """Whether a part is nothing but links, and stands where menus stand."""
-        if element.name not in _PARTS or element.link_count < _MIN_LINKS:
+        is_all_links = element.link_letters >= _LINK_FARM_SHARE * element.letters
+        if element.link_count < _MIN_LINKS or not is_all_links or element.holds_content:
             return False
-        if element.link_letters < _LINK_FARM_SHARE * element.letters:
-            return False
-        if element.holds_content:
-            return False
-        if heading and _LINK_FARM_HEADING.fullmatch(heading):
+        if heading is not None and _is_farm_heading(heading):
             return True
 
         is_outside = self._content is not None and not in_content
         is_before = self._content is None and not self._has_begun
         return is_outside or is_before
+
+
+def _is_farm_heading(heading: Element) -> bool:
+    return _LINK_FARM_HEADING.fullmatch(_text_of(heading)) is not None
 
 
 def _text_of(element: Element) -> str:

@@ -134,7 +134,8 @@ def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) ->
     if parent is element:  # the top, or an element that lost its tags
         return
 
-    if element.name == "a" and "href" in element.attributes:
+    # Scripts make links of elements without an address; those with a name are places, not links.
+    if element.name == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.link_letters = element.letters
         element.link_count = 1
     parent.letters += element.letters

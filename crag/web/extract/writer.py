@@ -13,7 +13,7 @@ _MAX_CELL_CHARACTERS = 2_000
 """A longer cell is a sign of a table that is layout."""
 
 _JOINT = "\ue0f7"
-"""Stands between two boxes on a line: a blank if it would otherwise join their words."""
+"""Stands on both sides of a box in a line, which is apart from the words beside it."""
 _ITEM = "\ue0f8"
 """Begins and ends an item of a list inside a table's cell."""
 _LINK_EDGE = "\ue0f9"
@@ -45,9 +45,8 @@ _INPUT_CHARACTERS = str.maketrans("\n\t\r\f", "    ", _MARKS)
 _PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
 
 _GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
-_JOINT_BETWEEN_WORDS = re.compile(rf"(?<=[\w.,;:!?)\]]){_JOINT}+(?=[\w(\[])")
-_LINKS_SIDE_BY_SIDE = re.compile(rf"(?<=[\w.)]){_LINK_EDGE}{{2,}}(?=[\w(])")
-_LEFT_OVER = str.maketrans("", "", GAP + _JOINT + _LINK_EDGE)
+_EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
+_CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
 
 
 def write_text(body: Element, *, labelled_tables: bool, with_boilerplate: bool) -> str:
@@ -67,9 +66,15 @@ def _finish(pieces: Iterable[str]) -> str:
     """The pieces as text, with the marks of the walk resolved."""
     text = "".join(pieces)
     text = _GAP_BETWEEN_DIGITS.sub(" ", text)
-    text = _JOINT_BETWEEN_WORDS.sub(" ", text)
-    text = _LINKS_SIDE_BY_SIDE.sub(" ", text)
-    return lower_marks(text.translate(_LEFT_OVER))
+    text = _EDGES.sub(_write_edges, text)
+    return lower_marks(text.replace(GAP, ""))
+
+
+def _write_edges(edges: re.Match[str]) -> str:
+    """A blank between two boxes or links; nothing inside a word, or before a point or comma."""
+    is_apart = len(edges[0]) > 1 or edges[0] == _JOINT
+    next_character = edges.string[edges.end() : edges.end() + 1]
+    return " " if is_apart and next_character not in _CLOSING_PUNCTUATION else ""
 
 
 class _Writer:
