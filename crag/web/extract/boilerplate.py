@@ -161,7 +161,8 @@ class _Marker:
         if heading is not None and _is_farm_heading(heading):
             return True
 
-        is_outside = self._content is not None and not in_content
+        # A box beside the content may hold a list of members.
+        is_outside = self._content is not None and not in_content and element.name != "aside"
         is_before = self._content is None and not self._has_begun
         return is_outside or is_before
 
