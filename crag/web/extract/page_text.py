@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from crag.core.text import clean
+from crag.core.text import encodable
 from crag.web.extract.boilerplate import mark_boilerplate
 from crag.web.extract.clean import clean_lines, neutralise, tidy
 from crag.web.extract.limits import MAX_BYTES, MAX_DEPTH, cut_bytes, flatten
@@ -28,8 +28,8 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
     if not html.strip():
         return ""
 
-    # 1. Bound what the parsers read.
-    html = clean(html, most=8 * MAX_BYTES)
+    # 1. Bound what the parsers read. Cleaning the text later takes a hundredth of the time of cleaning the markup.
+    html = encodable(html[: 8 * MAX_BYTES]).replace("\x00", "")
     html = xhtml_as_html(cut_bytes(html, MAX_BYTES))
 
     # 2. Read the text.
