@@ -44,8 +44,10 @@ _NOTICE_NAME = re.compile(
     re.VERBOSE,
 )
 """In the class or id of boxes that are no content whatever they say, if they are short."""
-_MENU_CLASSES = frozenset(["navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint"])
-"""Of MediaWiki, for boxes of links and the links to its editor."""
+_WIKI_CLASSES = frozenset(
+    ["navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint", "ambox", "metadata", "stub"]
+)
+"""Of MediaWiki, for boxes of links, links to its editor, and requests to readers to better the article."""
 _LINK_FARM_HEADING = re.compile(
     r"""
     (?: related | recommended | trending | popular | most \s (?: read | popular | viewed )
@@ -126,7 +128,7 @@ class _Marker:
     def _is_boilerplate(self, element: Element, in_content: bool, heading: Element | None) -> bool:
         role = element.get("role")
         classes = element.get("class").lower().split()
-        if element.name == "nav" or role in _MENU_ROLES or not _MENU_CLASSES.isdisjoint(classes):
+        if element.name == "nav" or role in _MENU_ROLES or not _WIKI_CLASSES.isdisjoint(classes):
             return True
         if element.name in _CONTENT_ELEMENTS or element is self._content:
             return False

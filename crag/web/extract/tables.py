@@ -19,6 +19,8 @@ _MAX_COLUMNS = 100
 _MAX_LABEL_CHARACTERS = 60
 _MAX_REPEATED_CHARACTERS = 200
 """A longer cell that spans rows is written in the first of them only."""
+_FOOTNOTE_MARKS = re.compile(r"(?: \[\w{1,3}\])+\Z")
+"""At the end of a header; they would be repeated in every row."""
 _NUMBER = re.compile(r"[-+−]?\d[\d.,%]*")
 
 
@@ -158,7 +160,9 @@ def row_text(cells: Iterable[str]) -> str:
 
 def plain_rows(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each row, with its cells in their columns: ``2018 | B | Jon Ek``."""
-    return map(_plain_row, rows)
+    columns = _columns_with_text(rows)
+    for row in rows:
+        yield _plain_row(row, columns)
 
 
 def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
@@ -168,11 +172,12 @@ def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
     ``Result Home: 3``. Rows that became labels are "".
     """
     kinds = [_kind_of(row) for row in rows]
+    columns = _columns_with_text(rows)
     labels: dict[int, str] = {}
     for index, row in enumerate(rows):
         kind = kinds[index]
         if kind is _Kind.HEADERS and not _has_values(kinds, index):
-            yield _plain_row(row)
+            yield _plain_row(row, columns)
         elif kind is _Kind.HEADERS and labels and _is_row_of_sums(row):
             yield _label_cells(labels, row)
         elif kind is _Kind.HEADERS:
@@ -183,7 +188,7 @@ def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
         elif kind is _Kind.VALUES and labels and not _names_its_row(row):
             yield _label_cells(labels, row)
         else:
-            yield _label_and_value(row) or _plain_row(row)
+            yield _label_and_value(row) or _plain_row(row, columns)
 
 
 class _Kind(Enum):
@@ -230,7 +235,7 @@ def _read_labels(upper_labels: Mapping[int, str], row: Row) -> dict[int, str]:
     """The label of each column: its header, after that of the row above if it is another one."""
     labels = dict(upper_labels)
     for column, cell in row.cells.items():
-        header = cell.text.removesuffix(":").strip()
+        header = _FOOTNOTE_MARKS.sub("", cell.text).removesuffix(":").strip()
         upper_label = labels.get(column, "")
         is_new = cell.row == row.index or not upper_label
         if header and is_new:
@@ -269,11 +274,17 @@ def _is_label_and_value(filled: Sequence[Cell]) -> bool:
     return filled[0].is_header or filled[0].text.endswith(":")
 
 
-def _plain_row(row: Row) -> str:
-    if not row.cells:
-        return ""
+def _columns_with_text(rows: Iterable[Row]) -> list[int]:
+    """The columns in which a cell with text begins; others only keep those apart."""
+    columns: set[int] = set()
+    for row in rows:
+        columns.update(cell.column for cell in row.filled_cells())
+    return sorted(columns)
+
+
+def _plain_row(row: Row, columns: Iterable[int]) -> str:
     texts = []
-    for column in range(max(row.cells) + 1):
+    for column in columns:
         cell = row.cells.get(column)
         # A cell over several columns is written in the first of them.
         starts_here = cell is not None and cell.column == column
