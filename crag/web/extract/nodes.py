@@ -25,6 +25,21 @@ CONTENT_ELEMENTS = frozenset(["h1", "main", "article"])
 GAP = "\ue0f0"
 """Stands where something was dropped: two numbers on its sides are two numbers."""
 
+_NAMES_BY_ROLE = {
+    "table": "table",
+    "grid": "table",
+    "rowgroup": "tbody",
+    "row": "tr",
+    "cell": "td",
+    "gridcell": "td",
+    "columnheader": "th",
+    "rowheader": "th",
+    "list": "ul",
+    "listitem": "li",
+}
+"""Elements without a meaning may say what they are (WAI-ARIA 1.2)."""
+_ELEMENTS_WITHOUT_MEANING = frozenset(["div", "span"])
+
 MAX_TREE_DEPTH = 120
 """Deeper elements lose their tags, not their text; the walk over the tree is recursive."""
 
@@ -116,6 +131,8 @@ def build_tree(
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, children_of(node)))
         else:
+            if seen.name in _ELEMENTS_WITHOUT_MEANING and "role" in seen.attributes:
+                seen.name = _NAMES_BY_ROLE.get(seen.get("role"), seen.name)
             parent.children.append(seen)
             open_elements.append((seen, children_of(node)))
     return top

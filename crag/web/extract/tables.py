@@ -12,6 +12,7 @@ from enum import Enum, auto
 from crag.web.extract.nodes import Element
 
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
+_NO_ROWS = frozenset(["caption", "col", "colgroup"])
 _CELLS = frozenset(["td", "th"])
 
 _MAX_COLUMNS = 100
@@ -87,11 +88,36 @@ def _row_groups(table: Element) -> list[tuple[bool, list[Element]]]:
                 loose_rows = []
                 groups.append((False, loose_rows))
             loose_rows.append(child)
-        elif child.name in _ROW_GROUPS:
+        elif _is_row_group(child):
             loose_rows = None
             target = feet if child.name == "tfoot" else groups
             target.append((child.name == "thead", [row for row in child.elements() if row.name == "tr"]))
     return groups + feet
+
+
+def _is_row_group(element: Element) -> bool:
+    """Whether an element groups rows; by its role also a box round rows."""
+    return element.name in _ROW_GROUPS or any(child.name == "tr" for child in element.elements())
+
+
+def misplaced(table: Element) -> Iterator[Element | str]:
+    """What stands in a table outside of its cells, which no table should hold."""
+    for child in table.children:
+        if isinstance(child, str):
+            yield child
+        elif child.name == "tr":
+            yield from _outside_cells(child)
+        elif _is_row_group(child):
+            for row in child.children:
+                yield from _outside_cells(row) if isinstance(row, Element) and row.name == "tr" else [row]
+        elif child.name not in _NO_ROWS:
+            yield child
+
+
+def _outside_cells(row: Element) -> Iterator[Element | str]:
+    for child in row.children:
+        if isinstance(child, str) or child.name not in _CELLS:
+            yield child
 
 
 def _add_row_group(rows: list[Row], is_head: bool, elements: Sequence[Element]) -> None:
@@ -125,7 +151,7 @@ def _cover_slots(rows: Iterable[Row], cell: Cell) -> None:
 
 def _read_span(element: Element, attribute: str) -> int:
     """The number of rows or columns that a cell spans: 1 unless it is a whole number (so ``rowspan=0`` is 0)."""
-    digits = element.get(attribute).strip()
+    digits = (element.get(attribute) or element.get(f"aria-{attribute}")).strip()
     # No cell spans more than the rows or columns of its table, so more digits say nothing.
     return int(digits[:5]) if digits.isdecimal() and digits.isascii() else 1
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
-from crag.web.extract.tables import Cell, Row, form_table, is_data_table, labelled_rows, plain_rows
+from crag.web.extract.tables import Cell, Row, form_table, is_data_table, labelled_rows, misplaced, plain_rows
 
 MAX_TEXT_CHARACTERS = 300_000
 """Of a page's text: some fifty times the longest article that a context has room for."""
@@ -90,12 +90,15 @@ class _Writer:
     def write_children(self, parent: Element) -> None:
         """Write the texts and elements inside an element."""
         for child in parent.children:
-            if isinstance(child, Element):
-                self._write_element(child)
-            elif child == GAP:
-                self.pieces.append(GAP)
-            else:
-                self.pieces.append(child.translate(self._characters))
+            self._write_child(child)
+
+    def _write_child(self, child: Element | str) -> None:
+        if isinstance(child, Element):
+            self._write_element(child)
+        elif child == GAP:
+            self.pieces.append(GAP)
+        else:
+            self.pieces.append(child.translate(self._characters))
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -221,6 +224,10 @@ class _Writer:
         for caption in table.elements():
             if caption.name == "caption":
                 self._write_element(caption)
+
+        for part in misplaced(table):
+            self._write_child(part)
+        self.pieces.append("\n")
 
         rows = form_table(table)
         self._read_cells(rows)
