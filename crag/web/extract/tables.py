@@ -197,15 +197,13 @@ def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
     A row of one cell is a title or the name of a section, never a header. Headers in several rows are joined:
     ``Result Home: 3``. Rows that became labels are "".
     """
-    kinds = [_kind_of(row) for row in rows]
+    kinds = _read_kinds(rows)
     columns = _columns_with_text(rows)
     labels: dict[int, str] = {}
     for index, row in enumerate(rows):
         kind = kinds[index]
         if kind is _Kind.HEADERS and not _has_values(kinds, index):
             yield _plain_row(row, columns)
-        elif kind is _Kind.HEADERS and labels and _is_row_of_sums(row):
-            yield _label_cells(labels, row)
         elif kind is _Kind.HEADERS:
             # A run of rows of headers is one head with several levels.
             is_next_level = index > 0 and kinds[index - 1] is _Kind.HEADERS
@@ -222,6 +220,17 @@ class _Kind(Enum):
     VALUES = auto()
     SINGLE = auto()
     """At most one filled cell: a title, the name of a section, an empty row, a row of layout."""
+
+
+def _read_kinds(rows: Iterable[Row]) -> list[_Kind]:
+    kinds: list[_Kind] = []
+    for row in rows:
+        kind = _kind_of(row)
+        # Below values, header cells may hold their sums.
+        if kind is _Kind.HEADERS and _Kind.VALUES in kinds[-1:] and _is_row_of_sums(row):
+            kind = _Kind.VALUES
+        kinds.append(kind)
+    return kinds
 
 
 def _kind_of(row: Row) -> _Kind:
