@@ -227,7 +227,8 @@ def _read_kinds(rows: Iterable[Row]) -> list[_Kind]:
     for row in rows:
         kind = _kind_of(row)
         # Below values, header cells may hold their sums.
-        if kind is _Kind.HEADERS and _Kind.VALUES in kinds[-1:] and _is_row_of_sums(row):
+        is_below_values = bool(kinds) and kinds[-1] is _Kind.VALUES
+        if kind is _Kind.HEADERS and is_below_values and _is_row_of_sums(row):
             kind = _Kind.VALUES
         kinds.append(kind)
     return kinds
