@@ -114,6 +114,54 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        # a sign in an element, or between two, stays
+        (
+            "<p>They won <b>4</b>–<b>2</b> and paid <i>€</i>15 at <span>−</span>7 degrees.</p>",
+            ["won 4–2 and paid €15 at −7"],
+        ),
+        (
+            "<p>Built <time datetime=1937-05-27>27 May 1937</time> by <a rel=author>Ida Lund</a>.</p>",
+            ["27 May 1937 by Ida Lund."],
+        ),
+        ("<p>It has <span aria-hidden=true>twelve</span> lamps.</p>", ["It has twelve lamps."]),
+        # struck out
+        ("<p>It costs <del>9</del> <ins>11</ins> crowns, <s>8 a week</s>.</p>", ["It costs 11 crowns, ."]),
+        ("<p>It costs <b style='text-decoration: line-through'>9</b> 11 crowns.</p>", ["It costs 11 crowns."]),
+        (
+            "<style>.was {text-decoration: line-through}</style><p>It costs <b class=was>9</b> 11 crowns.</p>",
+            ["It costs 11 crowns."],
+        ),
+        ("<p>Gate 4<del>7</del>8</p>", ["Gate 4 8"]),
+        # readings of characters
+        (
+            "<p>in <ruby>東<rp>(</rp><rt>tō</rt><rp>)</rp>京<rp>(</rp><rt>kyō</rt><rp>)</rp></ruby>now</p>",
+            ["in 東京 (tō kyō) now"],
+        ),
+        # what begins a line
+        ("<details><summary>When?</summary>In May.</details>", ["When?", "In May."]),
+        ("<fieldset><legend>Price</legend>11 crowns</fieldset>", ["Price", "11 crowns"]),
+        ("<dl><dt>Architect<dd>Ida Lund<dt>Length<dd>240 m</dl>", ["Architect", "Ida Lund", "Length", "240 m"]),
+        ("<figure><img src=a><figcaption>At dawn</figcaption></figure>", ["At dawn"]),
+        ("<ol><li>Piers<ul><li>north<li>south</ul><li>Towers</ol>", ["Piers", "north", "south", "Towers"]),
+        ("<span style='display:block'>Toll</span><span style='display: block'>free</span>", ["Toll", "free"]),
+        ("<pre>one\n  two</pre>", ["one", "two"]),
+        # what is apart, or joined, in a line
+        ("<button>Map</button><button>Tolls</button><label>Day</label><input>", ["Map Tolls Day"]),
+        ("<x-name>Ida</x-name><x-age>41</x-age>, <a href=x>Ole</a><a href=y>Una</a>.", ["Ida 41, Ole Una."]),
+        ("<p>sus<wbr>pen&shy;sion<br>bridge</p>", ["suspension", "bridge"]),
+        ("<p>They call it <q>the comb</q>.</p>", ["They call it “the comb”."]),
+    ],
+)
+def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[str]) -> None:
+    found = lines(method, f"<h2>Here</h2>{part}")
+    start = found.index("Here") + 1
+    assert all(want in line for want, line in zip(expected, found[start:], strict=False)), found[start:][:4]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
     "hidden",
     [
         "<p style='display:none'>SECRET</p>",
