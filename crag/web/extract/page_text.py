@@ -14,7 +14,8 @@ if TYPE_CHECKING:  # a worker starts in half the time without pydantic
     from crag.settings import ExtractSettings
 
 SHORT_CHARACTERS = 300
-"""A shorter main text is a sign that the article was not found."""
+SENTENCE_CHARACTERS = 40
+"""A main text that is short and has no line of a sentence's length is a sign that the content was not found."""
 _LIBXML2_DEPTH = 200
 """libxml2 silently drops content deeper than 256 elements, so pages are flattened below that."""
 
@@ -45,16 +46,14 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
     return clean_lines(text, english_only=settings.english_only, max_word_characters=settings.max_word_characters)
 
 
-def main_text(html: str, *, labelled_tables: bool = False, shortest: int = SHORT_CHARACTERS) -> str:
-    """What a reader sees of a page beside boilerplate (`crag.web.extract.boilerplate`).
-
-    A text of fewer than `shortest` characters is replaced by all visible text if the boilerplate says more.
-    """
+def main_text(html: str, *, labelled_tables: bool = False) -> str:
+    """What a reader sees of a page beside boilerplate (`crag.web.extract.boilerplate`); all if that is little."""
     body = parse_with_lexbor(html)
-    dropped_letters = mark_boilerplate(body)
+    mark_boilerplate(body)
     text = tidy(write_text(body, labelled_tables=labelled_tables, with_boilerplate=False))
-    if len(text) < min(shortest, dropped_letters):
-        text = write_text(body, labelled_tables=labelled_tables, with_boilerplate=True)
+    has_sentence = max(map(len, text.split("\n"))) >= SENTENCE_CHARACTERS
+    if len(text) < SHORT_CHARACTERS and not has_sentence:
+        return write_text(body, labelled_tables=labelled_tables, with_boilerplate=True)
     return text
 
 

@@ -40,8 +40,8 @@ def lines(method: str, part: str) -> list[str]:
     return text_of(PAGE.format(part), method=method).split("\n")
 
 
-def main_lines(part: str, *, shortest: int = 50) -> list[str]:
-    return tidy(main_text(PAGE.format(part), shortest=shortest)).split("\n")
+def main_lines(part: str) -> list[str]:
+    return tidy(main_text(PAGE.format(part))).split("\n")
 
 
 def visible_lines(html: str) -> list[str]:
@@ -107,7 +107,7 @@ def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs
 def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
     method: str, part: str, expected: list[str]
 ) -> None:
-    found = lines(method, part) if method == "beautifulsoup" else main_lines(part, shortest=100_000)
+    found = lines(method, part) if method == "beautifulsoup" else main_lines(part)
     at = next(place for place, line in enumerate(found) if expected[0] in line)
     assert all(want in line for want, line in zip(expected, found[at:], strict=False))
 
@@ -200,7 +200,7 @@ def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[
 )
 def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, hidden: str) -> None:
     part = f"{hidden}<p>Painters also came.</p>"
-    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part, shortest=100_000))):
+    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part))):
         assert "SECRET" not in text
         assert "Painters also came." in text
 
