@@ -7,7 +7,7 @@ from crag.web.extract.hidden import mark_hidden
 from crag.web.extract.nodes import Element, build_tree
 
 if TYPE_CHECKING:  # a page is read by one of the two, and a worker loads only that one
-    from bs4 import PageElement
+    from bs4.element import PageElement
     from selectolax.lexbor import LexborNode
 
 
@@ -43,20 +43,23 @@ def _lexbor_children(node: "LexborNode") -> "Iterator[LexborNode]":
 def parse_with_beautifulsoup(html: str) -> Element:
     """The body by BeautifulSoup with lxml: the papers' choice (db3 2.2)."""
     from bs4 import BeautifulSoup
+    from bs4.element import Tag
 
     soup = BeautifulSoup(html, "lxml")
-    body = soup.body or soup
+    body: Tag = soup.body or soup
     mark_hidden(body.select, html)
-    return build_tree(body, _read_soup_node, _soup_children)
+    root: PageElement = body
+    return build_tree(root, _read_soup_node, _soup_children)
 
 
 def _read_soup_node(node: "PageElement") -> Element | str | None:
-    from bs4 import CData, NavigableString, Tag
-    from bs4.element import RubyTextString
+    from bs4.element import CData, NavigableString, RubyTextString, Tag
 
     if isinstance(node, Tag):
         # Several classes are a list.
-        attributes = {name: value if isinstance(value, str) else " ".join(value) for name, value in node.attrs.items()}
+        attributes: dict[str, str | None] = {}
+        for name, value in node.attrs.items():
+            attributes[name] = value if isinstance(value, str) else " ".join(value)
         return Element(node.name.lower(), attributes)
     # Comments, sheets and scripts are subclasses.
     if type(node) in (NavigableString, CData, RubyTextString):
