@@ -1,8 +1,8 @@
 """Marks what a reader of a page would not see, as far as its HTML and its `<style>` sheets show it.
 
 That is: the `hidden` attribute; elements that inline styles or rules of a `<style>` remove, make tiny or transparent,
-clip, move off the screen, strike out, or write in the colour of their background; classes for screen readers. Not covered:
-scripts and style sheets of other files. `aria-hidden` elements stay: they are hidden only from screen readers.
+clip, move off the screen, strike out, or write in the colour of their background; classes made for screen readers. Not
+covered: scripts and style sheets of other files. `aria-hidden` elements stay: only screen readers do not see them.
 """
 
 import re

@@ -25,6 +25,10 @@ _FOOTNOTE_MARKS = re.compile(r"(?: \[\w{1,3}\])+\Z")
 _NUMBER = re.compile(r"[-+−]?\d[\d.,%]*")
 
 
+_Label = tuple[str, ...]
+"""The headers of a column, from the top."""
+
+
 @dataclass(slots=True, eq=False)
 class Cell:
     """A cell and the slots that it covers."""
@@ -195,11 +199,11 @@ def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each row: ``Year: 2010 | Player: Ann Berg`` under headers, ``Born: 1969`` for a header and its value.
 
     A row of one cell is a title or the name of a section, never a header. Headers in several rows are joined:
-    ``Result Home: 3``. Rows that became labels are "".
+    ``Goals Home: 3``. Rows that became labels are "".
     """
     kinds = _read_kinds(rows)
     columns = _columns_with_text(rows)
-    labels: dict[int, str] = {}
+    labels: dict[int, _Label] = {}
     for index, row in enumerate(rows):
         kind = kinds[index]
         if kind is _Kind.HEADERS and not _has_values(kinds, index):
@@ -267,30 +271,37 @@ def _names_its_row(row: Row) -> bool:
     return _is_label_and_value(filled) and filled[0].is_header and filled[0].width > 1
 
 
-def _read_labels(upper_labels: Mapping[int, str], row: Row) -> dict[int, str]:
-    """The label of each column: its header, after that of the row above if it is another one."""
+def _read_labels(upper_labels: Mapping[int, _Label], row: Row) -> dict[int, _Label]:
+    """The label of each column: its header, below that of the row above if it is another one."""
     labels = dict(upper_labels)
     for column, cell in row.cells.items():
         header = _FOOTNOTE_MARKS.sub("", cell.text).removesuffix(":").strip()
-        upper_label = labels.get(column, "")
+        upper_label = labels.get(column, ())
         is_new = cell.row == row.index or not upper_label
         if header and is_new:
-            labels[column] = f"{upper_label} {header}".strip()[:_MAX_LABEL_CHARACTERS].strip()
+            labels[column] = (*upper_label, header[:_MAX_LABEL_CHARACTERS].strip())
     return labels
 
 
-def _label_cells(labels: Mapping[int, str], row: Row) -> str:
-    """The filled cells of a row, each after the header of its column; over several columns once for each header."""
+def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
+    """The filled cells of a row, each after the header of its column; over several columns once for each header.
+
+    A header over several columns is written before the first of them: ``Goals Home: 3 | Away: 1``.
+    """
     parts = []
+    previous_label: _Label = ()
     for cell in row.filled_cells():
         text = row.text_of(cell)
-        if not text:
-            continue
         columns = range(cell.column, cell.column + cell.width)
-        cell_labels = list(dict.fromkeys(labels[column] for column in columns if labels.get(column)))
+        cell_labels = list(dict.fromkeys(labels.get(column, ()) for column in columns))
         if len(text) > _MAX_REPEATED_CHARACTERS:
             cell_labels = cell_labels[:1]
-        parts += [f"{label}: {text}" for label in cell_labels] or [text]
+
+        for label in cell_labels if text else ():
+            is_same_group = len(label) > 1 and label[:-1] == previous_label[:-1]
+            words = " ".join(label[-1:] if is_same_group else label)
+            parts.append(f"{words}: {text}" if words else text)
+            previous_label = label
     return " | ".join(parts)
 
 
