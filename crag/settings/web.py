@@ -22,7 +22,7 @@ class ExtractSettings(StrictModel):
     """How a page's HTML becomes text."""
 
     method: Literal["main_text", "beautifulsoup"] = "main_text"
-    """``beautifulsoup``: the papers' choice. ``main_text`` drops boilerplate and is ten times faster."""
+    """``main_text``: without boilerplate. ``beautifulsoup``: all visible text, as in the papers; ten times slower."""
     labelled_tables: bool = False
     """With ``main_text``: write each cell of a table with its column's header."""
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0

@@ -9,7 +9,7 @@ from rapidfuzz.distance import OSA
 
 from crag.core.text import clean
 from crag.text.matching.letters import without_marks
-from crag.text.matching.words import NUMBER_WORDS
+from crag.text.number_words import NUMBER_WORDS
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from crag.text.matching.names import NameMatch, best_match, plain_name, without_article
-from crag.text.matching.words import NUMBER_WORDS
+from crag.text.number_words import NUMBER_WORDS
 
 _PART_WORDS = frozenset({"part", "pt", "chapter", "ch", "volume", "vol", "episode", "ep"})
 """Words that announce the number of a part: with the number they mean no more than the number alone."""

@@ -1,8 +1,8 @@
 """Marks what a reader of a page would not see, as far as its HTML and its `<style>` sheets show it.
 
 That is: the `hidden` attribute; elements that inline styles or rules of a `<style>` remove, make tiny or transparent,
-clip, move off the screen, or write in the colour of their background; classes made for screen readers. Not covered:
-scripts and style sheets of other files. `aria-hidden` elements stay: they are hidden only from screen readers.
+clip, move off the screen, strike out, or write in the colour of their background; classes made for screen readers. Not
+covered: scripts and style sheets of other files. `aria-hidden` elements stay: only screen readers do not see them.
 """
 
 import re
@@ -29,7 +29,9 @@ _HIDING = re.compile(
     r"|font:[^;]*?(?<![\d.])0(?:px|pt|em)?[/\"'a-z]|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
     # clipped to nothing or one pixel
     r"|clip:rect\([01a-z,]*\)|clip-path:(?:inset\((?:50|100)%|circle\(0)"
-    r"|color:(?:transparent|rgba\([\d,]*,[0.]+\)))"
+    r"|color:(?:transparent|rgba\([\d,]*,[0.]+\))"
+    # struck out: shown, but as no longer true
+    r"|text-decoration(?:-line)?:[^;]*line-through)"
 )
 _SIZE_OF_NOTHING = re.compile(r"(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|$)")
 _SHOWING = re.compile(r"(?:^|;)(?:display:(?!none)|visibility:visible|opacity:(?:1|0?\.[1-9]))")

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
 from crag.web.extract.limits import cut_bytes, flatten
@@ -19,7 +18,9 @@ def depth(html: str) -> int:
 
 
 def text_of(html: str) -> str:
-    return str(extract_plain_text(html, preserve_formatting=False))
+    body = LexborHTMLParser(html).body
+    assert body is not None
+    return body.text()
 
 
 @pytest.mark.parametrize(

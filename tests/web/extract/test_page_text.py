@@ -40,8 +40,8 @@ def lines(method: str, part: str) -> list[str]:
     return text_of(PAGE.format(part), method=method).split("\n")
 
 
-def main_lines(part: str, *, shortest: int = 50) -> list[str]:
-    return tidy(main_text(PAGE.format(part), shortest=shortest)).split("\n")
+def main_lines(part: str) -> list[str]:
+    return tidy(main_text(PAGE.format(part))).split("\n")
 
 
 def visible_lines(html: str) -> list[str]:
@@ -107,9 +107,57 @@ def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs
 def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
     method: str, part: str, expected: list[str]
 ) -> None:
-    found = lines(method, part) if method == "beautifulsoup" else main_lines(part, shortest=100_000)
+    found = lines(method, part) if method == "beautifulsoup" else main_lines(part)
     at = next(place for place, line in enumerate(found) if expected[0] in line)
     assert all(want in line for want, line in zip(expected, found[at:], strict=False))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        # a sign in an element, or between two, stays
+        (
+            "<p>They won <b>4</b>–<b>2</b> and paid <i>€</i>15 at <span>−</span>7 degrees.</p>",
+            ["won 4–2 and paid €15 at −7"],
+        ),
+        (
+            "<p>Built <time datetime=1937-05-27>27 May 1937</time> by <a rel=author>Ida Lund</a>.</p>",
+            ["27 May 1937 by Ida Lund."],
+        ),
+        ("<p>It has <span aria-hidden=true>twelve</span> lamps.</p>", ["It has twelve lamps."]),
+        # struck out
+        ("<p>It costs <del>9</del> <ins>11</ins> crowns, <s>8 a week</s>.</p>", ["It costs 11 crowns, ."]),
+        ("<p>It costs <b style='text-decoration: line-through'>9</b> 11 crowns.</p>", ["It costs 11 crowns."]),
+        (
+            "<style>.was {text-decoration: line-through}</style><p>It costs <b class=was>9</b> 11 crowns.</p>",
+            ["It costs 11 crowns."],
+        ),
+        ("<p>Gate 4<del>7</del>8</p>", ["Gate 4 8"]),
+        # readings of characters
+        (
+            "<p>in <ruby>東<rp>(</rp><rt>tō</rt><rp>)</rp>京<rp>(</rp><rt>kyō</rt><rp>)</rp></ruby>now</p>",
+            ["in 東京 (tō kyō) now"],
+        ),
+        # what begins a line
+        ("<details><summary>When?</summary>In May.</details>", ["When?", "In May."]),
+        ("<fieldset><legend>Price</legend>11 crowns</fieldset>", ["Price", "11 crowns"]),
+        ("<dl><dt>Architect<dd>Ida Lund<dt>Length<dd>240 m</dl>", ["Architect", "Ida Lund", "Length", "240 m"]),
+        ("<figure><img src=a><figcaption>At dawn</figcaption></figure>", ["At dawn"]),
+        ("<ol><li>Piers<ul><li>north<li>south</ul><li>Towers</ol>", ["Piers", "north", "south", "Towers"]),
+        ("<span style='display:block'>Toll</span><span style='display: block'>free</span>", ["Toll", "free"]),
+        ("<pre>one\n  two</pre>", ["one", "two"]),
+        # what is apart, or joined, in a line
+        ("<button>Map</button><button>Tolls</button><label>Day</label><input>", ["Map Tolls Day"]),
+        ("<x-name>Ida</x-name><x-age>41</x-age>, <a href=x>Ole</a><a href=y>Una</a>.", ["Ida 41, Ole Una."]),
+        ("<p>sus<wbr>pen&shy;sion<br>bridge</p>", ["suspension", "bridge"]),
+        ("<p>They call it <q>the comb</q>.</p>", ["They call it “the comb”."]),
+    ],
+)
+def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[str]) -> None:
+    found = lines(method, f"<h2>Here</h2>{part}")
+    start = found.index("Here") + 1
+    assert all(want in line for want, line in zip(expected, found[start:], strict=False)), found[start:][:4]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -152,7 +200,7 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
 )
 def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, hidden: str) -> None:
     part = f"{hidden}<p>Painters also came.</p>"
-    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part, shortest=100_000))):
+    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part))):
         assert "SECRET" not in text
         assert "Painters also came." in text
 

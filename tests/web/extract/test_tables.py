@@ -1,3 +1,5 @@
+"""Tables: HTML's own grid (WHATWG, forming a table), and what is header, title or value in it."""
+
 import pytest
 
 from crag.settings import ExtractSettings
@@ -5,6 +7,13 @@ from crag.web.extract.page_text import page_text
 from tests.web.extract.test_page_text import METHODS, lines, main_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
+STORY = f"<p>{'A sentence about the clubs. ' * 20}</p>"
+
+
+def labelled(html: str) -> list[str]:
+    """The lines of a page with labelled cells, without those of its story."""
+    text = page_text(f"<article>{STORY}{html}</article>", ExtractSettings(labelled_tables=True))
+    return text.split("\n")[1:]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -18,38 +27,127 @@ def test_rows_keep_values_in_their_columns_and_entities_are_read_once(method: st
     assert found[start : start + 4] == ["Year | Club | Score", "2021 | | 1 0", "2022 | A&B AFC | <2 1", "last"]
 
 
-def labelled(html: str) -> list[str]:
-    settings = ExtractSettings(labelled_tables=True)
-    return page_text(f"<article><p>{'A sentence about the clubs. ' * 20}</p>{html}</article>", settings).split("\n")
-
-
-def test_headers_and_cells_that_span_columns_keep_the_columns() -> None:
-    found = labelled(
-        "<table><tr><th>Year<th colspan=2>Winner<th>Place</tr><tr><td rowspan=2>1990<td>Ann<td>Berg<td>Rome</tr>"
-        "<tr><td>Bob<td>Lund<td>Oslo</tr><tr><td>1991<td colspan=2>nobody<td>Bonn</tr></table>"
+@pytest.mark.parametrize("method", METHODS)
+def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
+    found = lines(
+        method,
+        "<table><tr><td rowspan=3>1990<td>Ann<td>Rome<tr><td>Bob<td rowspan=0>Oslo<tr><td>Cy<tr><td>1991<td>Dan"
+        "</table>",
     )
-    assert "Year: 1990 | Winner: Ann | Winner: Berg | Place: Rome" in found
-    assert "Bob | Lund | Oslo" in found
-    assert "Year: 1991 | Winner: nobody | Place: Bonn" in found
+    assert found[found.index("1990 | Ann | Rome") + 1 :][:3] == [
+        "1990 | Bob | Oslo",
+        "1990 | Cy | Oslo",
+        "1991 | Dan | Oslo",
+    ]
 
 
-def test_long_headers_do_not_multiply_a_page() -> None:
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        pytest.param(
+            "<tr><th>Year<th colspan=2>Winner<th>Place</tr><tr><td rowspan=2>1990<td>Ann<td>Berg<td>Rome</tr>"
+            "<tr><td>Bob<td>Lund<td>Oslo</tr><tr><td>1991<td colspan=2>nobody<td>Bonn</tr>",
+            [
+                "Year: 1990 | Winner: Ann | Winner: Berg | Place: Rome",
+                "Year: 1990 | Winner: Bob | Winner: Lund | Place: Oslo",
+                "Year: 1991 | Winner: nobody | Place: Bonn",
+            ],
+            id="a header over columns, a year over rows",
+        ),
+        pytest.param(
+            "<tr><th>Day<th>Ferry<th>Bus<tr><td>Monday<td colspan=2>cancelled<tr><td>Tuesday<td>9:10<td>9:30",
+            ["Day: Monday | Ferry: cancelled | Bus: cancelled", "Day: Tuesday | Ferry: 9:10 | Bus: 9:30"],
+            id="a value over columns belongs to each",
+        ),
+        pytest.param(
+            "<tr><th rowspan=2>Club<th colspan=2>Goals<tr><th>Home<th>Away<tr><td>Ajax<td>3<td>1",
+            ["Club: Ajax | Goals Home: 3 | Away: 1"],
+            id="headers in two rows",
+        ),
+        pytest.param(
+            "<tr><th colspan=2>Gull Tower<tr><th>Status<td>Built<tr><td colspan=2>Size<tr><th>Height:<td>80 m",
+            ["Gull Tower", "Status: Built", "Size", "Height: 80 m"],
+            id="a title and a section of a box of facts",
+        ),
+        pytest.param(
+            "<tr><th>Year<th>Winner<tr><th colspan=2>Men<tr><td>2001<td>Bo<tr><th colspan=2>Women<tr><td>2001<td>Ann",
+            ["Men", "Year: 2001 | Winner: Bo", "Women", "Year: 2001 | Winner: Ann"],
+            id="sections below the headers",
+        ),
+        pytest.param(
+            "<caption>Points in May</caption><thead><tr><td>Club<td>Points<tfoot><tr><td>Sum<td>9"
+            "<tbody><tr><td>Ajax<td>5<tr><td>Brann<td>4",
+            ["Points in May", "Club: Ajax | Points: 5", "Club: Brann | Points: 4", "Club: Sum | Points: 9"],
+            id="the caption is first, the foot last",
+        ),
+        pytest.param(
+            "<thead><tr><td>Club<td>Points<sup>1</sup></thead><tr><td>Ajax<td>5<tr><td>Brann<td>4",
+            ["Club: Ajax | Points: 5", "Club: Brann | Points: 4"],
+            id="a head of plain cells; its footnote marks are not repeated",
+        ),
+        pytest.param(
+            "<tr><th>Club<th>Goals<tr><td>Ajax<td>3<tr><th>All<th>12<tr><th>Coach<th>Since<tr><td>Berg<td>2001",
+            ["Club: Ajax | Goals: 3", "Club: All | Goals: 12", "Coach: Berg | Since: 2001"],
+            id="sums among header cells, and headers of another part",
+        ),
+        pytest.param(
+            "<tr><th>Length<th>Surface<tr><td>1,200 m<td>grass<tr><th colspan=2>Passengers<td>4,100",
+            ["Length: 1,200 m | Surface: grass", "Passengers: 4,100"],
+            id="a header over columns is the label of the value beside it",
+        ),
+        pytest.param(
+            "<tr><th><th>2010<th>2011<tr><th scope=row>Ajax<td>71<td>68",
+            ["Ajax | 2010: 71 | 2011: 68"],
+            id="a column without a header",
+        ),
+        pytest.param(
+            "<tr><th>Born<td>1969<tr><th>Height<td>1.92 m<tr><th>Clubs<td>Ajax<td>1990",
+            ["Born: 1969", "Height: 1.92 m", "Clubs | Ajax | 1990"],
+            id="labels beside values",
+        ),
+        pytest.param(
+            "<tr><th>Cast<td><ul><li>Ann Berg<li>Bo Ek</ul><tr><th>Year<td>1999",
+            ["Cast: Ann Berg, Bo Ek", "Year: 1999"],
+            id="a list in a cell",
+        ),
+        pytest.param("<tr><th>One<th>Two<tr><th>Three<th>Four", ["One | Two", "Three | Four"], id="only headers"),
+        pytest.param(
+            f"<tr><td>{INNER}<td>Beside the box<tr><th>Year<td>1999<tr><th>Place<td>Rome",
+            ["Height | 227 m", "Width | 27 m", "Beside the box", "Year: 1999", "Place: Rome"],
+            id="a row that holds a table is layout",
+        ),
+        pytest.param(
+            "<tr><td>a<td><td>b<tr><td colspan=2>c<td>d", ["a | b", "c | d"], id="a column without text is no column"
+        ),
+    ],
+)
+def test_cells_carry_their_headers(table: str, expected: list[str]) -> None:
+    assert labelled(f"<table>{table}</table>") == expected
+
+
+def test_boxes_with_the_roles_of_a_table_are_one() -> None:
+    head = "<div role=row><b role=x></b><span role=columnheader>Year</span><span role=columnheader>Winner</span></div>"
+    row = "<div role=row><span role=cell>2001</span><span role=cell>Ann</span></div>"
+    assert "Year: 2001 | Winner: Ann" in labelled(
+        f"<div role=table><div>{head}</div><div role=rowgroup>{row}</div></div>"
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_stands_between_cells_is_not_lost(method: str) -> None:
+    found = lines(method, "<table><div>Stray words</div><tr><td>a<td>b<tr><td>c<td>d</table>")
+    assert {"Stray words", "a | b", "c | d"} <= set(found)
+
+
+def test_long_headers_and_wide_spans_do_not_multiply_a_page() -> None:
     head = "<th>Year<th>" + "word " * 200
     found = labelled(f"<table><tr>{head}</tr>" + "<tr><td>1</td><td>2</td></tr>" * 50 + "</table>")
     assert sum(map(len, found)) < 10_000
 
-
-def test_a_box_of_facts_becomes_labels_with_values() -> None:
-    found = labelled("<table><tr><th>Born<td>1969<tr><th>Height<td>1.92 m<tr><th>Clubs<td>Ajax<td>1990</table>")
-    assert {"Born: 1969", "Height: 1.92 m", "Clubs | Ajax | 1990"} <= set(found)
-
-
-def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of_another() -> None:
-    inside = "<table><tr><th>Team<th>Points<tr><td>Ajax<td>71</table>"
-    beside = "<aside class=sidebar><table><tr><th>Team<th>Points<tr><td>Feyenoord<td>68</table></aside>"
-    assert {"Ajax | 71", "Feyenoord | 68"} <= set(main_lines(inside + beside))
+    rows = "<tr><td rowspan=65000 colspan=1000>word word word" + "<tr><td>1" * 20_000
+    assert len(page_text(f"<table>{rows}</table>", ExtractSettings(labelled_tables=True))) <= 300_000
 
 
 @pytest.mark.parametrize("around", ["div hidden", "div style='display:none'", "noscript", "canvas", "object", "nav"])
-def test_a_table_inside_something_hidden_or_a_menu_is_not_put_back(around: str) -> None:
+def test_a_table_inside_something_hidden_or_a_menu_is_left_out(around: str) -> None:
     assert "Height" not in "\n".join(main_lines(f"<{around}><b>x</b>{INNER}</{around.split(maxsplit=1)[0]}>"))

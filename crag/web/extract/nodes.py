@@ -1,0 +1,162 @@
+"""A page as a plain tree of elements and texts, without what nobody sees.
+
+Both parsers are turned into this tree, so one walk reads the pages of both (`crag.web.extract.writer`).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+DROPPED_ELEMENTS = frozenset(
+    [
+        # not text, or in a box of its own
+        *("head", "script", "style", "template", "iframe", "svg", "canvas", "object", "embed", "applet"),
+        # shown only where something is missing: scripts, frames, players, bars
+        *("noscript", "noframes", "noembed", "audio", "video", "progress", "meter"),
+        # choices, not prose; brackets round a reading; a formula in a second notation
+        *("select", "datalist", "rp", "annotation", "annotation-xml"),
+        # struck out: no longer true
+        *("del", "s", "strike"),
+    ]
+)
+"""Their text is not read."""
+
+CONTENT_ELEMENTS = frozenset(["h1", "main", "article"])
+
+GAP = "\ue0f0"
+"""Stands where something was dropped: two numbers on its sides are two numbers."""
+
+_NAMES_BY_ROLE = {
+    "table": "table",
+    "grid": "table",
+    "rowgroup": "tbody",
+    "row": "tr",
+    "cell": "td",
+    "gridcell": "td",
+    "columnheader": "th",
+    "rowheader": "th",
+    "list": "ul",
+    "listitem": "li",
+}
+"""Elements without a meaning may say what they are (WAI-ARIA 1.2)."""
+_ELEMENTS_WITHOUT_MEANING = frozenset(["div", "span"])
+
+MAX_TREE_DEPTH = 120
+"""Deeper elements lose their tags, not their text; the walk over the tree is recursive."""
+
+ParsedNode = TypeVar("ParsedNode")
+
+
+class Element:
+    """An element with what a reader sees of it.
+
+    `letters`: its characters without the blanks round texts. `link_letters`: those inside links. `holds_table`: a table
+    is inside of it. `holds_content`: a page's main heading, `main` or an article is. `is_boilerplate`: see
+    `crag.web.extract.boilerplate`.
+    """
+
+    __slots__ = (
+        "attributes",
+        "children",
+        "holds_content",
+        "holds_table",
+        "is_boilerplate",
+        "letters",
+        "link_count",
+        "link_letters",
+        "name",
+    )
+
+    def __init__(self, name: str, attributes: "dict[str, str | None] | None" = None) -> None:
+        self.name = name
+        self.attributes = attributes or {}
+        self.children: list[Element | str] = []
+        self.letters = 0
+        self.link_letters = 0
+        self.link_count = 0
+        self.holds_content = False
+        self.holds_table = False
+        self.is_boilerplate = False
+
+    @property
+    def plain_letters(self) -> int:
+        """The characters outside links."""
+        return self.letters - self.link_letters
+
+    def get(self, attribute: str) -> str:
+        """The value of an attribute; "" if it is missing or has none."""
+        return self.attributes.get(attribute) or ""
+
+    def elements(self) -> "Iterator[Element]":
+        """The children that are elements."""
+        for child in self.children:
+            if isinstance(child, Element):
+                yield child
+
+    def descendants(self) -> "Iterator[Element]":
+        """All elements below this one, in order of the page."""
+        for child in self.elements():
+            yield child
+            yield from child.descendants()
+
+
+def build_tree(
+    root: ParsedNode,
+    read: Callable[[ParsedNode], "Element | str | None"],
+    children_of: Callable[[ParsedNode], Iterator[ParsedNode]],
+) -> Element:
+    """The tree below `root` without hidden and struck out elements.
+
+    Args:
+        root: The parser's node of the body.
+        read: What one node is; None for comments and the like.
+        children_of: The nodes directly below a node.
+    """
+    top = Element("body")
+    open_elements = [(top, children_of(root))]
+    while open_elements:
+        parent, rest = open_elements[-1]
+        node = next(rest, None)
+        if node is None:
+            _close_element(open_elements)
+            continue
+
+        seen = read(node)
+        if seen is None:
+            continue
+        if isinstance(seen, str):
+            parent.children.append(seen)
+            parent.letters += len(seen.strip())
+        elif _is_unseen(seen):
+            parent.children.append(GAP)
+        elif len(open_elements) >= MAX_TREE_DEPTH:
+            open_elements.append((parent, children_of(node)))
+        else:
+            if seen.name in _ELEMENTS_WITHOUT_MEANING and "role" in seen.attributes:
+                seen.name = _NAMES_BY_ROLE.get(seen.get("role"), seen.name)
+            parent.children.append(seen)
+            open_elements.append((seen, children_of(node)))
+    return top
+
+
+def _is_unseen(element: Element) -> bool:
+    """Whether a reader does not see the element, or sees it struck out."""
+    is_closed = element.name == "dialog" and "open" not in element.attributes
+    return is_closed or element.name in DROPPED_ELEMENTS or "hidden" in element.attributes
+
+
+def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) -> None:
+    """Add the letters of the innermost open element to those of its parent."""
+    element, _ = open_elements.pop()
+    parent = open_elements[-1][0] if open_elements else element
+    if parent is element:  # the top, or an element that lost its tags
+        return
+
+    # Scripts make links of elements without an address; those with a name are places, not links.
+    if element.name == "a" and ("href" in element.attributes or "name" not in element.attributes):
+        element.link_letters = element.letters
+        element.link_count = 1
+    parent.letters += element.letters
+    parent.link_letters += element.link_letters
+    parent.link_count += element.link_count
+    parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
+    parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS

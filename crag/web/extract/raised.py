@@ -1,0 +1,235 @@
+"""Raised and lowered text on a line: exponents, footnote marks, ordinals, indices of chemistry.
+
+A line loses the height of its characters: ``10<sup>6</sup>`` must not become 106, nor ``48,312<sup>1</sup>`` 48,3121.
+The walk sets marks round such texts, and what they mean is decided by what stands before and after them.
+"""
+
+import re
+from typing import NamedTuple
+
+RAISED = ("\ue0f1", "\ue0f2")
+"""Marks round a superscript."""
+NOTE = ("\ue0f3", "\ue0f4")
+"""Marks round what is certainly a footnote mark: a short link into the same page."""
+LOWERED = ("\ue0f5", "\ue0f6")
+"""Marks round a subscript."""
+
+_CONTEXT_CHARACTERS = 60
+"""Of the text before a mark that decide what it means."""
+_MAX_NESTED = 4
+
+
+def _between(marks: tuple[str, str]) -> re.Pattern[str]:
+    """Innermost text between two marks."""
+    return re.compile(rf"{marks[0]}([^\ue0f1-\ue0f6]*+){marks[1]}")
+
+
+_RAISED_TEXT = _between(RAISED)
+_NOTE_TEXT = _between(NOTE)
+_LOWERED_TEXT = _between(LOWERED)
+_ANY_MARK = re.compile("[\ue0f1-\ue0f6]")
+
+# --- kinds of superscripts --------------------------------------------------------------------------------------------
+
+_ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|e|ème|º|ª", re.IGNORECASE)
+_TRADE_MARK = re.compile(r"TM|SM|[™®©℠]|\(R\)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LIST_OF_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+|[a-z](?:\s*,\s*[a-z])+")
+_SIGNED = re.compile(r"[-+−–]\s*\w+(?:[./]\w+)?|\d+[-+−–]")
+"""An exponent such as −3, or the charge of an ion."""
+_SYMBOLS = re.compile(r"[*†‡§¶#]+")
+_COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
+_CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?\d{1,6}\Z")
+
+# --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
+
+_TEN = re.compile(r"(?<![\d.,])10\Z")
+_TWO = re.compile(r"(?<![\d.,])2\Z")
+_VARIABLE = re.compile(r"(?<![^\W\d_])[A-Za-zα-ωΑ-Ω]\Z")
+_UNIT = re.compile(
+    r"""
+    (?<! [A-Za-z] )
+    (?: [kcdmnµμ]?m | ft | yd | mi | s | sec | kg | miles? | feet | foot | yards? | inch(?:es)? | met(?:er|re)s?
+      | (?<= \d ) \s? in | (?<= \d\s ) in )    # not the preposition
+    \Z
+    """,
+    re.VERBOSE,
+)
+_FACTOR = re.compile(r"[×*·=/^+]\s?(?:\d{1,9}(?:\.\d{1,9})?|[a-z]{1,3})\Z")
+"""The last factor of a product or equation; a number with a thousands separator is none."""
+_OPERATOR_AFTER = re.compile(r"\s?[=×*·^]")
+_BRACKETS = re.compile(r"\(([^()]{1,40})\)\Z")
+_EXPRESSION = re.compile(r"(?=.*(?:[+×*/]|(?<![A-Za-z])[a-zA-Z](?![A-Za-z])))(?!.*[A-Za-z]{3}).*")
+"""What stands in brackets is a formula: an operator or a variable, and no words."""
+
+
+def lower_marks(text: str) -> str:
+    """The text with marked super- and subscripts written on the line.
+
+    Example:
+        lower_marks("3 × 10\ue0f16\ue0f2")  # "3 × 10^6"
+        lower_marks("48,312\ue0f11\ue0f2.")  # "48,312 [1]."
+        lower_marks("H\ue0f52\ue0f6O")  # "H2O"
+    """
+    if not _ANY_MARK.search(text):
+        return text
+
+    for _ in range(_MAX_NESTED):
+        text = _LOWERED_TEXT.sub(_write_lowered, text)
+        text = _NOTE_TEXT.sub(_write_note, text)
+        text = _RAISED_TEXT.sub(_write_raised, text)
+    return _ANY_MARK.sub("", text)
+
+
+class _Script(NamedTuple):
+    """A marked text with what stands directly before and after it."""
+
+    text: str
+    before: str
+    after: str
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether no word ends where the text begins."""
+        return not self.before or self.before[-1].isspace() or self.before[-1] in "([{"
+
+    @property
+    def follows_digit(self) -> bool:
+        return self.before[-1:].isdigit()
+
+
+def _read_script(mark: re.Match[str]) -> _Script:
+    text = " ".join(mark[1].split())
+    before = mark.string[max(mark.start() - _CONTEXT_CHARACTERS, 0) : mark.start()]
+    after = mark.string[mark.end() : mark.end() + _CONTEXT_CHARACTERS]
+    return _Script(text, before, _ANY_MARK.sub("", after))
+
+
+def _write_lowered(mark: re.Match[str]) -> str:
+    """``H2O`` stays readable; two numbers do not become one: ``101_2``, ``log10 100``."""
+    script = _read_script(mark)
+    text = script.text
+    if " " in text:
+        return f" {text} "
+    if text[:1].isdigit() and script.follows_digit:
+        return f"_{text}"
+    if text[-1:].isdigit() and mark.string[mark.end() : mark.end() + 1].isdigit():
+        return f"{text} "
+    return text
+
+
+def _write_note(mark: re.Match[str]) -> str:
+    """``[1]``, apart from the word before it; a link that stands alone is no footnote mark."""
+    script = _read_script(mark)
+    return script.text if script.stands_alone else _write_footnote(script)
+
+
+def _write_footnote(script: _Script) -> str:
+    is_bracketed = script.text[:1] in "[({" or _SYMBOLS.fullmatch(script.text) is not None
+    note = script.text if is_bracketed else f"[{script.text}]"
+    return f" {note} " if script.after[:1].isalnum() else f" {note}"
+
+
+def _write_raised(mark: re.Match[str]) -> str:
+    """A superscript as the first kind that fits."""
+    script = _read_script(mark)
+    if not script.text:
+        return ""
+    for write_as in _KINDS_OF_RAISED:
+        written = write_as(script)
+        if written is not None:
+            return written
+    return script.text
+
+
+# --- each kind: the text to write, or None if the superscript is of another kind -------------------------------------
+
+
+def _as_start_of_word(script: _Script) -> str | None:
+    """An isotope, or the mark before the text of a footnote."""
+    text, before, after = script
+    if not script.stands_alone:
+        return None
+    if text.isdigit() and _FACTOR.search(before.rstrip()):
+        return f"^{text}"
+
+    is_isotope = text.isdigit() and _CHEMICAL_SYMBOL.match(after)
+    is_fraction = after[:1] in ("/", "⁄")
+    is_mark = text.isdigit() or (len(text) == 1 and text.isalpha())
+    if is_isotope or is_fraction or not is_mark:
+        return text
+    return f"[{text}] " if after[:1].isalnum() else f"[{text}]"
+
+
+def _as_number(script: _Script) -> str | None:
+    """The numerator of a fraction, the cents of a price, a degree."""
+    text, before, after = script
+    if text.isdigit() and after[:1] in ("/", "⁄"):
+        return f" {text}" if script.follows_digit else text
+    if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
+        return f".{text}"
+    if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
+        return "°"
+    return None
+
+
+def _as_ending(script: _Script) -> str | None:
+    """What belongs to the word: ``19th``, ``$5.99``, a trade mark."""
+    text = script.text
+    is_ordinal = script.follows_digit and _ORDINAL.fullmatch(text)
+    is_ending = is_ordinal or _TRADE_MARK.fullmatch(text) or text[0] == "."
+    return text if is_ending else None
+
+
+def _as_exponent(script: _Script) -> str | None:
+    text, before, _ = script
+    if _SIGNED.fullmatch(text):
+        return f"^{text}"
+    if _NUMBER.fullmatch(text):
+        return f"^{text}" if _is_base(script) else None
+
+    # Letters stand on variables, and on numbers where they are the usual names of whole numbers.
+    is_on_variable = before[-1].islower() and _VARIABLE.search(before)
+    if " " in text or not (is_on_variable or (script.follows_digit and text in ("n", "k", "x", "m", "t"))):
+        return None
+    return f"^{text}" if text.isalnum() else f"^({text})"
+
+
+def _is_base(script: _Script) -> bool:
+    """Whether an exponent can stand on the text: ten, a unit, a variable, a factor; not a town or a census."""
+    exponent, before, after = script
+    if _FACTOR.search(before) or (before[-1].isalnum() and _OPERATOR_AFTER.match(after)):
+        return True
+    # Nobody writes an exponent of one, but the marks of footnotes begin with it.
+    if exponent == "1":
+        return False
+    if _TEN.search(before) or _TWO.search(before) or _VARIABLE.search(before):
+        return True
+    if exponent in ("2", "3", "4") and _UNIT.search(before):
+        return True
+    in_brackets = _BRACKETS.search(before)
+    return in_brackets is not None and _EXPRESSION.fullmatch(in_brackets[1]) is not None
+
+
+def _as_footnote(script: _Script) -> str | None:
+    text, before, _ = script
+    is_number = _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text)
+    # A letter after a number, a word or a point, not after an initial: "Mr" is no footnote.
+    follows_word = len(before) >= 3 and before[-3:].isalpha()
+    is_letter = len(text) == 1 and text.islower() and (script.follows_digit or follows_word or before[-1] in ").,;:")
+    is_note = text[0] in "[({" or _SYMBOLS.fullmatch(text) or is_number or is_letter
+    return _write_footnote(script) if is_note else None
+
+
+def _as_word(script: _Script) -> str | None:
+    """A word of its own, an ending such as in ``Mlle``, or an expression."""
+    text = script.text
+    if " " in text:
+        return f" {text} "
+    if text[0].isdigit() and not text.isdigit():
+        return f"^({text})"
+    return text if len(text) <= 3 else f" {text}"
+
+
+_KINDS_OF_RAISED = (_as_start_of_word, _as_number, _as_ending, _as_exponent, _as_footnote, _as_word)

@@ -1,0 +1,339 @@
+"""Tables: the grid of HTML's own table model, and its rows as lines of text.
+
+The grid is that of the algorithm "forming a table" (WHATWG HTML, 4.9.12.1): a cell stands in each row and column that
+it spans. A row becomes one line, so that a value stays next to its label and its neighbours.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from crag.web.extract.nodes import Element
+
+_ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
+_NO_ROWS = frozenset(["caption", "col", "colgroup"])
+_CELLS = frozenset(["td", "th"])
+
+_MAX_COLUMNS = 100
+"""Of a table; HTML allows spans of 1,000."""
+_MAX_LABEL_CHARACTERS = 60
+_MAX_REPEATED_CHARACTERS = 200
+"""A longer cell that spans rows is written in the first of them only."""
+_FOOTNOTE_MARKS = re.compile(r"(?: \[\w{1,3}\])+\Z")
+"""At the end of a header; they would be repeated in every row."""
+_NUMBER = re.compile(r"[-+−]?\d[\d.,%]*")
+
+
+_Label = tuple[str, ...]
+"""The headers of a column, from the top."""
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """A cell and the slots that it covers."""
+
+    element: Element
+    row: int
+    column: int
+    width: int
+    is_header: bool
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Row:
+    """A row of the grid: its cells by column.
+
+    `is_head`: it stands in the table's head. `is_layout`: its cells hold too much for a line.
+    """
+
+    index: int
+    is_head: bool
+    is_layout: bool = False
+    cells: dict[int, Cell] = field(default_factory=dict)
+
+    def distinct_cells(self) -> list[Cell]:
+        """The cells from left to right, each once."""
+        return list(dict.fromkeys(self.cells[column] for column in sorted(self.cells)))
+
+    def filled_cells(self) -> list[Cell]:
+        """Those with text."""
+        return [cell for cell in self.distinct_cells() if cell.text]
+
+    def text_of(self, cell: Cell) -> str:
+        """The text of a cell; in a row below its first only if it is short."""
+        is_repeated = self.index != cell.row
+        return "" if is_repeated and len(cell.text) > _MAX_REPEATED_CHARACTERS else cell.text
+
+
+# --- forming the grid -------------------------------------------------------------------------------------------------
+
+
+def form_table(table: Element) -> list[Row]:
+    """The rows of a table's grid; the cells have no text yet.
+
+    Rows of `tfoot` come last. A span of rows ends with its row group, and ``rowspan=0`` reaches to that end.
+    """
+    rows: list[Row] = []
+    for is_head, group in _row_groups(table):
+        _add_row_group(rows, is_head, group)
+    return rows
+
+
+def _row_groups(table: Element) -> list[tuple[bool, list[Element]]]:
+    """The groups of rows in reading order, each with whether it is the head. Rows outside of groups form groups too."""
+    groups: list[tuple[bool, list[Element]]] = []
+    feet: list[tuple[bool, list[Element]]] = []
+    loose_rows: list[Element] | None = None
+    for child in table.elements():
+        if child.name == "tr":
+            if loose_rows is None:
+                loose_rows = []
+                groups.append((False, loose_rows))
+            loose_rows.append(child)
+        elif _is_row_group(child):
+            loose_rows = None
+            target = feet if child.name == "tfoot" else groups
+            target.append((child.name == "thead", [row for row in child.elements() if row.name == "tr"]))
+    return groups + feet
+
+
+def _is_row_group(element: Element) -> bool:
+    """Whether an element groups rows; by its role also a box round rows."""
+    return element.name in _ROW_GROUPS or any(child.name == "tr" for child in element.elements())
+
+
+def misplaced(table: Element) -> Iterator[Element | str]:
+    """What stands in a table outside of its cells, which no table should hold."""
+    for child in table.children:
+        if isinstance(child, str):
+            yield child
+        elif child.name == "tr":
+            yield from _outside_cells(child)
+        elif _is_row_group(child):
+            for row in child.children:
+                yield from _outside_cells(row) if isinstance(row, Element) and row.name == "tr" else [row]
+        elif child.name not in _NO_ROWS:
+            yield child
+
+
+def _outside_cells(row: Element) -> Iterator[Element | str]:
+    for child in row.children:
+        if isinstance(child, str) or child.name not in _CELLS:
+            yield child
+
+
+def _add_row_group(rows: list[Row], is_head: bool, elements: Sequence[Element]) -> None:
+    """Place the cells of a group's rows in the first free slots."""
+    start = len(rows)
+    rows.extend(Row(index, is_head) for index in range(start, start + len(elements)))
+    for index, element in enumerate(elements, start):
+        column = 0
+        for cell_element in element.elements():
+            if cell_element.name not in _CELLS:
+                continue
+            while column in rows[index].cells:
+                column += 1
+
+            height = _read_span(cell_element, "rowspan") or len(rows)
+            width = max(_read_span(cell_element, "colspan"), 1)
+            width = min(width, _MAX_COLUMNS - column)
+            if width <= 0:
+                break
+            cell = Cell(cell_element, index, column, width, is_header=cell_element.name == "th")
+            _cover_slots(rows[index : index + height], cell)
+            column += width
+
+
+def _cover_slots(rows: Iterable[Row], cell: Cell) -> None:
+    for row in rows:
+        for column in range(cell.column, cell.column + cell.width):
+            # Where cells overlap the first one stays.
+            row.cells.setdefault(column, cell)
+
+
+def _read_span(element: Element, attribute: str) -> int:
+    """The number of rows or columns that a cell spans: 1 unless it is a whole number (so ``rowspan=0`` is 0)."""
+    digits = (element.get(attribute) or element.get(f"aria-{attribute}")).strip()
+    # No cell spans more than the rows or columns of its table, so more digits say nothing.
+    return int(digits[:5]) if digits.isdecimal() and digits.isascii() else 1
+
+
+# --- writing the rows -------------------------------------------------------------------------------------------------
+
+
+def is_data_table(rows: Sequence[Row]) -> bool:
+    """Whether a table holds data, not layout: two rows with two filled cells, or one with a header beside a value."""
+    rows_of_values = 0
+    for row in rows:
+        filled = row.filled_cells()
+        if _is_label_and_value(filled):
+            return True
+        if len(filled) >= 2:
+            rows_of_values += 1
+    return rows_of_values >= 2
+
+
+def row_text(cells: Iterable[str]) -> str:
+    """One row. Empty cells at its end are dropped, those before values keep the columns in place.
+
+    Example:
+        row_text(["2021", "", "1 - 0", ""])  # "2021 | | 1 - 0"
+        row_text(["", "Total", ""])  # "Total": a single value needs no columns
+    """
+    row = " | ".join(cells).rstrip(" |")
+    without_empty_cells = row.strip(" |")
+    has_several_cells = " | " in without_empty_cells
+    return row if has_several_cells else without_empty_cells
+
+
+def plain_rows(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each row, with its cells in their columns: ``2018 | B | Jon Ek``."""
+    columns = _columns_with_text(rows)
+    for row in rows:
+        yield _plain_row(row, columns)
+
+
+def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each row: ``Year: 2010 | Player: Ann Berg`` under headers, ``Born: 1969`` for a header and its value.
+
+    A row of one cell is a title or the name of a section, never a header. Headers in several rows are joined:
+    ``Goals Home: 3``. Rows that became labels are "".
+    """
+    kinds = _read_kinds(rows)
+    columns = _columns_with_text(rows)
+    labels: dict[int, _Label] = {}
+    for index, row in enumerate(rows):
+        kind = kinds[index]
+        if kind is _Kind.HEADERS and not _has_values(kinds, index):
+            yield _plain_row(row, columns)
+        elif kind is _Kind.HEADERS:
+            # A run of rows of headers is one head with several levels.
+            is_next_level = index > 0 and kinds[index - 1] is _Kind.HEADERS
+            labels = _read_labels(labels if is_next_level else {}, row)
+            yield ""
+        elif kind is _Kind.VALUES and labels and not _names_its_row(row):
+            yield _label_cells(labels, row)
+        else:
+            yield _label_and_value(row) or _plain_row(row, columns)
+
+
+class _Kind(Enum):
+    HEADERS = auto()
+    VALUES = auto()
+    SINGLE = auto()
+    """At most one filled cell: a title, the name of a section, an empty row, a row of layout."""
+
+
+def _read_kinds(rows: Iterable[Row]) -> list[_Kind]:
+    kinds: list[_Kind] = []
+    for row in rows:
+        kind = _kind_of(row)
+        # Below values, header cells may hold their sums.
+        is_below_values = bool(kinds) and kinds[-1] is _Kind.VALUES
+        if kind is _Kind.HEADERS and is_below_values and _is_row_of_sums(row):
+            kind = _Kind.VALUES
+        kinds.append(kind)
+    return kinds
+
+
+def _kind_of(row: Row) -> _Kind:
+    filled = row.filled_cells()
+    if len(filled) < 2:
+        return _Kind.SINGLE
+    if row.is_head:
+        return _Kind.HEADERS
+    # A header cell may say that it is one of its row.
+    is_of_columns = [cell.is_header and not cell.element.get("scope").startswith("row") for cell in filled]
+    return _Kind.HEADERS if all(is_of_columns) else _Kind.VALUES
+
+
+def _has_values(kinds: Sequence[_Kind], index: int) -> bool:
+    """Whether a row of values follows a row of headers, perhaps after more headers or the name of a section."""
+    for following in range(index + 1, len(kinds)):
+        if kinds[following] is _Kind.VALUES:
+            return True
+        # The headers of another part of the table begin there.
+        if kinds[following] is _Kind.HEADERS and kinds[following - 1] is _Kind.SINGLE:
+            return False
+    return False
+
+
+def _is_row_of_sums(row: Row) -> bool:
+    """Whether a row of header cells below a table's head holds numbers."""
+    return not row.is_head and any(_NUMBER.fullmatch(cell.text) for cell in row.filled_cells())
+
+
+def _names_its_row(row: Row) -> bool:
+    """Whether the only header of a row spans columns, as that of a sum does: it belongs to none of their headers."""
+    filled = row.filled_cells()
+    return _is_label_and_value(filled) and filled[0].is_header and filled[0].width > 1
+
+
+def _read_labels(upper_labels: Mapping[int, _Label], row: Row) -> dict[int, _Label]:
+    """The label of each column: its header, below that of the row above if it is another one."""
+    labels = dict(upper_labels)
+    for column, cell in row.cells.items():
+        header = _FOOTNOTE_MARKS.sub("", cell.text).removesuffix(":").strip()
+        upper_label = labels.get(column, ())
+        is_new = cell.row == row.index or not upper_label
+        if header and is_new:
+            labels[column] = (*upper_label, header[:_MAX_LABEL_CHARACTERS].strip())
+    return labels
+
+
+def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
+    """The filled cells of a row, each after the header of its column; over several columns once for each header.
+
+    A header over several columns is written before the first of them: ``Goals Home: 3 | Away: 1``.
+    """
+    parts = []
+    previous_label: _Label = ()
+    for cell in row.filled_cells():
+        text = row.text_of(cell)
+        columns = range(cell.column, cell.column + cell.width)
+        cell_labels = list(dict.fromkeys(labels.get(column, ()) for column in columns))
+        if len(text) > _MAX_REPEATED_CHARACTERS:
+            cell_labels = cell_labels[:1]
+
+        for label in cell_labels if text else ():
+            is_same_group = len(label) > 1 and label[:-1] == previous_label[:-1]
+            words = " ".join(label[-1:] if is_same_group else label)
+            parts.append(f"{words}: {text}" if words else text)
+            previous_label = label
+    return " | ".join(parts)
+
+
+def _label_and_value(row: Row) -> str:
+    """``Born: 1969``, or "" if the row is no label beside its value."""
+    filled = row.filled_cells()
+    if not _is_label_and_value(filled):
+        return ""
+    label, value = filled
+    return f"{label.text.removesuffix(':').strip()}: {value.text}"
+
+
+def _is_label_and_value(filled: Sequence[Cell]) -> bool:
+    """Whether the cells of a row are a header and its value; a colon also makes a header."""
+    if len(filled) != 2 or filled[1].is_header:
+        return False
+    return filled[0].is_header or filled[0].text.endswith(":")
+
+
+def _columns_with_text(rows: Iterable[Row]) -> list[int]:
+    """The columns in which a cell with text begins; others only keep those apart."""
+    columns: set[int] = set()
+    for row in rows:
+        columns.update(cell.column for cell in row.filled_cells())
+    return sorted(columns)
+
+
+def _plain_row(row: Row, columns: Iterable[int]) -> str:
+    texts = []
+    for column in columns:
+        cell = row.cells.get(column)
+        # A cell over several columns is written in the first of them.
+        starts_here = cell is not None and cell.column == column
+        texts.append(row.text_of(cell) if cell is not None and starts_here else "")
+    return row_text(texts)

@@ -1,0 +1,307 @@
+"""The walk over a page's tree that writes its text: one block a line, a table's row as a line."""
+
+import re
+from collections.abc import Iterable
+
+from crag.web.extract.nodes import GAP, Element
+from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
+from crag.web.extract.tables import Cell, Row, form_table, is_data_table, labelled_rows, misplaced, plain_rows
+
+MAX_TEXT_CHARACTERS = 300_000
+"""Of a page's text: some fifty times the longest article that a context has room for."""
+_MAX_CELL_CHARACTERS = 2_000
+"""A longer cell is a sign of a table that is layout."""
+
+_JOINT = "\ue0f7"
+"""Stands on both sides of a box in a line, which is apart from the words beside it."""
+_ITEM = "\ue0f8"
+"""Begins and ends an item of a list inside a table's cell."""
+_LINK_EDGE = "\ue0f9"
+"""Begins and ends a link: two links side by side are two words."""
+
+_BLOCKS = frozenset(
+    re.findall(
+        r"\w+",
+        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
+        "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p search "
+        "section summary table tbody td tfoot th thead tr ul",
+    )
+)
+"""The elements that HTML's own style sheet shows as blocks; each has lines of its own."""
+_PREFORMATTED = frozenset(["pre", "listing", "plaintext", "textarea", "xmp"])
+_BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture"])
+"""They stand in the line, but apart from the words beside them. So does every element of the page's own making."""
+
+_BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|list-item|table|flow-root)", re.IGNORECASE)
+_BOX_STYLE = re.compile(r"display\s*:\s*inline-|float\s*:\s*(?:left|right)", re.IGNORECASE)
+_RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
+_LOWERED_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub\b|text-bottom)", re.IGNORECASE)
+_FOOTNOTE_MARK = re.compile(r"\s*(?:\[?\s*\d{1,3}\s*\]?|[*†‡§¶]|\[?\s*[a-z]\s*\]?)\s*")
+
+_MARKS = "".join(map(chr, range(0xE0F0, 0xE0FA)))
+"""Private characters; no page may write them."""
+_INPUT_CHARACTERS = str.maketrans("\n\t\r\f", "    ", _MARKS)
+"""Line ends of the HTML are blanks."""
+_PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
+
+_GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
+_EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
+_CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
+
+
+def write_text(body: Element, *, labelled_tables: bool, with_boilerplate: bool) -> str:
+    """The text below an element, with blanks and line ends still to be tidied.
+
+    Args:
+        body: The element.
+        labelled_tables: Each cell carries its column's header, so that a row can be understood alone.
+        with_boilerplate: Also write what `crag.web.extract.boilerplate` has marked.
+    """
+    writer = _Writer(labelled_tables, with_boilerplate)
+    writer.write_children(body)
+    return _finish(writer.pieces)
+
+
+def _finish(pieces: Iterable[str]) -> str:
+    """The pieces as text, with the marks of the walk resolved."""
+    text = "".join(pieces)
+    text = _GAP_BETWEEN_DIGITS.sub(" ", text)
+    text = _EDGES.sub(_write_edges, text)
+    return lower_marks(text.replace(GAP, ""))
+
+
+def _write_edges(edges: re.Match[str]) -> str:
+    """A blank between two boxes or links; nothing inside a word, or before a point or comma."""
+    is_apart = len(edges[0]) > 1 or edges[0] == _JOINT
+    next_character = edges.string[edges.end() : edges.end() + 1]
+    return " " if is_apart and next_character not in _CLOSING_PUNCTUATION else ""
+
+
+class _Writer:
+    """Writes elements one after the other, as pieces of text."""
+
+    def __init__(self, labelled_tables: bool, with_boilerplate: bool, *, in_cell: bool = False) -> None:
+        self.pieces: list[str] = []
+        self._labelled_tables = labelled_tables
+        self._with_boilerplate = with_boilerplate
+        self._in_cell = in_cell
+        self._characters = _INPUT_CHARACTERS
+
+    def write_children(self, parent: Element) -> None:
+        """Write the texts and elements inside an element."""
+        for child in parent.children:
+            self._write_child(child)
+
+    def _write_child(self, child: Element | str) -> None:
+        if isinstance(child, Element):
+            self._write_element(child)
+        elif child == GAP:
+            self.pieces.append(GAP)
+        else:
+            self.pieces.append(child.translate(self._characters))
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def _write_element(self, element: Element) -> None:
+        """Write an element as its name, or else its style, demands."""
+        if element.is_boilerplate and not self._with_boilerplate:
+            self.pieces.append("\n" if element.name in _BLOCKS else GAP)
+            return
+
+        name = element.name
+        if name == "table":
+            self._write_table(element)
+        elif name == "li" and self._in_cell:
+            self._write_between(_ITEM, element, _ITEM)
+        elif name in _BLOCKS:
+            self._write_between("\n", element, "\n")
+        elif name == "br":
+            self.pieces.append("\n")
+        elif name in _PREFORMATTED:
+            self._write_preformatted(element)
+        elif name in _INLINE:
+            _INLINE[name](self, element)
+        elif "style" in element.attributes:
+            self._write_styled(element)
+        elif name in _BOXES or "-" in name:
+            self._write_between(_JOINT, element, _JOINT)
+        else:
+            self.write_children(element)
+
+    def _write_between(self, start: str, element: Element, end: str) -> None:
+        self.pieces.append(start)
+        self.write_children(element)
+        self.pieces.append(end)
+
+    def _write_styled(self, element: Element) -> None:
+        """Write an element in the line whose own style may take it out of the line."""
+        style = element.get("style")
+        if _BLOCK_STYLE.search(style):
+            self._write_between("\n", element, "\n")
+        elif _RAISED_STYLE.search(style):
+            self._write_raised(element)
+        elif _LOWERED_STYLE.search(style):
+            self._write_lowered(element)
+        elif _BOX_STYLE.search(style) or element.name in _BOXES or "-" in element.name:
+            self._write_between(_JOINT, element, _JOINT)
+        else:
+            self.write_children(element)
+
+    def _write_preformatted(self, element: Element) -> None:
+        """Write text whose line ends are seen."""
+        characters = self._characters
+        self._characters = _PREFORMATTED_CHARACTERS
+        self._write_between("\n", element, "\n")
+        self._characters = characters
+
+    # --- marks in the line --------------------------------------------------------------------------------------------
+
+    def _write_raised(self, element: Element) -> None:
+        """Write a superscript; one that links into the page is the mark of a footnote."""
+        text = "".join(_texts(element))
+        is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in child.get("href") for child in element.descendants())
+        if is_note:
+            self.pieces.append(f"{RAISED[0]}[{text.strip(' []')}]{RAISED[1]}")
+        else:
+            self._write_between(RAISED[0], element, RAISED[1])
+
+    def _write_lowered(self, element: Element) -> None:
+        self._write_between(LOWERED[0], element, LOWERED[1])
+
+    def _write_quotation(self, element: Element) -> None:
+        self._write_between("“", element, "”")
+
+    def _write_link(self, element: Element) -> None:
+        """Write a link: the mark of a footnote stays apart from the word before it, and two links from each other."""
+        is_note = element.get("role") == "doc-noteref" or element.get("href").startswith("#")
+        if is_note and _FOOTNOTE_MARK.fullmatch("".join(_texts(element))):
+            self._write_between(NOTE[0], element, NOTE[1])
+            return
+        self._write_between(_LINK_EDGE, element, _LINK_EDGE)
+
+    def _write_ruby(self, element: Element) -> None:
+        """Write the base, then its reading in brackets: ``漢字 (kanji)``."""
+        readings = [child for child in element.descendants() if child.name == "rt"]
+        base = self._text_without(element, ("rt", "rtc"))
+        reading = " ".join("".join(_texts(reading)).strip() for reading in readings).strip()
+        self.pieces.append(f"{base.strip()} ({reading}){_JOINT}" if reading else base)
+
+    def _text_without(self, element: Element, names: tuple[str, ...]) -> str:
+        pieces = []
+        for child in element.children:
+            if isinstance(child, str):
+                pieces.append(child.translate(self._characters))
+            elif child.name not in names:
+                pieces.append(self._text_without(child, names))
+        return "".join(pieces)
+
+    # --- formulas (MathML) --------------------------------------------------------------------------------------------
+
+    def _write_power(self, element: Element) -> None:
+        """Write ``10^6`` for a base with an exponent; of three parts the second is an index."""
+        base, *scripts = list(element.elements()) or [Element("mrow")]
+        self._write_element(base)
+        for script in scripts[:-1]:
+            self._write_lowered(script)
+        for exponent in scripts[-1:]:
+            self.pieces.append(f"^{_bracket_formula(self._text_without(exponent, ()))}")
+
+    def _write_index(self, element: Element) -> None:
+        base, *scripts = list(element.elements()) or [Element("mrow")]
+        self._write_element(base)
+        for script in scripts:
+            self._write_lowered(script)
+
+    def _write_fraction(self, element: Element) -> None:
+        parts = [_bracket_formula(self._text_without(part, ())) for part in element.elements()]
+        self.pieces.append("/".join(parts))
+
+    # --- tables -------------------------------------------------------------------------------------------------------
+
+    def _write_table(self, table: Element) -> None:
+        """Write a caption, then a line for each row of data; what is layout is written as blocks."""
+        self.pieces.append("\n")
+        for caption in table.elements():
+            if caption.name == "caption":
+                self._write_element(caption)
+
+        for part in misplaced(table):
+            self._write_child(part)
+        self.pieces.append("\n")
+
+        rows = form_table(table)
+        self._read_cells(rows)
+        is_data = table.get("role") not in ("presentation", "none") and is_data_table(rows)
+        lines = labelled_rows(rows) if self._labelled_tables else plain_rows(rows)
+        written_characters = 0
+        for row, line in zip(rows, lines, strict=True):
+            if is_data and not row.is_layout:
+                self.pieces.append(f"{line}\n")
+                written_characters += len(line)
+            else:
+                self._write_cells(row)
+            # Cells over many rows could multiply a page.
+            if written_characters > MAX_TEXT_CHARACTERS:
+                break
+
+    def _read_cells(self, rows: Iterable[Row]) -> None:
+        """Read the texts of all cells; rows with a cell that holds a table or a long text are layout."""
+        for row in rows:
+            starting_cells = [cell for cell in row.distinct_cells() if cell.row == row.index]
+            for cell in starting_cells:
+                cell.text = "" if cell.element.holds_table else self._read_cell(cell)
+            row.is_layout = any(
+                cell.element.holds_table or len(cell.text) > _MAX_CELL_CHARACTERS for cell in starting_cells
+            )
+            if row.is_layout:
+                for cell in starting_cells:
+                    cell.text = ""
+
+    def _read_cell(self, cell: Cell) -> str:
+        """The text of a cell on one line; items of a list are set apart by commas."""
+        if cell.element.is_boilerplate and not self._with_boilerplate:
+            return ""
+        writer = _Writer(self._labelled_tables, self._with_boilerplate, in_cell=True)
+        writer.write_children(cell.element)
+        parts = [" ".join(part.split()) for part in _finish(writer.pieces).split(_ITEM)]
+
+        text = ""
+        for part in filter(None, parts):
+            joint = " " if not text or text[-1] in ",;:" else ", "
+            text += f"{joint}{part}"
+        return text.strip()
+
+    def _write_cells(self, row: Row) -> None:
+        """Write the cells that begin in a row as blocks."""
+        for cell in row.distinct_cells():
+            if cell.row == row.index:
+                self._write_element(cell.element)
+
+
+_INLINE = {
+    "a": _Writer._write_link,
+    "q": _Writer._write_quotation,
+    "ruby": _Writer._write_ruby,
+    "sub": _Writer._write_lowered,
+    "sup": _Writer._write_raised,
+    "mfrac": _Writer._write_fraction,
+    "msub": _Writer._write_index,
+    "msubsup": _Writer._write_power,
+    "msup": _Writer._write_power,
+}
+"""How elements inside a line are written that are more than their text."""
+
+
+def _texts(element: Element) -> Iterable[str]:
+    """All texts inside an element."""
+    for child in element.children:
+        if isinstance(child, str):
+            yield child
+        else:
+            yield from _texts(child)
+
+
+def _bracket_formula(text: str) -> str:
+    """A part of a formula, in brackets unless it is one number or variable."""
+    compact = text.strip()
+    return compact if re.fullmatch(r"[-−]?\w+(?:\.\d+)?", compact) else f"({compact})"

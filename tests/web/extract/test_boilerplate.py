@@ -1,0 +1,71 @@
+"""What is left out of a page as boilerplate, and what only looks like it."""
+
+import pytest
+
+from crag.settings import ExtractSettings
+from crag.web.extract.page_text import page_text
+
+STORY = f"<p>{'The ferry has crossed the bay since the bridge was closed. ' * 8}</p>"
+LINKS = "".join(
+    f"<li><a href=/{name}>{name}</a></li>" for name in ("Ada Moe", "Bo Lind", "Cy Falk", "Dag Rud", "Eli Vik")
+)
+LIST = f"<ul>{LINKS}</ul>"
+
+
+def read(body: str) -> str:
+    return page_text(f"<body>{body}</body>", ExtractSettings())
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        f"<nav>{LIST}</nav>",
+        f"<div role=navigation>{LIST}</div>",
+        f"<div class='main-menu'>{LIST}</div>",
+        f"<div id=siteNavigation>{LIST}</div>",
+        f"<div class=related-posts><h4>Read on</h4>{LIST}</div>",
+        f"<h3>Most read</h3>{LIST}",
+        f"<h3>You may also like</h3><div>{LIST}</div>",
+        f"<footer>{LIST}<p>Ada Moe Ltd, Pier 4</p></footer>",
+        "<div class=cookie-banner><p>Ada Moe and partners use cookies.</p><button>Accept</button></div>",
+        "<section id=newsletter><p>Ada Moe writes to you each Friday.</p></section>",
+    ],
+)
+def test_menus_footers_and_notices_are_left_out(menu: str) -> None:
+    assert "Ada Moe" not in read(f"<h1>Ferry</h1>{STORY}{menu}")
+    assert "Ada Moe" in page_text(f"<h1>Ferry</h1>{STORY}{menu}", ExtractSettings(method="beautifulsoup"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [f"<div>{LIST}</div><h1>Ferry</h1>{STORY}", f"{LIST}<main><h1>Ferry</h1>{STORY}</main>{LIST}"],
+    ids=["before the first heading", "beside the element main"],
+)
+def test_links_in_a_place_of_menus_are_left_out(page: str) -> None:
+    assert "Ada Moe" not in read(page)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<h1>Crew</h1>{STORY}<h2>Members</h2>{LIST}",
+        f"<h2>Members</h2>{LIST}<p>See above.</p>",
+        f"<main><h1>Crew</h1>{STORY}<div class=members>{LIST}</div></main>",
+        f"<article><h1>Crew</h1>{STORY}</article><aside class=infobox><h3>Members</h3>{LIST}</aside>",
+        f"<h1>Crew</h1>{STORY}<ol><li>2001<ul>{LINKS}</ul></li></ol>",
+        f"<h1>Crew</h1>{STORY}<table><tr class=header><th><a>Year</a><th><a>Ada Moe</a><tr><td>1<td>2</table>",
+        f"<article><header><h1>Crew</h1><p>By <a href=/a>Ada Moe</a></p></header>{STORY}</article>",
+        f"<article><h1>Crew</h1>{STORY}<blockquote>We sail.<footer>- Ada Moe</footer></blockquote></article>",
+        f"<h1>Crew</h1>{STORY}<div id=menu><p>Soup of Ada Moe, with bread, at the price of twelve crowns</p></div>",
+        f"<h1>Crew</h1>{STORY}<aside><p>Founder: Ada Moe</p></aside>",
+        f"<h1>Crew</h1>{STORY}<figure><img src=a.jpg><figcaption>Ada Moe at the pier</figcaption></figure>",
+        f"<h1>Crew</h1>{STORY}<p>Seen on <time>4 May</time> by <a rel=author itemprop=author>Ada Moe</a></p>",
+        f"<h1>Crew</h1>{STORY}<p>Helped by <span aria-hidden=true>Ada Moe</span></p>",
+    ],
+)
+def test_lists_boxes_captions_and_authors_stay(page: str) -> None:
+    assert "Ada Moe" in read(page)
+
+
+def test_a_page_that_is_nearly_all_boilerplate_is_read_as_a_whole() -> None:
+    assert "crossed the bay" in read(f"<p>Ferry</p><footer>{STORY}</footer>")

@@ -1,0 +1,56 @@
+"""Superscripts and subscripts on a line: numbers stay the numbers that they are."""
+
+import pytest
+
+from crag.settings import ExtractSettings
+from crag.web.extract.page_text import page_text
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # footnote marks stay apart from numbers and words
+        ("9,120<sup>1</sup> people", "9,120 [1] people"),
+        ("9,120<sup>2, 3</sup> people", "9,120 [2, 3] people"),
+        ("in 1998<sup>12</sup> it closed", "in 1998 [12] it closed"),
+        ("37.5<sup>4</sup> million", "37.5 [4] million"),
+        ("300<sup>a</sup> crowns", "300 [a] crowns"),
+        ("300<sup>†</sup> crowns", "300 † crowns"),
+        ("5,200<sup><a href='#n3'>3</a></sup> m", "5,200 [3] m"),
+        ("5,200<sup class=reference><a href='#n3'><span>[</span>3<span>]</span></a></sup> m", "5,200 [3] m"),
+        ("5,200<a href='#n3'>3</a> m", "5,200 [3] m"),
+        ("10<sup><a href='#n6'>6</a></sup> members", "10 [6] members"),
+        ("the harbour<sup>2</sup> and the pier.<sup>3</sup> Boats", "the harbour [2] and the pier. [3] Boats"),
+        ("48,312<span style='vertical-align: super'>1</span> people", "48,312 [1] people"),
+        ("<sup>1</sup> Without suburbs", "[1] Without suburbs"),
+        # exponents
+        ("3 &times; 10<sup>8</sup> m", "3 × 10^8 m"),
+        ("10<sup>−19</sup> C", "10^−19 C"),
+        ("520 km<sup>2</sup>, 9.8 m/s<sup>2</sup>", "520 km^2, 9.8 m/s^2"),
+        ("E = mc<sup>2</sup>", "E = mc^2"),
+        ("x<sup>2</sup> + y<sup>2</sup>", "x^2 + y^2"),
+        ("2<sup>10</sup> = 1024", "2^10 = 1024"),
+        ("(1 + r)<sup>5</sup>", "(1 + r)^5"),
+        ("2<sup>n</sup>, e<sup>kt</sup>", "2^n, e^kt"),
+        ("10<span style='vertical-align:super; font-size:80%'>6</span>", "10^6"),
+        ("<math><msup><mn>10</mn><mn>6</mn></msup></math>", "10^6"),
+        ("<math><mfrac><mn>1</mn><mn>3</mn></mfrac></math>", "1/3"),
+        # what belongs to the word
+        ("the 19<sup>th</sup> and 21<SUP>st</SUP> century", "the 19th and 21st century"),
+        ("Acme<sup>TM</sup> and Bolt<sup>®</sup>", "AcmeTM and Bolt®"),
+        ("M<sup>lle</sup> Berg", "Mlle Berg"),
+        # chemistry, indices, isotopes, ions
+        ("CO<sub>2</sub>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "CO2, C6H12O6"),
+        ("SO<sub>4</sub><sup>2−</sup>, Ca<sup>2+</sup>", "SO4^2−, Ca^2+"),
+        ("<sup>14</sup>C dating", "14C dating"),
+        ("log<sub>10</sub>100, 101<sub>2</sub>", "log10 100, 101_2"),
+        # fractions, degrees, prices
+        ("2<sup>1</sup>/<sub>2</sub> cups, <sup>1</sup>⁄<sub>3</sub> cup", "2 1/2 cups, 1⁄3 cup"),
+        ("2<span class=sr-only>+</span><span>1</span>⁄<span>2</span> miles", "2 1⁄2 miles"),
+        ("20<sup>o</sup>C", "20°C"),
+        ("$19<sup>99</sup>", "$19.99"),
+    ],
+)
+def test_a_raised_text_is_read_by_what_it_stands_on(html: str, expected: str) -> None:
+    assert page_text(f"<p>{html}", ExtractSettings()) == expected
+    assert page_text(f"<p>{html}", ExtractSettings(method="beautifulsoup")) == expected
