@@ -136,7 +136,9 @@ class Asker:
         settings = load_settings(preset or usual_preset(), changes)
         # People may see what a gate withholds.
         audited = settings.answering.model_copy(update={"audit": True})
-        self.settings = settings.model_copy(update={"answering": audited})
+        # Nobody plants pages that the user chose.
+        trusted = settings.web.model_copy(update={"largest_question_share": None})
+        self.settings = settings.model_copy(update={"answering": audited, "web": trusted})
         self._kg_url = kg_url
         self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crag.benchmarks.common import Row, markdown_table
 from crag.core.contracts import INVALID_QUESTION
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
-from crag.web.ranking import query_terms
+from crag.web.terms import query_terms
 
 CLEAN = "clean"
 """A family without pages."""

@@ -22,7 +22,7 @@ from crag.settings import DenseEncoderSettings, Settings, WebSettings
 from crag.web import WebEvidence, WebPath
 from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
-from crag.web.ranking import STOPWORDS, extract_terms
+from crag.web.terms import STOPWORDS, extract_terms
 
 BUDGETS = (400, 600, 1000, 2000)
 """Tokens of context."""

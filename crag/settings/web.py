@@ -143,9 +143,9 @@ class WebSettings(StrictModel):
     snippets: bool = False
     """Use search snippets as passages too."""
     largest_question_share: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Drop passages that hold, with the page's name, this share of the question's words, and the one that asks, in any
-    order: poisoned pages repeat a question to be found (PoisonedRAG, Zou et al. 2024). Also drop passages that say
-    "invalid question": only an attacker's page judges the question."""
+    """Drop passages that repeat the question as a question, in the text or in the page's name: this share of its words,
+    in its order. Poisoned pages do so to be found (PoisonedRAG, Zou et al. 2024). Also drop passages that say "invalid
+    question": only an attacker's page judges the question. None: drop nothing, as for pages that the user chose."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()

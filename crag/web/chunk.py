@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import cache
 
-from crag.core.contracts import INVALID_QUESTION, Page, Passage, PassageKind
+from crag.core.contracts import Page, Passage, PassageKind
 from crag.core.deadline import Deadline
 from crag.settings import WebSettings
 from crag.web.extract.clean import plain
 from crag.web.page_search import Chunk, PageSearch, SourceText
-from crag.web.ranking import question_share
 from crag.web.splitting import ParentSpan, TokenOffsets, split_text
+from crag.web.suspicion import is_suspicious
 
 HEADING_CHARACTERS = 400
 """Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
@@ -63,8 +63,8 @@ def _add_chunks(
         passage_text = source.text[span.start : span.end]
 
         # The page's name is checked too: a poisoned page may repeat the question there.
-        checked_text = f"{page_name} {passage_text}"
-        if _is_suspicious(checked_text, search.query.text, settings.largest_question_share):
+        share = settings.largest_question_share
+        if share is not None and is_suspicious(page_name, passage_text, search.query.text, share):
             search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
             continue
 
@@ -81,15 +81,6 @@ def _add_chunks(
         for child in children:
             child_text = source.text[child.start : child.end]
             search.chunks.append(Chunk(passage, child_text))
-
-
-def _is_suspicious(text: str, question: str, largest_question_share: float | None) -> bool:
-    """Whether a passage repeats the question or calls it invalid, as poisoned pages do."""
-    if largest_question_share is None:
-        return False
-    if INVALID_QUESTION in text.lower():
-        return True
-    return question_share(question, text) >= largest_question_share
 
 
 def _build_heading(page: Page, kind: PassageKind, searched_with: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crag.core.deadline import Deadline
 from crag.engines.encoders import CrossEncoder, DenseEncoder
+from crag.web.terms import QuestionSpelling
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]
@@ -56,30 +57,6 @@ K1 = 1.5
 B = 0.75
 """The usual BM25 constants, as in bm25s and rank-bm25."""
 
-_THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-
-
-def extract_terms(text: str) -> list[str]:
-    """Lower-case words and numbers. Thousands separators are removed, so 1,000 and 1000 are the same term."""
-    plain_numbers = _THOUSANDS_SEPARATOR.sub("", text.lower())
-    return re.findall(r"\w+", plain_numbers)
-
-
-STOPWORDS = frozenset(
-    extract_terms(
-        "a an and are as at be been but by can did do does for from had has have how in into is it its of on or s so "
-        "than that the their there these this to was were what when where which who whom whose why will with would"
-    )
-)
-"""Stop words of questions."""
-
-
-def query_terms(query: str) -> list[str]:
-    """The question's distinct terms without stop words, or all if it has only stop words."""
-    distinct_terms = dict.fromkeys(extract_terms(query))
-    content_terms = [term for term in distinct_terms if term not in STOPWORDS]
-    return content_terms or list(distinct_terms)
-
 
 def bm25_scores(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
     """BM25 of each text for the question; `implementation` as in `crag.settings.Bm25Stage`.
@@ -87,11 +64,11 @@ def bm25_scores(query: str, texts: Sequence[str], implementation: str = "query_t
     Example:
         bm25_scores("windy london", ["it is windy in london", "it rains in chicago"])  # the first is greater
     """
-    terms = query_terms(query)
-    documents = [extract_terms(text) for text in texts]
+    spelling = QuestionSpelling(query)
+    documents = [spelling.read(text) for text in texts]
     if implementation == "rank_bm25":
-        return rank_bm25_plus(terms, documents)
-    return bm25(terms, documents)
+        return rank_bm25_plus(spelling.terms, documents)
+    return bm25(spelling.terms, documents)
 
 
 def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
@@ -140,34 +117,6 @@ def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> 
     index: Any = BM25Plus(corpus, k1=K1, b=B)
     scores = index.get_scores(list(query))
     return np.asarray(scores, dtype=np.float64)
-
-
-# --- texts that repeat the question -----------------------------------------------------------------------------------
-
-MIN_QUESTION_TERMS = 4
-"""A question with fewer distinct terms is too short to say that a text repeats it."""
-
-_QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
-
-
-def question_share(query: str, text: str) -> float:
-    """The share of a question's terms that a text holds, in any order; 0 for a text that only answers it.
-
-    A statement that answers the question holds most of its terms too, but not its question word, such as "who".
-
-    Example:
-        question_share("who wrote the long poem", "Who wrote the long poem? Ann Berg.")  # 1.0
-        question_share("who wrote the long poem", "Ann Berg wrote the long poem.")  # 0.0: no "who"
-    """
-    question_terms = set(extract_terms(query))
-    if len(question_terms) < MIN_QUESTION_TERMS:
-        return 0.0
-
-    shared_terms = question_terms.intersection(extract_terms(text))
-    question_words = question_terms & _QUESTION_WORDS
-    if not question_words <= shared_terms:
-        return 0.0
-    return len(shared_terms) / len(question_terms)
 
 
 # --- encoders: all texts of a batch in one call, each question's best texts first ------------------------------------

@@ -15,8 +15,8 @@ from crag.web.ranking import (
     bm25,
     bm25_scores,
     cosines,
-    extract_terms,
 )
+from crag.web.terms import extract_terms
 from tests.web.fakes import HashedWords
 
 WORDS = st.sampled_from(["london", "windy", "chicago", "rain", "in", "the", "of", "1999", "film"])

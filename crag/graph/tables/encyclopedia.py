@@ -5,6 +5,7 @@ import re
 from crag.core.text import clean
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.results import Cell, NotFoundError, Row
+from crag.graph.spelling import search_names
 from crag.text.matching import best_match
 
 _TITLE_FLOOR = 0.75
@@ -49,7 +50,7 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def _find_title(context: LookupContext, name: str) -> str:
-    titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
+    titles = [str(title) for title in search_names(context, "/open/search_entity_by_name", name)]
     match = best_match(name, titles, floor=_TITLE_FLOOR)
     if match is None:
         raise NotFoundError(f'the graph has no article "{name}"; nearest: {quote_names(titles)}')

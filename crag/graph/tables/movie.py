@@ -9,6 +9,7 @@ from crag.graph.conditions import year_range
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.spelling import search_names
 from crag.text.matching import NameMatch, best_match, contains_words, normalise_name, same_name
 
 OSCAR_YEARS = range(1990, 2022)
@@ -104,7 +105,7 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
     A part of a name is enough if one match is far better known than the next.
     """
-    replies = context.ask("/movie/get_person_info", query=name)
+    replies = search_names(context, "/movie/get_person_info", name, _name_of_person)
     records = [person for person in replies if person.get("name")]
     people = sorted(records, key=_fame_of_person, reverse=True)
 
@@ -127,6 +128,10 @@ def find_person(context: LookupContext, name: str) -> _Record:
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person
+
+
+def _name_of_person(person: _Record) -> str:
+    return person.get("name") or ""
 
 
 def _acted_count(person: _Record) -> int:
@@ -264,7 +269,7 @@ def _search_film(
 
     A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
-    records = context.ask("/movie/get_movie_info", query=query)
+    records = search_names(context, "/movie/get_movie_info", query, _title_of_film)
     films = [film for film in records if film.get("title")]
     films.sort(key=_fame_of_film, reverse=True)
 
@@ -284,6 +289,10 @@ def _search_film(
     if len(longer) == 1:
         match = NameMatch(longer[0], _TITLE_BEGINNING_SIMILARITY, exact=False)
     return films, match
+
+
+def _title_of_film(film: _Record) -> str:
+    return film.get("title") or ""
 
 
 def _stem(title: str) -> tuple[str, int | None]:

@@ -10,6 +10,7 @@ from crag.graph.conditions import year_range
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.spelling import search_names
 from crag.text.dates import Calendar
 from crag.text.matching import best_match
 
@@ -249,7 +250,7 @@ def _find(
     probe: str,
 ) -> str:
     """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
-    candidates = context.ask(f"/music/search_{what}_entity_by_name", query=name)
+    candidates = search_names(context, f"/music/search_{what}_entity_by_name", name)
     match = best_match(name, candidates)
     if match is not None:
         best = str(candidates[match.position])

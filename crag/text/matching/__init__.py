@@ -7,6 +7,8 @@ from crag.text.matching.award_categories import same_category as same_category
 from crag.text.matching.dates import MONTH_GROUP as MONTH_GROUP
 from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import without_dates as without_dates
+from crag.text.matching.letters import transcribed as transcribed
+from crag.text.matching.letters import without_marks as without_marks
 from crag.text.matching.names import MARGIN as MARGIN
 from crag.text.matching.names import NameMatch as NameMatch
 from crag.text.matching.names import best_match as best_match

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crag.core.text import clean
-from crag.text.matching.words import without_marks
+from crag.text.matching.letters import without_marks
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""
@@ -109,13 +109,20 @@ def similarity(left: str, right: str) -> float:
         return 1.0
     if not first or not second:
         return 0.0
+    has_same_numbers = sorted(_DIGITS.findall(first)) == sorted(_DIGITS.findall(second))
+    if has_same_numbers and _letters(left) == _letters(right):
+        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc"
 
     # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
     # Sorted words may agree fully, but 1.0 is kept for equal names.
     score = min(_MOST_INEXACT_SIMILARITY, percent / 100)
-    has_same_numbers = sorted(_DIGITS.findall(first)) == sorted(_DIGITS.findall(second))
     return score if has_same_numbers else score * _DIFFERENT_NUMBERS_FACTOR
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name without signs and blanks."""
+    return _NOT_A_WORD.sub("", without_marks(clean(name)))
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:

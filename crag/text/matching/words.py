@@ -2,10 +2,11 @@
 
 import functools
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, takewhile
+
+from crag.text.matching.letters import without_marks
 
 
 def words(text: str) -> list[str]:
@@ -152,16 +153,6 @@ _TYPO_RATIO = 0.82
 
 
 # --- normalising ------------------------------------------------------------------------------------------------------
-def without_marks(text: str) -> str:
-    """Lower case without accents and invisible characters."""
-    if text.isascii():
-        return text.casefold()
-
-    # Splits "é" into letter and accent; "Mn" are such marks, "Cf" invisible characters.
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"})
-
-
 def normalise_text(text: str) -> str:
     """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits.
 

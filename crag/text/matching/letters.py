@@ -1,0 +1,35 @@
+"""Letters as people without a foreign keyboard type them: "Grüneck" as "gruneck", "Łódź" as "lodz"."""
+
+import unicodedata
+
+_PLAIN_LETTERS = str.maketrans({
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ĸ": "k", "ŋ": "n",
+    "æ": "ae", "œ": "oe", "þ": "th", "ß": "ss", "ĳ": "ij",
+})  # fmt: skip
+"""Letters that Unicode does not split into a letter and a mark."""
+
+_TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "đ": "dj"})
+"""The usual second spelling of these letters: "Mueller" for "Müller", "Haaland" for "Håland"."""
+
+
+def without_marks(text: str) -> str:
+    """Lower case without accents and invisible characters, however they are encoded; "ø" is "o", "æ" is "ae".
+
+    >>> without_marks("Łódź, Bodø, Straße")
+    'lodz, bodo, strasse'
+    """
+    if text.isascii():
+        return text.casefold()
+
+    # Splits "é" into letter and accent; "Mn" are such marks, "Cf" invisible characters.
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = [character for character in decomposed if unicodedata.category(character) not in {"Mn", "Cf"}]
+    return "".join(plain).translate(_PLAIN_LETTERS)
+
+
+def transcribed(text: str) -> str:
+    """Lower case with two letters for an umlaut, as in "mueller", and without other marks."""
+    if text.isascii():
+        return text.casefold()
+    composed = unicodedata.normalize("NFC", text.casefold())
+    return without_marks(composed.translate(_TRANSCRIBED))

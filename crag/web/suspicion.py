@@ -1,0 +1,134 @@
+"""Passages that were written to be found and obeyed: they repeat the question as a question, or call it invalid.
+
+Attackers repeat a question so that search ranks their page first (PoisonedRAG, Zou et al. 2024). A statement that
+answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the long poem, ...").
+So the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
+sentence or before a question mark.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+from crag.core.contracts import INVALID_QUESTION
+from crag.web.terms import extract_terms
+
+MIN_QUESTION_TERMS = 4
+"""A question with fewer distinct terms is too short to say that a text repeats it."""
+LONGEST_REPETITION = 1.5
+"""Words of a repetition for each word of the question: more than that were put in between in no question."""
+
+_ASKING = frozenset(
+    ["what", "which", "who", "whom", "whose", "when", "where", "why", "how"]
+    + ["whats", "whos", "whens", "wheres", "hows"]  # "what's" as people type it
+)
+_FIRST_VERBS = frozenset(
+    ["is", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had"]
+    + ["can", "could", "will", "would", "shall", "should", "may", "might", "must"]
+)
+"""Words with which a question begins that has none of the words above."""
+
+_WORD_OR_MARK = re.compile(
+    r"""
+      \w+ (?: ['’.,&/-] \w+ )*     # "o'leary" and "u.s" are inside a sentence
+    | [?!.:;\n"“”„«»()\[\]]
+    | \s[–—-]\s
+    """,
+    re.VERBOSE,
+)
+
+
+class _Words(NamedTuple):
+    """The words of a text, and where a question can stand in it."""
+
+    words: list[str]
+    beginnings: list[int]
+    """Positions of the words after a mark, and of the first one."""
+    question_ends: list[int]
+    """Positions of question marks: that of the next word."""
+
+
+def is_suspicious(page_name: str, text: str, question: str, smallest_share: float) -> bool:
+    """Whether a passage or its page's name calls the question invalid or repeats it as a question.
+
+    `smallest_share`: the share of the question's words that a repetition holds, in the question's order.
+
+    Example:
+        is_suspicious("Poems", "Who wrote the long poem? Ann Berg.", "who wrote the long poem", 0.8)  # True
+        is_suspicious("Poems", "Ann Berg, who wrote the long poem", "who wrote the long poem", 0.8)  # False
+    """
+    name_terms = extract_terms(page_name)
+    terms = name_terms + extract_terms(text)
+    if INVALID_QUESTION in " ".join(terms):
+        return True
+
+    asked = extract_terms(question)
+    distinct_terms = set(asked)
+    if len(distinct_terms) < MIN_QUESTION_TERMS:
+        return False
+
+    # Cheap and true of nearly no passage; the order of the words is compared only then.
+    shared_terms = distinct_terms.intersection(terms)
+    if len(shared_terms) < smallest_share * len(distinct_terms):
+        return False
+
+    windows = _find_windows(asked, f"{page_name}\n{text}")
+    if len(name_terms) <= _longest_repetition(asked):
+        windows = [name_terms, *windows]
+    return any(_repeats(asked, window, smallest_share) for window in windows)
+
+
+def _repeats(asked: Sequence[str], window: Sequence[str], smallest_share: float) -> bool:
+    """Whether a window holds that share of the words of the question in their order, with all that ask."""
+    if not _ASKING.intersection(asked) <= set(window):
+        return False
+    return LCSseq.similarity(asked, window) >= smallest_share * len(asked)
+
+
+def _find_windows(asked: Sequence[str], text: str) -> Iterator[Sequence[str]]:
+    """The places in a text where the question may be repeated as a question."""
+    words, beginnings, question_ends = _read_words(text)
+    longest = _longest_repetition(asked)
+
+    for end in question_ends:
+        yield words[max(0, end - longest) : end]
+
+    # Without a question mark it must begin as the question does; nothing else tells it from a statement.
+    opening = _opening(asked)
+    if opening:
+        for start in beginnings:
+            if words[start : start + len(opening)] == opening:
+                yield words[start : start + longest]
+
+
+def _longest_repetition(asked: Sequence[str]) -> int:
+    return int(LONGEST_REPETITION * len(asked)) + 1
+
+
+def _opening(asked: Sequence[str]) -> list[str]:
+    """The first words up to the one that asks, such as "in which"; [] if the question begins as a statement does."""
+    if asked[0] in _FIRST_VERBS:
+        return [asked[0]]
+
+    for position, word in enumerate(asked[:3]):
+        if word in _ASKING:
+            return list(asked[: position + 1])
+    return []
+
+
+def _read_words(text: str) -> _Words:
+    """The words of a text in order, and the positions of its marks among them."""
+    words: list[str] = []
+    beginnings = [0]
+    question_ends: list[int] = []
+    for match in _WORD_OR_MARK.finditer(text):
+        piece = match[0]
+        if piece[0].isalnum() or piece[0] == "_":
+            words += extract_terms(piece)
+            continue
+        beginnings.append(len(words))
+        if piece == "?":
+            question_ends.append(len(words))
+    return _Words(words, beginnings, question_ends)
