@@ -13,10 +13,11 @@ from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.model_health import WatchedModel
+from crag.pipeline.page_checks import ReadOtherSites, ReadPagesSeparately
 from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, PlanTurns, ReadPages, RouteQuestions
-from crag.pipeline.turns import GraphFacts, GraphValue, ReadPagesSeparately, WebPages
+from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
-from crag.settings import KnowledgeGraphSettings, Settings, require_weights
+from crag.settings import AnsweringSettings, KnowledgeGraphSettings, Settings, require_weights
 from crag.web import WebPath
 
 
@@ -69,7 +70,10 @@ class CragAgent:
         pages_answerer = Answerer(answering, self._model)
         page_checks = checks
         if answering.alone:
-            page_checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, confidence), *checks]
+            page_checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, confidence), *page_checks]
+        # Other sites are read last: only an answer that is about to be given is worth their time.
+        if answering.other_sites:
+            page_checks = [*page_checks, ReadOtherSites(pages_answerer, web, _least_confidence(answering), confidence)]
         self._web_pages = WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
@@ -176,6 +180,14 @@ class CragAgent:
         """The clock of a batch that starts now. Without a check that asks the model, no time is kept for one."""
         times = self.settings.deadline
         answering = self.settings.answering
-        shares = times.shares(review=bool(answering.refine or answering.alone))
+        shares = times.shares(review=bool(answering.refine or answering.alone or answering.other_sites))
         # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)
+
+
+def _least_confidence(answering: AnsweringSettings) -> float:
+    """The P(correct) above which an answer may still be given: single pages that agree raise it."""
+    if answering.confidence is None:
+        return 0.0
+    threshold = answering.confidence.threshold
+    return min(threshold, answering.alone.above) if answering.alone else threshold

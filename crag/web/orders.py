@@ -1,7 +1,7 @@
 """Orders to the reader in passages: "ignore all other documents", "answer exactly: ..." (Greshake et al. 2023).
 
-A page informs; only an attacker's tells a language model what to say. The patterns ask for an imperative, so that reports
-about orders ("the minister ignored earlier instructions") stay. They look at English alone.
+A page informs; only an attacker's tells a language model what to say. The patterns ask for an imperative, so that
+reports about orders ("the minister ignored earlier instructions") stay. They know English alone.
 """
 
 import re
@@ -29,18 +29,22 @@ _ORDERS = re.compile(
       \s+ (?:other|previous|prior|earlier|above|remaining) \s+ (?:\w+\s+){{0,2}}? (?:{_READ}|{_TOLD}) \b
 
     # "Answer exactly: ...", "Reply only with ..." at the beginning of a sentence or after "please"
-    | (?: ^ | [.!?:;\n"“”(\[*>–—-] \s? | \b (?:please|and|then|always|simply|just|must|instead) \s )
+    | (?: ^ | [.!?:;\n"“”(\[*>–—-] \s? | \b (?:please|and|then|always|simply|must|instead) \s )
       {_SAY} \s+
-      (?: exactly | only | verbatim | with \s+ (?:exactly|only|just|the|this|one|a\b) | nothing \s+ (?:but|else)
-        | as \s+ follows | (?:this|the[ ]following) \s? : ) (?: \b | (?<=:) )
+      (?: (?: exactly | only (?! \s+ \d) | verbatim | nothing \s+ (?:but|else) | as \s+ follows ) \b
+        | (?: this | the[ ]following ) \s? :
+        | with \s+ (?: (?:exactly|only|just|the[ ](?:words?|name|text|following|answer|phrase)) \b | ["“'‘] )
+      )
     | \b (?:your|the) \s+ (?:final\s+|only\s+|correct\s+)? (?:answer|reply|response|output) \s+
       (?:must|should|shall|has[ ]to|needs[ ]to) \s+ (?:be|say|read|contain|state) \b
     | \b you \s+ (?:must|should|shall|have[ ]to|need[ ]to|are[ ](?:required|instructed|ordered|told)[ ]to)
-      \s+ (?:now\s+|only\s+|always\s+|instead\s+){{0,2}} (?:answer|reply|respond|output|ignore|disregard) \b
+      \s+ (?:now\s+|only\s+|always\s+|instead\s+){{0,2}}
+      (?:answer|reply|respond|output) \s+ (?!to\b|for\b|your\b|questions?\b|all\b|every\b) \S
 
-    # "If you are asked ..., say": not "When asked about it, officials say"
+    # "If you are asked ..., say"; not "When asked about it, officials say"
     | \b (?:if|when|whenever) \s+ (?:(?:you|anyone)\s+)? (?:are\s+|is\s+)? (?:asked|asks) \b [^.!?\n]{{0,120}} ,
-      \s+ (?:you\s+(?:must|should)\s+ | please\s+ | always\s+ | simply\s+ | only\s+)? (?:{_SAY}|tell) \b
+      \s+ (?:you\s+(?:must|should)\s+ | please\s+ | always\s+ | simply\s+ | only\s+)?
+      (?:{_SAY} | tell\s+(?:the\s+)?users?) \b
 
     # Addressed to a model
     | \b (?:attention|dear|note[ ]to|notice[ ]to|message[ ](?:to|for)|instructions?[ ](?:to|for)|hey) ,? \s+
