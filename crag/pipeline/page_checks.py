@@ -1,6 +1,6 @@
 """Checks of answers from pages that read the pages again: each by itself, or without one site."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from crag.answering import (
@@ -11,13 +11,14 @@ from crag.answering import (
     Draft,
     added_words,
     answer_features,
+    find_closed_score_gate,
     holds_answer,
 )
 from crag.core.contracts import I_DONT_KNOW, WEB, GateFiring, Passage
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.case import Case
 from crag.pipeline.turns import NO_EVIDENCE
-from crag.settings import SinglePageSettings
+from crag.settings import AnsweringSettings, GateSettings, SinglePageSettings
 from crag.text.matching import same_answer
 from crag.web import WebEvidence, WebPath
 from crag.web.sites import find_site
@@ -26,6 +27,35 @@ SINGLE_PAGE_KEY = "alone "
 """Precedes the number of the page in the trace's names of replies to single pages."""
 OTHER_SITES_KEY = "other sites"
 """The trace's name of the reply to all sites but one."""
+
+
+def add_page_checks(
+    checks: Sequence[Check],
+    answerer: Answerer,
+    web: WebPath,
+    settings: AnsweringSettings,
+    model: ConfidenceModel | None,
+) -> list[Check]:
+    """The checks of answers from pages: the usual ones, with those that read pages again before and after them."""
+    page_checks = list(checks)
+
+    # Single pages are read first, so that the later check of P(correct) knows how many agree.
+    if settings.alone:
+        page_checks.insert(0, ReadPagesSeparately(answerer, web, settings.alone, model))
+
+    # Other sites are read last: only an answer that is about to be given is worth their time.
+    if settings.other_sites:
+        minimum = _least_confidence(settings)
+        page_checks.append(ReadOtherSites(answerer, web, settings.gates, minimum, model))
+    return page_checks
+
+
+def _least_confidence(settings: AnsweringSettings) -> float:
+    """The P(correct) above which an answer may still be given: single pages that agree raise it."""
+    if settings.confidence is None:
+        return 0.0
+    threshold = settings.confidence.threshold
+    return min(threshold, settings.alone.above) if settings.alone else threshold
 
 
 @dataclass(frozen=True)
@@ -79,8 +109,8 @@ class ReadOtherSites(Check):
     """Withholds an answer that one site alone holds if the model gives another one without that site.
 
     An attacker can write a page that is found and believed, but hardly what other sites say. Which of the two answers
-    is right cannot be known. The other answer counts only if it might be given by itself, with P(correct) above
-    `minimum`: from pages that do not hold an answer the model mostly makes a poor one.
+    is right cannot be known. The other answer counts only if it might be given by itself, through the `gates` and with
+    P(correct) above `minimum`: from pages that do not hold an answer the model mostly makes a poor one.
     """
 
     name = "other sites"
@@ -88,6 +118,7 @@ class ReadOtherSites(Check):
 
     answerer: Answerer
     web: WebPath
+    gates: Sequence[GateSettings]
     minimum: float
     model: ConfidenceModel | None
 
@@ -100,6 +131,9 @@ class ReadOtherSites(Check):
         others = self._read_others(case, draft)
         if others is None or not others.context:
             return {}
+        if find_closed_score_gate(self.gates, others.top_probability) is not None:
+            return {}
+
         domain = case.trace.route.label("domain")
         return {OTHER_SITES_KEY: self.answerer.request(case.query, others.context, domain)}
 
