@@ -16,8 +16,10 @@ from crag.answering.confidence import ConfidenceModel as ConfidenceModel
 from crag.answering.confidence import Feature as Feature
 from crag.answering.confidence import LogisticModel as LogisticModel
 from crag.answering.evidence import find_evidence as find_evidence
+from crag.answering.features import added_words as added_words
 from crag.answering.features import answer_features as answer_features
 from crag.answering.features import answer_kind as answer_kind
+from crag.answering.features import holds_answer as holds_answer
 from crag.answering.normalise import MAX_TOKENS as MAX_TOKENS
 from crag.answering.normalise import normalise as normalise
 from crag.answering.normalise import trim_to_tokens as trim_to_tokens

@@ -53,6 +53,15 @@ def answer_kind(features: Mapping[str, float]) -> str:
     return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
 
 
+def holds_answer(answer_words: Sequence[str], text: str) -> bool:
+    """Whether a text has all these words, in any order; never for no words.
+
+    Example:
+        holds_answer(["carter"], "Jimmy Carter won.")  # True
+    """
+    return share(answer_words, text) == 1.0
+
+
 def count_agreeing_pages(text: str, single_page_answers: Sequence[str]) -> float:
     """How many pages, each read by itself, give this answer."""
     agreeing = 0

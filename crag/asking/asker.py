@@ -136,8 +136,8 @@ class Asker:
         changes: Sequence[str] | None = None,
     ) -> None:
         settings = load_settings(preset or usual_preset(), changes)
-        # People may see what a gate withholds.
-        audited = settings.answering.model_copy(update={"audit": True})
+        # People may see what a gate withholds; and their pages are no strangers that could speak against each other.
+        audited = settings.answering.model_copy(update={"audit": True, "other_sites": False})
         # Nobody plants pages that the user chose.
         trusted = settings.web.model_copy(update={"largest_question_share": None})
         self.settings = settings.model_copy(update={"answering": audited, "web": trusted})

@@ -13,8 +13,9 @@ from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.model_health import WatchedModel
+from crag.pipeline.page_checks import add_page_checks
 from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, PlanTurns, ReadPages, RouteQuestions
-from crag.pipeline.turns import GraphFacts, GraphValue, ReadPagesSeparately, WebPages
+from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
 from crag.settings import KnowledgeGraphSettings, Settings, require_weights
 from crag.web import WebPath
@@ -65,11 +66,8 @@ class CragAgent:
         self._graph_value = GraphValue(facts_answerer, value_checks)
         self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
 
-        # Single pages are read first, so that the later check of P(correct) knows how many agree.
         pages_answerer = Answerer(answering, self._model)
-        page_checks = checks
-        if answering.alone:
-            page_checks = [ReadPagesSeparately(pages_answerer, web, answering.alone, confidence), *checks]
+        page_checks = add_page_checks(checks, pages_answerer, web, answering, confidence)
         self._web_pages = WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod
@@ -176,6 +174,6 @@ class CragAgent:
         """The clock of a batch that starts now. Without a check that asks the model, no time is kept for one."""
         times = self.settings.deadline
         answering = self.settings.answering
-        shares = times.shares(review=bool(answering.refine or answering.alone))
+        shares = times.shares(review=bool(answering.refine or answering.alone or answering.other_sites))
         # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)

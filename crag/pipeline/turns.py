@@ -4,33 +4,24 @@ A turn builds a context for the model, or a draft where no model is needed. The 
 (`crag.answering.checks`); `crag.pipeline.turn_run` runs all this.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from crag.answering import (
-    Answerer,
-    CaseView,
-    Check,
-    ConfidenceModel,
     Draft,
-    answer_features,
     find_closed_class_gate,
     find_closed_score_gate,
     trim_to_tokens,
 )
 from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
 from crag.core.text import clean
-from crag.engines.llm import GenerationRequest
 from crag.pipeline.case import Case, render_facts
 from crag.pipeline.turn_run import Turn
-from crag.settings import GateSettings, SinglePageSettings
+from crag.settings import GateSettings
 from crag.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
 """For a question whose pages were not read: it may still have facts."""
-
-SINGLE_PAGE_KEY = "alone "
-"""Precedes the number of the page in the trace's names of replies to single pages."""
 
 
 class GraphValue(Turn):
@@ -134,50 +125,3 @@ class WebPages(Turn):
         if evidence is None or case.trace.context != evidence.context:
             return None
         return find_closed_score_gate(self.gates, evidence.top_probability)
-
-
-@dataclass(frozen=True)
-class ReadPagesSeparately(Check):
-    """Asks the model about each of the best pages in a separate prompt, and withholds nothing.
-
-    So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree.
-    """
-
-    name = "pages alone"
-    asks = True
-
-    answerer: Answerer
-    web: WebPath
-    settings: SinglePageSettings
-    model: ConfidenceModel | None
-
-    def applies(self, draft: Draft) -> bool:
-        """An answer of the model from pages."""
-        return not draft.abstains and draft.answer.source == WEB
-
-    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
-        """One request for each page, unless P(correct) is sure without them."""
-        if self.model is not None:
-            p_correct = self.model.probability(answer_features(case.trace, draft))
-            if p_correct is not None and not self.settings.above < p_correct < self.settings.below:
-                return {}
-
-        # Only a `Case` has the evidence; the interface of checks knows just the query and the trace.
-        evidence = case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
-        contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
-        domain = case.trace.route.label("domain")
-        return {
-            f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
-            for number, context in enumerate(contexts, start=1)
-        }
-
-    def read(self, case: CaseView, draft: Draft) -> Draft:
-        """The draft with the pages' answers. A generation that the clock ended is no page's answer."""
-        answers = []
-        for key, reply in draft.replies.items():
-            if key.startswith(SINGLE_PAGE_KEY) and reply.finish_reason in {"stop", "length"}:
-                answers.append(self.answerer.read(reply, "", WEB).answer.text)
-        return replace(draft, single_page_answers=tuple(answers))
-
-    def __call__(self, case: CaseView, draft: Draft) -> None:
-        """Keep the answer: `ExpectedScore` decides later, with the answers of the pages."""

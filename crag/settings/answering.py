@@ -170,6 +170,9 @@ class AnsweringSettings(StrictModel):
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
     alone: SinglePageSettings | None = None
+    other_sites: bool = False
+    """Where one site alone holds the answer, ask again without it: another answer that would be given too withholds
+    this one. So one site cannot speak against the others (after PoisonedRAG, Zou et al. 2024)."""
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False

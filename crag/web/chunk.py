@@ -7,6 +7,7 @@ from crag.core.contracts import Page, Passage, PassageKind
 from crag.core.deadline import Deadline
 from crag.settings import WebSettings
 from crag.web.extract.clean import plain
+from crag.web.orders import gives_orders
 from crag.web.page_search import Chunk, PageSearch, SourceText
 from crag.web.splitting import ParentSpan, TokenOffsets, split_text
 from crag.web.suspicion import is_suspicious
@@ -58,6 +59,7 @@ def _add_chunks(
     page = source.page
     page_name = plain(page.name)
     heading = _build_heading(page, source.kind, settings.chunk.searched_with)
+    page_gives_orders = gives_orders(f"{page_name}\n{plain(page.snippet)}")
 
     for span, children in parents:
         passage_text = source.text[span.start : span.end]
@@ -66,6 +68,10 @@ def _add_chunks(
         share = settings.largest_question_share
         if share is not None and is_suspicious(page_name, passage_text, search.query.text, share):
             search.events.append(f"a passage of {page.url} repeats the question or judges it and was dropped")
+            continue
+        # An order in the title or snippet tells of the whole page: both were written for it.
+        if share is not None and (page_gives_orders or gives_orders(passage_text)):
+            search.events.append(f"a passage of {page.url} gives its reader orders and was dropped")
             continue
 
         passage = Passage(

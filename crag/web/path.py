@@ -26,6 +26,7 @@ from crag.web.page_search import PageSearch
 from crag.web.rerank import best_probability, rerank
 from crag.web.retrieve import retrieve
 from crag.web.select_pages import select_pages
+from crag.web.sites import drop_site
 from crag.web.splitting import TokenOffsets
 
 
@@ -146,6 +147,18 @@ class WebPath:
             if context:
                 contexts.append(context)
         return contexts
+
+    def without_site(self, evidence: WebEvidence, site: str) -> WebEvidence:
+        """What the pages of all other sites hold; see `crag.web.sites.find_site`."""
+        ranked = drop_site(evidence.ranked, site)
+        context, used = build_context(ranked, self._settings.context, self._tokens)
+        return replace(
+            evidence,
+            context=context,
+            passages=used,
+            top_probability=best_probability(ranked),
+            ranked=tuple(ranked),
+        )
 
     def _build_evidence(self, search: PageSearch) -> WebEvidence:
         context, used = build_context(search.passages, self._settings.context, self._tokens)

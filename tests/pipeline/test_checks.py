@@ -11,7 +11,7 @@ from crag.core.contracts import I_DONT_KNOW, WEB, Answer, Classification, Decisi
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, LanguageModel, load_language_model
 from crag.pipeline.case import Case
-from crag.pipeline.turns import ReadPagesSeparately
+from crag.pipeline.page_checks import ReadPagesSeparately
 from crag.router import QuestionRouter
 from crag.settings import Settings, SinglePageSettings, load_settings
 from crag.web import WebPath
@@ -104,3 +104,49 @@ def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> N
     draft = Draft(Answer("Barry Levinson", Decision.ANSWERED, WEB, ""), generation=read, replies=replies)
     case = Case(Query("1", QUESTION, ASKED_AT, None, ()), Trace("1", QUESTION, ASKED_AT))
     assert check.read(case, draft).single_page_answers == ("Barry Levinson",)
+
+
+LIAR = page("<p>Rain Man was directed by Mike Nichols, the studio said.</p>", 1)
+HONEST = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", 2)
+SILENT = page("<p>Rain Man is a film of 1988 with a famous director.</p>", 3)
+SAID = {"Nichols": "Mike Nichols", "Levinson": "Barry Levinson"}
+"""A model that believes the liar as long as it reads him."""
+
+
+@pytest.mark.parametrize(
+    ("pages", "replies", "given"),
+    [
+        ([LIAR, HONEST], SAID, I_DONT_KNOW),
+        # One site with several pages is still one voice.
+        ([LIAR, {**LIAR, "page_url": "https://www.site1.example/2"}, HONEST], SAID, I_DONT_KNOW),
+        # The others know nothing, or say the same.
+        ([LIAR, SILENT], SAID, "Mike Nichols"),
+        ([LIAR, SILENT], {"Nichols": "Mike Nichols", "famous": "Nichols"}, "Mike Nichols"),
+        # No other site, or a second one that holds the answer.
+        ([LIAR], SAID, "Mike Nichols"),
+        ([LIAR, page("<p>Mike Nichols made Rain Man.</p>", 4), HONEST], SAID, "Mike Nichols"),
+    ],
+)
+def test_an_answer_of_one_site_is_not_given_against_the_others(
+    pages: list[dict[str, str]], replies: dict[str, str], given: str
+) -> None:
+    agent = agent_of(settings_of(replies, "answering.other_sites = true"))
+    try:
+        answer, trace = ask(agent, QUESTION, *pages)
+    finally:
+        agent.close()
+    assert answer.text == given
+    withheld = [(firing.name, firing.withheld) for firing in trace.gates]
+    assert withheld == ([("other sites", "Mike Nichols")] if given == I_DONT_KNOW else [])
+
+
+def test_what_the_other_sites_say_counts_only_if_it_would_be_given(tmp_path: Path) -> None:
+    # The other answer is nowhere in the pages, so that P(correct) is low.
+    replies = {"Nichols": "Mike Nichols", "famous": "Steven Spielberg"}
+    agent = agent_of(settings_of(replies, "answering.other_sites = true", calibrated(tmp_path)))
+    try:
+        answer, trace = ask(agent, QUESTION, LIAR, SILENT)
+    finally:
+        agent.close()
+    assert answer.text == "Mike Nichols"
+    assert trace.generations["other sites"].text == "Steven Spielberg"

@@ -1,0 +1,189 @@
+"""Checks of answers from pages that read the pages again: each by itself, or without one site."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from crag.answering import (
+    Answerer,
+    CaseView,
+    Check,
+    ConfidenceModel,
+    Draft,
+    added_words,
+    answer_features,
+    find_closed_score_gate,
+    holds_answer,
+)
+from crag.core.contracts import I_DONT_KNOW, WEB, GateFiring, Passage
+from crag.engines.llm import GenerationRequest
+from crag.pipeline.case import Case
+from crag.pipeline.turns import NO_EVIDENCE
+from crag.settings import AnsweringSettings, GateSettings, SinglePageSettings
+from crag.text.matching import same_answer
+from crag.web import WebEvidence, WebPath
+from crag.web.sites import find_site
+
+SINGLE_PAGE_KEY = "alone "
+"""Precedes the number of the page in the trace's names of replies to single pages."""
+OTHER_SITES_KEY = "other sites"
+"""The trace's name of the reply to all sites but one."""
+
+
+def add_page_checks(
+    checks: Sequence[Check],
+    answerer: Answerer,
+    web: WebPath,
+    settings: AnsweringSettings,
+    model: ConfidenceModel | None,
+) -> list[Check]:
+    """The checks of answers from pages: the usual ones, with those that read pages again before and after them."""
+    page_checks = list(checks)
+
+    # Single pages are read first, so that the later check of P(correct) knows how many agree.
+    if settings.alone:
+        page_checks.insert(0, ReadPagesSeparately(answerer, web, settings.alone, model))
+
+    # Other sites are read last: only an answer that is about to be given is worth their time.
+    if settings.other_sites:
+        minimum = _least_confidence(settings)
+        page_checks.append(ReadOtherSites(answerer, web, settings.gates, minimum, model))
+    return page_checks
+
+
+def _least_confidence(settings: AnsweringSettings) -> float:
+    """The P(correct) above which an answer may still be given: single pages that agree raise it."""
+    if settings.confidence is None:
+        return 0.0
+    threshold = settings.confidence.threshold
+    return min(threshold, settings.alone.above) if settings.alone else threshold
+
+
+@dataclass(frozen=True)
+class ReadPagesSeparately(Check):
+    """Asks the model about each of the best pages in a separate prompt, and withholds nothing.
+
+    So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree.
+    """
+
+    name = "pages alone"
+    asks = True
+
+    answerer: Answerer
+    web: WebPath
+    settings: SinglePageSettings
+    model: ConfidenceModel | None
+
+    def applies(self, draft: Draft) -> bool:
+        """An answer of the model from pages."""
+        return not draft.abstains and draft.answer.source == WEB
+
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+        """One request for each page, unless P(correct) is sure without them."""
+        if self.model is not None:
+            p_correct = self.model.probability(answer_features(case.trace, draft))
+            if p_correct is not None and not self.settings.above < p_correct < self.settings.below:
+                return {}
+
+        evidence = _find_evidence(case)
+        contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
+        domain = case.trace.route.label("domain")
+        return {
+            f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
+            for number, context in enumerate(contexts, start=1)
+        }
+
+    def read(self, case: CaseView, draft: Draft) -> Draft:
+        """The draft with the pages' answers. A generation that the clock ended is no page's answer."""
+        answers = []
+        for key, reply in draft.replies.items():
+            if key.startswith(SINGLE_PAGE_KEY) and reply.finish_reason in {"stop", "length"}:
+                answers.append(self.answerer.read(reply, "", WEB).answer.text)
+        return replace(draft, single_page_answers=tuple(answers))
+
+    def __call__(self, case: CaseView, draft: Draft) -> None:
+        """Keep the answer: `ExpectedScore` decides later, with the answers of the pages."""
+
+
+@dataclass(frozen=True)
+class ReadOtherSites(Check):
+    """Withholds an answer that one site alone holds if the model gives another one without that site.
+
+    An attacker can write a page that is found and believed, but hardly what other sites say. Which of the two answers
+    is right cannot be known. The other answer counts only if it might be given by itself, through the `gates` and with
+    P(correct) above `minimum`: from pages that do not hold an answer the model mostly makes a poor one.
+    """
+
+    name = "other sites"
+    asks = True
+
+    answerer: Answerer
+    web: WebPath
+    gates: Sequence[GateSettings]
+    minimum: float
+    model: ConfidenceModel | None
+
+    def applies(self, draft: Draft) -> bool:
+        """An answer of the model from pages, about to be given."""
+        return not draft.abstains and draft.answer.source == WEB and draft.generation is not None
+
+    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+        """The same question without the site, where one site alone holds the answer and there are others."""
+        others = self._read_others(case, draft)
+        if others is None or not others.context:
+            return {}
+        if find_closed_score_gate(self.gates, others.top_probability) is not None:
+            return {}
+
+        domain = case.trace.route.label("domain")
+        return {OTHER_SITES_KEY: self.answerer.request(case.query, others.context, domain)}
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        """Withhold the answer if the other sites give another one."""
+        reply = draft.replies.get(OTHER_SITES_KEY)
+        others = self._read_others(case, draft)
+        # A generation that the clock ended says nothing
+        if others is None or reply is None or reply.finish_reason not in {"stop", "length"}:
+            return None
+
+        other_draft = self.answerer.read(reply, others.context, WEB)
+        if other_draft.abstains or same_answer(other_draft.answer.text, draft.answer.text):
+            return None
+
+        p_correct = self._estimate(case, others, other_draft)
+        if p_correct is not None:
+            case.note(f"without one site the answer is {other_draft.answer.text!r}: P(correct) is {p_correct:.2f}")
+        # An answer that P(correct) does not cover counts, as it would be given.
+        if p_correct is not None and p_correct <= self.minimum:
+            return None
+
+        reason = f"one site alone holds it, and the others say {other_draft.answer.text!r}"
+        return GateFiring(self.name, reason, I_DONT_KNOW)
+
+    def _estimate(self, case: CaseView, others: WebEvidence, other_draft: Draft) -> float | None:
+        """P(correct) of what the other sites say."""
+        if self.model is None:
+            return None
+        other_trace = replace(case.trace, passages=list(others.passages), facts=[])
+        return self.model.probability(answer_features(other_trace, other_draft))
+
+    def _read_others(self, case: CaseView, draft: Draft) -> WebEvidence | None:
+        """The evidence without the only site that holds the answer; None if there is no such site."""
+        words = added_words(draft.answer.text, case.trace)
+        # Facts come from data that we ship or from the graph, not from strangers.
+        if any(holds_answer(words, fact.text) for fact in case.trace.facts):
+            return None
+
+        sites = {find_site(passage.url) for passage in case.trace.passages if _holds(passage, words)}
+        if len(sites) != 1:
+            return None
+        return self.web.without_site(_find_evidence(case), sites.pop())
+
+
+def _holds(passage: Passage, answer_words: list[str]) -> bool:
+    """Whether a passage, with its page's title, has all words of an answer."""
+    return holds_answer(answer_words, f"{passage.page_name} {passage.text}")
+
+
+def _find_evidence(case: CaseView) -> WebEvidence:
+    """What the pages hold. Only a `Case` has it; the interface of checks knows just the query and the trace."""
+    return case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
