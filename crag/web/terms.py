@@ -27,7 +27,7 @@ _SHARP = re.compile(r"(?<=\b[A-Za-z])[#♯](?!\w)")  # c#, f#; not a#1
 _DOT = re.compile(r"(?<![\w.…])\.(?=[^\W\d_]{2})")  # .net, .com; not node.js, .5, ...and
 _SPOKEN_SIGNS = (("+", _PLUS_PLUS, " plus plus "), ("+", _PLUS, " plus "), ("#", _SHARP, " sharp "))
 _SPOKEN_SIGNS += (("♯", _SHARP, " sharp "), (".", _DOT, " dot "))
-_SIGN_WORDS = frozenset({"plus", "sharp", "dot"})
+_SIGN_WORDS = ("plus", "sharp", "dot")
 
 # Signs that stand for a letter.
 _LETTER_I = re.compile(r"(?<=[^\W\d_])!(?=[^\W\d_])")  # p!nk; not "wham! rap"
@@ -144,7 +144,7 @@ class QuestionSpelling:
         self._beginnings = {name[:end] for name in self._names for end in range(1, len(name))}
         self._first_words = self._beginnings | self._names.keys()
         self._telling = self._first_words - set(self.terms) | self._beginnings
-        self._has_sign_words = not _SIGN_WORDS.isdisjoint(self.terms)
+        self._has_sign_words = any(word in term for word in _SIGN_WORDS for term in self.terms)
         self.question = _fold_words(self._spell_signs(question))
 
     def read(self, text: str) -> list[str]:
@@ -211,15 +211,19 @@ class QuestionSpelling:
         joined = ""
         for end in range(start, len(words)):
             word = words[end]
-            # "3-1" is not 31.
             if joined and joined[-1].isdigit() and word[0].isdigit():
-                break
+                break  # "3-1" is not 31
+            if word == "s" and joined in self._names and self._means_the_same(joined, f"{joined}s"):
+                break  # the s of "nvidia's" is no part of the name
             joined += word
             if joined in self._names and _may_join(words[start : end + 1], readable):
                 longest = end + 1 - start
             if joined not in self._beginnings:
                 break
         return longest
+
+    def _means_the_same(self, name: str, longer: str) -> bool:
+        return longer not in self._names or self._names[longer].terms == self._names[name].terms
 
 
 def _may_join(words: Sequence[str], readable: str) -> bool:
@@ -252,7 +256,7 @@ def _find_spellings(
     for group, parts in zip(written, groups, strict=True):
         meant = tuple(part for part in parts if part in terms)
         if meant and _is_joinable(extract_terms(group)):
-            name = Name(meant, _fold_words(group))
+            name = Name(meant, _fold_words(_POSSESSIVE.sub("", group)))
             for spelling in ("".join(extract_terms(group)), "".join(parts), _transcribe(group)):
                 names.setdefault(spelling, name)
 
