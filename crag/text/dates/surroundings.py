@@ -134,11 +134,15 @@ def is_inside_title(around: Surroundings) -> bool:
 
 
 def is_all_that_was_made(around: Surroundings) -> bool:
-    """Whether the date is the only object of the verb: "who directed next friday?"."""
+    """Whether a date is the whole title: "who directed next friday?", "the author of first monday in october"."""
     clause = around.clause_before
     if clause[-1:] == ["the"]:
         clause = clause[:-1]
     if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?"}:
         return False
-    begins_with_asking = " ".join(clause[:1]) in {"who", "which", "what"}
-    return begins_with_asking and len(clause) <= 3 and begins_title_after(clause)
+    if not begins_title_after(clause):
+        return False
+
+    # Only the subject stands before the verb: not "what did the band that released last week ...".
+    asks_for_subject = len(clause) <= 3 and clause[0] in words.ASKING_WORDS
+    return asks_for_subject or not words.WORK_ROLES.isdisjoint(clause[-2:-1])

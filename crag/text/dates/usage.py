@@ -124,9 +124,10 @@ def _is_day_of_event(around: Surroundings) -> bool:
     before = around.before()
     if before in words.EVENT_VERBS | words.DIRECTIONS | words.DAY_NOUNS:
         return True
-    # In "who loved friday" the weekday is what was loved.
-    if _PAST_VERB.fullmatch(before) and len(around.clause_before) > 2:
-        return True
+    if _PAST_VERB.fullmatch(before):
+        # In "who loved friday" and "which actress played wednesday" the weekday is the object.
+        asks_for_subject = len(around.clause_before) <= 3 and around.clause_before[0] in words.ASKING_WORDS
+        return not asks_for_subject
     # "Made landfall Wednesday": a name of several words would begin with a capital, "Ash Wednesday".
     if not around.is_capitalised or around.right_written[:1].isupper():
         return False

@@ -103,8 +103,8 @@ PASSIVE_AUXILIARIES = _words("is are was were be been being gets got")
 EVENT_VERBS = _words(
     "close closes open opens reopen reopens end ends start starts begin begins began trade trades rise rises rose fall"
     " falls fell gain gains drop drops climb climbs slip slips jump jumps surge surges plunge plunges lose loses lost"
-    " win won beat score die dies happen happens announce report took met sold hit died happened closed opened ended"
-    " started scored resigned retired collapsed erupted"
+    " win won beat score die dies happen happens announce report took met sold hit died happened closed opened reopened"
+    " ended started scored resigned retired collapsed erupted"
 )
 """Verbs that a bare day may follow: "did it close friday?"."""
 
@@ -113,6 +113,9 @@ BARE_VERBS = _words("come make do go get play earn set shot compare perform reac
 
 DIRECTIONS = _words("up down off out higher lower flat")
 """The same: "did it end higher friday?"."""
+
+ASKING_WORDS = _words("who which what")
+"""What may stand for the subject of a question."""
 
 # --- words of grammar -------------------------------------------------------------------------------------------------
 FUNCTION_WORDS = (
