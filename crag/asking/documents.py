@@ -1,6 +1,5 @@
 """The user's documents: HTML, plain text and PDF, from files, folders and addresses, with their text."""
 
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -22,7 +21,7 @@ from crag.web import ExtractionPool
 READERS = 4
 """Threads that read files and addresses."""
 
-_PAGE_ADDRESS = re.compile(r"(.+)#page=(\d{1,6})")
+_PAGE_MARK = "#page="
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,13 @@ class Document:
     @property
     def address(self) -> str:
         """The location, with the page of a PDF as viewers understand it (RFC 8118): ``report.pdf#page=3``."""
-        return self.location if self.page is None else f"{self.location}#page={self.page}"
+        return self.location if self.page is None else f"{self.location}{_PAGE_MARK}{self.page}"
 
 
 def split_address(address: str) -> tuple[str, int | None]:
     """The location and the page of `Document.address`."""
-    match = _PAGE_ADDRESS.fullmatch(address)
-    return (match[1], int(match[2])) if match else (address, None)
+    location, mark, page = address.rpartition(_PAGE_MARK)
+    return (location, int(page)) if mark and page.isdecimal() else (address, None)
 
 
 def read_documents(location: str, settings: ExtractSettings, warn: Callable[[str], None]) -> list[Document]:

@@ -162,6 +162,10 @@ def test_a_cell_of_two_lines_stays_in_its_row() -> None:
         (["The prize went to Mara", "Quist in 1988."], ["The prize went to Mara Quist in 1988."]),
         (["Hours of the ferry", "The ferry sails every day of the year, also in winter."],
          ["Hours of the ferry", "The ferry sails every day of the year, also in winter."]),
+        (["In the years 1914–", "1918 it lay still."], ["In the years 1914–1918 it lay still."]),
+        (["THE FERRY OF ADA STOR-", "BERG"], ["THE FERRY OF ADA STORBERG"]),
+        (["Write an e-", "mail to Mara."], ["Write an e-mail to Mara."]),
+        (["Born: 12 May 1931", "Died: 3 June 2001"], ["Born: 12 May 1931", "Died: 3 June 2001"]),
         (["The crew:", "- Mara Quist", "- Olu Ferry"], ["The crew:", "- Mara Quist", "- Olu Ferry"]),
         (["1. Untie the boat and wait until", "all are on board.", "2. Ring the bell."],
          ["1. Untie the boat and wait until all are on board.", "2. Ring the bell."]),
@@ -180,6 +184,11 @@ def test_paragraphs_stay_apart() -> None:
             "In 1930 it was sold. The new owner painted it red and named it Heron.",
         ]
     ]
+
+
+def test_a_sentence_goes_on_on_the_next_page() -> None:
+    pages = [text_at(60, 60, "The bridge was opened by the mayor"), text_at(60, 740, "Ada Storberg. It rained.")]
+    assert read(build_pdf(*pages)) == [["The bridge was opened by the mayor Ada Storberg."], ["It rained."]]
 
 
 def test_raised_and_lowered_characters() -> None:

@@ -63,7 +63,7 @@ def _find_columns(bands: Sequence[Sequence[Word]]) -> tuple[int, int, Gap] | Non
     gaps_of_bands = [_find_gaps(band) for band in bands]
     best = None
     for first in range(len(bands)):
-        # Longer runs first would be quadratic in words; gaps only get fewer as a run grows.
+        # The run goes on as long as its bands share a gap; gaps only get fewer and narrower.
         gaps = gaps_of_bands[first]
         last = first
         while last + 1 < len(bands) and (shared := _intersect(gaps, gaps_of_bands[last + 1], bands[first])):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 HYPHENS = "\u2010\u00ad-"
 """Hyphen-minus, hyphen, soft hyphen. The soft hyphen is always the typesetter's."""
 
-_DIVIDED = re.compile(rf"([^\s{HYPHENS}]*)([{HYPHENS}])$")
+_DIVIDED = re.compile(rf"(?<![^\s{HYPHENS}])([^\s{HYPHENS}]*+)([{HYPHENS}])$")
 _LONGEST_WORD = 80
 _CLOSE_DASH = re.compile(r"[^\s–—/][–—/]$")
 """A dash or a slash without a blank before it: 1914–/1918."""
