@@ -1,4 +1,4 @@
-"""How much of what a reader sees on a page a way of reading it returns: recall of facts that were marked by hand.
+"""How much of what a person sees on a page a way of reading it returns: recall of facts that were marked by hand.
 
 `data/reading/facts.toml` names for each page what a person sees in the article and beside it, by kinds, and the
 boilerplate that does not belong into a text. The marks come from looking at the page, never from a reader's output.

@@ -1,4 +1,4 @@
-"""How much of what a reader sees on a page each method of reading returns, and how much boilerplate with it.
+"""How much of what a person sees on a page each method of reading returns, and how much boilerplate with it.
 
     crag bench reading [--compare] [--lost READER ...] [--json FILE]
 
@@ -91,12 +91,9 @@ def _table(figures: Mapping[str, ReadingFigures]) -> str:
     for name, figure in figures.items():
         by_kind = [figure.recall_by_kind.get(kind, "") for kind in KINDS]
         milliseconds = f"{figure.median_seconds * 1000:.1f}"
-        rows.append(
-            [
-                *(name, figure.recall, *by_kind, figure.boilerplate),
-                *(round(figure.words), milliseconds, f"{figure.total_seconds:.2f}"),
-            ]
-        )
+        seconds = f"{figure.total_seconds:.2f}"
+        words = round(figure.words)
+        rows.append([name, figure.recall, *by_kind, figure.boilerplate, words, milliseconds, seconds])
     header = ["reader", "all", *KINDS, "boilerplate", "words", "ms, median", "s, total"]
     return markdown_table(header, rows)
 
