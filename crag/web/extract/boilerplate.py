@@ -23,9 +23,10 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MENU_NAME = re.compile(
     r"""
     (?<! [a-z] )       # the start of a word of a class or id: of site-navigation, not of unmenu
-    (?: (?: nav | navbar | menus? | submenu | toc | sitemap | links | tags | catlinks | portal
+    (?: (?: nav (?! -(?:frame|head|content) )    # not the boxes of MediaWiki that unfold
+          | navbar | menus? | submenu | toc | sitemap | tags | catlinks | portal
           | side | sidebar | rail | toolbar | topbar | masthead | header | footer | widget | pagination | pager
-          | trending | popular | most | promo | social )
+          | trending | popular | promo | social )
         (?! [a-z] )
       | navigat | breadcrumb | related | recommend | shar(?:e|ing)
     )
@@ -48,7 +49,18 @@ _FORM_NAME = re.compile(r"(?<![a-z])(?:subscribe|subscription|signup|login)(?![a
 """In the class or id of boxes with a form; a number of subscribers is content."""
 _FOOTER_NAME = re.compile(r"(?<![a-z])footer(?![a-z])")
 _WIKI_CLASSES = frozenset(
-    ["navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint", "ambox", "metadata", "stub"]
+    [
+        "navbox",
+        "vertical-navbox",
+        "mw-editsection",
+        "mw-jump-link",
+        "printfooter",
+        "catlinks",
+        "noprint",
+        "ambox",
+        "metadata",
+        "stub",
+    ]
 )
 """Of MediaWiki, for boxes of links, links to its editor, and requests to readers to better the article."""
 _LINK_FARM_HEADING = re.compile(
@@ -92,10 +104,19 @@ def mark_boilerplate(body: Element) -> None:
 
 def _find_content(body: Element) -> Element | None:
     """The element `main`, or else `article`, that holds most of the page's text outside links."""
-    for element in body.descendants():
-        is_content = element.name in _CONTENT_ELEMENTS or element.get("role") == "main"
-        if is_content and element.plain_letters > _CONTENT_SHARE * body.plain_letters:
-            return element
+    content: Element | None = body
+    while content is not None:
+        content = _largest_part(content, body)
+        if content is not None and (content.name in _CONTENT_ELEMENTS or content.get("role") == "main"):
+            return content
+    return None
+
+
+def _largest_part(parent: Element, body: Element) -> Element | None:
+    """The child that holds most of the page's text outside links, if there is one."""
+    for child in parent.elements():
+        if child.plain_letters > _CONTENT_SHARE * body.plain_letters:
+            return child
     return None
 
 
@@ -146,8 +167,9 @@ class _Marker:
         # What holds most of the page is no menu, whatever its name.
         if element.plain_letters > _CONTENT_SHARE * self._body.plain_letters and element.plain_letters > 0:
             return False
-        # No cell or row of a table is left out, whatever its class.
-        if element.name not in _PARTS and "-" not in element.name:
+        # No cell or row of a table is left out, whatever its class, and no table with headers, whatever is round it.
+        is_part = element.name in _PARTS or "-" in element.name
+        if not is_part or element.holds_header_cell:
             return False
         return _is_named_boilerplate(element, in_content) or self._is_link_farm(element, in_content, heading)
 

@@ -49,15 +49,19 @@ ParsedNode = TypeVar("ParsedNode")
 class Element:
     """An element with what a reader sees of it.
 
-    `letters`: its characters without the blanks round texts. `link_letters`: those inside links. `holds_table`: a table
-    is inside of it. `holds_content`: a page's main heading, `main` or an article is. `is_boilerplate`: see
-    `crag.web.extract.boilerplate`.
+    Attributes:
+        name: Of the tag, or of the role that it has.
+        letters: Its characters without the blanks round texts; `link_letters` those inside of its `link_count` links.
+        holds_table: A table is inside of it; `holds_header_cell` a header cell.
+        holds_content: The page's main heading, `main` or an article is inside of it.
+        is_boilerplate: It is the outermost element of a part that is no content (`crag.web.extract.boilerplate`).
     """
 
     __slots__ = (
         "attributes",
         "children",
         "holds_content",
+        "holds_header_cell",
         "holds_table",
         "is_boilerplate",
         "letters",
@@ -74,6 +78,7 @@ class Element:
         self.link_letters = 0
         self.link_count = 0
         self.holds_content = False
+        self.holds_header_cell = False
         self.holds_table = False
         self.is_boilerplate = False
 
@@ -160,3 +165,4 @@ def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) ->
     parent.link_count += element.link_count
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
+    parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"

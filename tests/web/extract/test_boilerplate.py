@@ -10,6 +10,7 @@ LINKS = "".join(
     f"<li><a href=/{name}>{name}</a></li>" for name in ("Ada Moe", "Bo Lind", "Cy Falk", "Dag Rud", "Eli Vik")
 )
 LIST = f"<ul>{LINKS}</ul>"
+SIDE_FACT = "<p>Their captain was born in 1961, in the old town of Varnes by the sea.</p>"
 
 
 def read(body: str) -> str:
@@ -57,6 +58,12 @@ def test_links_in_a_place_of_menus_are_left_out(page: str) -> None:
         f"<article><header><h1>Crew</h1><p>By <a href=/a>Ada Moe</a></p></header>{STORY}</article>",
         f"<article><h1>Crew</h1>{STORY}<blockquote>We sail.<footer>- Ada Moe</footer></blockquote></article>",
         f"<h1>Crew</h1>{STORY}<div id=menu><p>Soup of Ada Moe, with bread, at the price of twelve crowns</p></div>",
+        f"<h1>Crew</h1>{STORY}<div class=NavFrame><table><tr><th>Day<th>Won<tr><td>1<td><a>Ada Moe</a></table></div>",
+        f"<h1>Crew</h1>{STORY}<ul class=links>{LINKS}</ul>",
+        f"<h1>Crew</h1>{STORY}<h2>Popular captains</h2>{LIST}",
+        f"<h1>Crew</h1>{STORY}<div class=subscriber-count>1.2 million follow Ada Moe</div>",
+        f"<h1>Crew</h1><p>Crew list</p><div class=table-footer>Counted by Ada Moe</div>{STORY}",
+        f"<h1>Crew</h1>{STORY}<div id=side>{LIST}{SIDE_FACT}</div>",
         f"<h1>Crew</h1>{STORY}<aside><p>Founder: Ada Moe</p></aside>",
         f"<h1>Crew</h1>{STORY}<figure><img src=a.jpg><figcaption>Ada Moe at the pier</figcaption></figure>",
         f"<h1>Crew</h1>{STORY}<p>Seen on <time>4 May</time> by <a rel=author itemprop=author>Ada Moe</a></p>",
