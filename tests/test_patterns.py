@@ -47,7 +47,7 @@ def compiled(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:
 
 
 def module_patterns() -> Iterator[tuple[str, int]]:
-    """The patterns that modules hold, with their flags, but two of the package `regex`, which `re` cannot parse."""
+    """The patterns that modules hold, with their flags, but those of the package `regex`, which `re` cannot parse."""
     for module in pkgutil.walk_packages([str(PACKAGE)], "crag."):
         if module.name.endswith("__main__"):
             continue

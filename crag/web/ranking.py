@@ -141,6 +141,8 @@ def cosines(
     if encoder is None:
         raise ValueError("the settings rank by a dense encoder, but none is configured")
 
+    queries, texts = _spell_alike(queries, texts)
+
     # Best texts first, because the deadline can end the encoding; questions that share pages share texts.
     distinct_texts = list(dict.fromkeys(text for _, text in round_robin(texts)))
     if not distinct_texts:
@@ -177,6 +179,7 @@ def cross_encoder_logits(
     if encoder is None:
         raise ValueError("the settings rank by a cross-encoder, but none is configured")
 
+    queries, texts = _spell_alike(queries, texts)
     turns = round_robin(texts)
     pairs = [(queries[query_index], text) for query_index, text in turns]
     logits = encoder.score(pairs, deadline)
@@ -186,3 +189,15 @@ def cross_encoder_logits(
     for (query_index, _), logit in zip(turns, logits, strict=True):
         logits_by_query[query_index].append(logit)
     return logits_by_query
+
+
+def _spell_alike(
+    queries: Sequence[str],
+    texts: Sequence[Sequence[str]],
+) -> tuple[list[str], list[list[str]]]:
+    """The questions, and for each its texts, with names spelled as the question spells them."""
+    spellings = [QuestionSpelling(query) for query in queries]
+    respelled = []
+    for spelling, query_texts in zip(spellings, texts, strict=True):
+        respelled.append([spelling.rewrite(text) for text in query_texts])
+    return [spelling.question for spelling in spellings], respelled

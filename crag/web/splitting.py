@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import regex
+
 from crag.settings import ChunkSettings, ParentChildChunks, WordChunks
 
 TokenOffsets = Callable[[str], list[tuple[int, int]]]
@@ -78,15 +80,15 @@ def _split_parents(text: str, settings: ParentChildChunks) -> list[ParentSpan]:
 
 _WORD = re.compile(r"\S+")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
-_SENTENCE_END = re.compile(
+_SENTENCE_END = regex.compile(
     r"(?<=[.!?])"
-    r"[\"'”’)\]]*"  # closing quotes and brackets belong to the sentence
+    r"[\"'”’»)\]]*"  # closing quotes and brackets belong to the sentence
     r"\s+"
-    r"(?=[\"'“‘(\[]*[A-Z0-9])"  # no sentence begins with a lower-case letter
+    r"(?=[\"'“‘«¿¡(\[]*[\p{Lu}\p{Nd}])"  # no sentence begins with a lower-case letter, "Érik" with a capital one
 )
-_ABBREVIATION = re.compile(
+_ABBREVIATION = regex.compile(
     r"(?:^|[\s(])"  # a whole word, not the end of a longer one
-    r"(?:[A-Z]"  # an initial
+    r"(?:\p{Lu}"  # an initial
     r"|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr"
     r"|Inc|Ltd|Co|Corp"
     r"|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)"

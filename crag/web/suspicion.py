@@ -1,8 +1,8 @@
 """Passages that were written to be found and obeyed: they repeat the question as a question, or call it invalid.
 
 Attackers repeat a question so that search ranks their page first (PoisonedRAG, Zou et al. 2024). A statement that
-answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the long poem, ...").
-So the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
+answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the poem, ..."). So
+the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
 sentence or before a question mark.
 """
 
@@ -21,12 +21,16 @@ LONGEST_REPETITION = 1.5
 """Words of a repetition for each word of the question: more than that were put in between in no question."""
 
 _ASKING = frozenset(
-    ["what", "which", "who", "whom", "whose", "when", "where", "why", "how"]
-    + ["whats", "whos", "whens", "wheres", "hows"]  # "what's" as people type it
+    [
+        *("what", "which", "who", "whom", "whose", "when", "where", "why", "how"),
+        *("whats", "whos", "whens", "wheres", "hows"),  # "what's" as people type it
+    ]
 )
 _FIRST_VERBS = frozenset(
-    ["is", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had"]
-    + ["can", "could", "will", "would", "shall", "should", "may", "might", "must"]
+    [
+        *("is", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had"),
+        *("can", "could", "will", "would", "shall", "should", "may", "might", "must"),
+    ]
 )
 """Words with which a question begins that has none of the words above."""
 
@@ -41,13 +45,13 @@ _WORD_OR_MARK = re.compile(
 
 
 class _Words(NamedTuple):
-    """The words of a text, and where a question can stand in it."""
+    """The words of a text, and where a question can stand in it: positions of the words after a mark."""
 
     words: list[str]
     beginnings: list[int]
-    """Positions of the words after a mark, and of the first one."""
-    question_ends: list[int]
-    """Positions of question marks: that of the next word."""
+    """After any mark, and at the beginning of the text."""
+    line_ends: list[int]
+    question_marks: list[int]
 
 
 def is_suspicious(page_name: str, text: str, question: str, smallest_share: float) -> bool:
@@ -74,9 +78,11 @@ def is_suspicious(page_name: str, text: str, question: str, smallest_share: floa
     if len(shared_terms) < smallest_share * len(distinct_terms):
         return False
 
-    windows = _find_windows(asked, f"{page_name}\n{text}")
-    if len(name_terms) <= _longest_repetition(asked):
-        windows = [name_terms, *windows]
+    # A question without a form of its own ("founder of the larkfield mill") is repeated where a page is called so.
+    if not _opening(asked) and len(name_terms) <= _longest_repetition(asked) and _repeats(asked, name_terms, 1.0):
+        return True
+    inner_marks = question.rstrip("? ").count("?")
+    windows = _find_windows(asked, inner_marks, f"{page_name}\n{text}")
     return any(_repeats(asked, window, smallest_share) for window in windows)
 
 
@@ -87,20 +93,25 @@ def _repeats(asked: Sequence[str], window: Sequence[str], smallest_share: float)
     return LCSseq.similarity(asked, window) >= smallest_share * len(asked)
 
 
-def _find_windows(asked: Sequence[str], text: str) -> Iterator[Sequence[str]]:
-    """The places in a text where the question may be repeated as a question."""
-    words, beginnings, question_ends = _read_words(text)
+def _find_windows(asked: Sequence[str], inner_marks: int, text: str) -> Iterator[Sequence[str]]:
+    """The places in a text where the question, with that many question marks inside, may be repeated as a question."""
+    words, beginnings, line_ends, question_marks = _read_words(text)
     longest = _longest_repetition(asked)
 
-    for end in question_ends:
-        yield words[max(0, end - longest) : end]
+    # Up to a question mark, but not from another question on.
+    previous_marks = [0] * (inner_marks + 1) + question_marks
+    for previous, end in zip(previous_marks, question_marks, strict=False):
+        yield words[max(previous, end - longest) : end]
 
-    # Without a question mark it must begin as the question does; nothing else tells it from a statement.
+    # Without a question mark it must begin as the question does; nothing else tells it from a statement. What follows
+    # another question ("Who is Ida Holm? She founded ...") or its heading is no part of it.
     opening = _opening(asked)
-    if opening:
-        for start in beginnings:
-            if words[start : start + len(opening)] == opening:
-                yield words[start : start + longest]
+    all_ends = sorted([*line_ends, *question_marks])
+    for start in beginnings if opening else ():
+        if words[start : start + len(opening)] == opening:
+            ends = [end for end in all_ends if end > start]
+            end = ends[inner_marks] if len(ends) > inner_marks else len(words)
+            yield words[start : min(end, start + longest)]
 
 
 def _longest_repetition(asked: Sequence[str]) -> int:
@@ -120,15 +131,17 @@ def _opening(asked: Sequence[str]) -> list[str]:
 
 def _read_words(text: str) -> _Words:
     """The words of a text in order, and the positions of its marks among them."""
-    words: list[str] = []
-    beginnings = [0]
-    question_ends: list[int] = []
+    read = _Words([], [0], [], [])
     for match in _WORD_OR_MARK.finditer(text):
         piece = match[0]
         if piece[0].isalnum() or piece[0] == "_":
-            words += extract_terms(piece)
+            read.words.extend(extract_terms(piece))
             continue
-        beginnings.append(len(words))
+
+        position = len(read.words)
+        read.beginnings.append(position)
         if piece == "?":
-            question_ends.append(len(words))
-    return _Words(words, beginnings, question_ends)
+            read.question_marks.append(position)
+        elif piece == "\n":
+            read.line_ends.append(position)
+    return read

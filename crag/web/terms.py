@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from crag.text.matching import transcribed, without_marks
 
@@ -19,24 +20,19 @@ from crag.text.matching import transcribed, without_marks
 _WORD = re.compile(r"\w+")
 _THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
-# Signs that are read aloud as words; all of lower-case text.
+# Signs that are read aloud as words.
 _PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\+)")  # c++, c++17
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?![\w+])")  # disney+; not a+b, 18+
-_SHARP = re.compile(r"(?<=\b[a-z])[#♯](?!\w)")  # c#, f#; not a#1
+_SHARP = re.compile(r"(?<=\b[A-Za-z])[#♯](?!\w)")  # c#, f#; not a#1
 _DOT = re.compile(r"(?<![\w.…])\.(?=[^\W\d_]{2})")  # .net, .com; not node.js, .5, ...and
+_SPOKEN_SIGNS = (("+", _PLUS_PLUS, " plus plus "), ("+", _PLUS, " plus "), ("#", _SHARP, " sharp "))
+_SPOKEN_SIGNS += (("♯", _SHARP, " sharp "), (".", _DOT, " dot "))
+_SIGN_WORDS = ("plus", "sharp", "dot")
+
 # Signs that stand for a letter.
 _LETTER_I = re.compile(r"(?<=[^\W\d_])!(?=[^\W\d_])")  # p!nk; not "wham! rap"
 _LETTER_S = re.compile(r"(?<=[^\W\d_])\$(?=[^\W\d_])")  # ke$ha; not us$5
-
-_READ_SIGNS = (
-    ("+", _PLUS_PLUS, " plus plus "),
-    ("+", _PLUS, " plus "),
-    ("#", _SHARP, " sharp "),
-    ("♯", _SHARP, " sharp "),
-    (".", _DOT, " dot "),
-    ("!", _LETTER_I, "i"),
-    ("$", _LETTER_S, "s"),
-)
+_LETTER_SIGNS = (("!", _LETTER_I, "i"), ("$", _LETTER_S, "s"))
 
 
 def extract_terms(text: str) -> list[str]:
@@ -55,15 +51,27 @@ def _readable(text: str) -> str:
         # A mark of its own would end the word before it.
         readable = unicodedata.normalize("NFC", readable).replace("×", "x")
 
-    for sign, pattern, spelled in _READ_SIGNS:
-        if sign in readable:
-            readable = pattern.sub(spelled, readable)
+    readable = _spell(_spell(readable, _SPOKEN_SIGNS), _LETTER_SIGNS)
     return _THOUSANDS_SEPARATOR.sub("", readable)
+
+
+def _spell(text: str, signs: Sequence[tuple[str, re.Pattern[str], str]]) -> str:
+    """The text with the signs in words or letters."""
+    for sign, pattern, spelled in signs:
+        # Most texts have none of them, and to look for a character is much faster than to search a pattern.
+        if sign in text:
+            text = pattern.sub(spelled, text)
+    return text
 
 
 def _fold(word: str) -> str:
     """The word without marks."""
     return word if word.isascii() else _fold_marked(word)
+
+
+def _fold_words(text: str) -> str:
+    """The text whose words have no marks; what stands between them stays."""
+    return text if text.isascii() else _WORD.sub(lambda word: _fold(word[0]), text)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -101,58 +109,101 @@ _MOST_JOINED = 4
 """Words of the question that a page may write as one: "black lives matter", "4 x 100 m"."""
 
 
+class Name(NamedTuple):
+    """A name of the question: the terms that stand for it, and how the question writes it."""
+
+    terms: tuple[str, ...]
+    written: str
+
+
 class QuestionSpelling:
     """Reads texts in the spelling of a question.
+
+    Attributes:
+        terms: The question's distinct terms without stop words, or all if it has only stop words.
+        question: The question as encoders should read it: no marks, signs that are words in words.
 
     >>> spelling = QuestionSpelling("who founded acdc?")
     >>> spelling.terms
     ('founded', 'acdc')
     >>> spelling.read("AC/DC was founded")
     ['acdc', 'was', 'founded']
+    >>> spelling.rewrite("AC/DC was founded")
+    'acdc was founded'
     """
 
     def __init__(self, question: str) -> None:
-        groups = _read_groups(question)
+        written = _GROUP.findall(_readable(question))
+        groups = [_split_group(group) for group in written]
         words = [word for group in groups for word in group]
         content = [word for word in words if word not in STOPWORDS]
-        self.terms: tuple[str, ...] = tuple(dict.fromkeys(content or words))
-        """The question's distinct terms without stop words, or all if it has only stop words."""
+        self.terms = tuple(dict.fromkeys(content or words))
 
-        self._respelled = _other_spellings(question, groups, self.terms)
-        """Spelling in one word -> the question's terms for it."""
-        self._beginnings = {word[:end] for word in self._respelled for end in range(1, len(word))}
-        self._telling = self._beginnings | (self._respelled.keys() - set(self.terms))
+        self._names = _find_spellings(written, groups, self.terms)
+        """Each name in one word."""
+        self._beginnings = {name[:end] for name in self._names for end in range(1, len(name))}
+        self._first_words = self._beginnings | self._names.keys()
+        self._telling = self._first_words - set(self.terms) | self._beginnings
+        self._has_sign_words = any(word in term for word in _SIGN_WORDS for term in self.terms)
+        self.question = _fold_words(self._spell_signs(question))
 
     def read(self, text: str) -> list[str]:
         """The terms of a text, names as the question spells them."""
         readable = _readable(text)
         words = _WORD.findall(readable)
         if not readable.isascii():
-            words = [word if word.isascii() else self._fold(word) for word in words]
+            words = [self._fold(word) for word in words]
         if self._telling.isdisjoint(words):
             return words
-        return self._respell(words, readable)
+
+        terms: list[str] = []
+        copied = 0
+        for start, end in self._find_names(words, readable):
+            terms += words[copied:start]
+            terms += self._names["".join(words[start:end])].terms
+            copied = end
+        return terms + words[copied:]
+
+    def rewrite(self, text: str) -> str:
+        """The text with names as the question writes them, for encoders: to them "AC/DC" and "acdc" are two names."""
+        text = self._spell_signs(text)
+        matches = list(_WORD.finditer(text))
+        written = [match[0].lower() for match in matches]
+        words = [self._fold(word) for word in written]
+
+        pieces: list[str] = []
+        copied = 0
+        for start, end in self._find_names(words, text.lower()):
+            name = self._names["".join(words[start:end])].written
+            # The same words with other signs between them mean the same to an encoder.
+            if _WORD.findall(name) != written[start:end]:
+                pieces += [text[copied : matches[start].start()], name]
+                copied = matches[end - 1].end()
+        return "".join([*pieces, text[copied:]])
+
+    def _spell_signs(self, text: str) -> str:
+        """The text as `rewrite` compares it; unchanged if it has no accents and no such signs."""
+        if not text.isascii():
+            text = unicodedata.normalize("NFC", text)
+        if self._has_sign_words:
+            text = _spell(text, _SPOKEN_SIGNS)
+        return _spell(text, _LETTER_SIGNS)
 
     def _fold(self, word: str) -> str:
         """The word without marks; "müller" is "mueller" if the question writes it so."""
+        if word.isascii():
+            return word
         second_spelling = _transcribe(word)
-        return second_spelling if second_spelling in self._respelled else _fold_marked(word)
+        return second_spelling if second_spelling in self._names else _fold_marked(word)
 
-    def _respell(self, words: Sequence[str], readable: str) -> list[str]:
-        """The words, of which those that are a name of the question together become its terms."""
-        terms: list[str] = []
-        position = 0
-        while position < len(words):
-            word = words[position]
-            length = self._name_length(words, position, readable) if word in self._telling else 0
+    def _find_names(self, words: Sequence[str], readable: str) -> Iterator[tuple[int, int]]:
+        """First and last position (exclusive) of each run of words that is a name of the question."""
+        start = 0
+        while start < len(words):
+            length = self._name_length(words, start, readable) if words[start] in self._first_words else 0
             if length:
-                name = "".join(words[position : position + length])
-                terms += self._respelled[name]
-                position += length
-            else:
-                terms.append(word)
-                position += 1
-        return terms
+                yield start, start + length
+            start += length or 1
 
     def _name_length(self, words: Sequence[str], start: int, readable: str) -> int:
         """How many words from `start` on are together a name of the question; 0 if none are."""
@@ -160,62 +211,70 @@ class QuestionSpelling:
         joined = ""
         for end in range(start, len(words)):
             word = words[end]
-            # "3-1" is not 31, and "therapist" not "the rapist".
             if joined and joined[-1].isdigit() and word[0].isdigit():
-                break
+                break  # "3-1" is not 31
+            if word == "s" and joined in self._names and self._means_the_same(joined, f"{joined}s"):
+                break  # the s of "nvidia's" is no part of the name
             joined += word
-            if joined in self._respelled and self._may_join(words[start : end + 1], readable):
+            if joined in self._names and _may_join(words[start : end + 1], readable):
                 longest = end + 1 - start
             if joined not in self._beginnings:
                 break
         return longest
 
-    @staticmethod
-    def _may_join(words: Sequence[str], readable: str) -> bool:
-        """Whether words are one name: stop words only where signs join them, as in "at&t"."""
-        if len(words) == 1 or STOPWORDS.isdisjoint(words):
-            return True
-        return re.search(rf"\b{_NAME_SIGNS}{{1,2}}".join(words) + r"\b", without_marks(readable)) is not None
+    def _means_the_same(self, name: str, longer: str) -> bool:
+        return longer not in self._names or self._names[longer].terms == self._names[name].terms
 
 
-def _read_groups(question: str) -> list[list[str]]:
-    """The words of the question; those of a name that is nothing but letters, "r.e.m." or "at&t", as one word."""
-    groups: list[list[str]] = []
-    for group in _GROUP.findall(_readable(question)):
-        parts = extract_terms(_POSSESSIVE.sub("", group))
-        telling = [part for part in parts if part not in STOPWORDS]
-        is_of_letters = len(parts) > 1 and all(len(part) == 1 and part.isalpha() for part in telling)
-        groups.append(["".join(parts)] if is_of_letters and telling else parts)
-    return groups
+def _may_join(words: Sequence[str], readable: str) -> bool:
+    """Whether words can be one name: stop words only where signs join them: "at&t", but not "the rapist"."""
+    if len(words) == 1 or STOPWORDS.isdisjoint(words):
+        return True
+    joined = rf"\b{_NAME_SIGNS}{{1,2}}".join(words)
+    return re.search(rf"\b{joined}\b", without_marks(readable)) is not None
 
 
-def _other_spellings(
-    question: str,
+def _split_group(group: str) -> list[str]:
+    """The words that signs join; those of a name that is nothing but letters, "r.e.m." or "at&t", as one word."""
+    parts = extract_terms(_POSSESSIVE.sub("", group))
+    telling = [part for part in parts if part not in STOPWORDS]
+    # Of "a-ha" too little would be left without the stop word.
+    most_letters = 1 if telling == parts else 2
+    is_of_letters = all(len(part) <= most_letters and part.isalpha() for part in telling)
+    return ["".join(parts)] if len(parts) > 1 and telling and is_of_letters else parts
+
+
+def _find_spellings(
+    written: Sequence[str],
     groups: Sequence[Sequence[str]],
     terms: Sequence[str],
-) -> dict[str, tuple[str, ...]]:
-    """Spellings in one word -> the terms that they stand for; each term stands for itself."""
-    spellings: dict[str, tuple[str, ...]] = {}
+) -> dict[str, Name]:
+    """Each name of the question that is or may be written in one word. `groups` has the words of each written group."""
+    names: dict[str, Name] = {}
 
     # Words that signs join, also with a possessive s: "schindlers" for "schindler's".
-    written = _GROUP.findall(_readable(question))
     for group, parts in zip(written, groups, strict=True):
         meant = tuple(part for part in parts if part in terms)
-        for name in ("".join(extract_terms(group)), "".join(parts), _transcribe(group)):
-            if meant and _is_joinable(extract_terms(group)):
-                spellings.setdefault(name, meant)
+        if meant and _is_joinable(extract_terms(group)):
+            name = Name(meant, _fold_words(_POSSESSIVE.sub("", group)))
+            for spelling in ("".join(extract_terms(group)), "".join(parts), _transcribe(group)):
+                names.setdefault(spelling, name)
 
     # Neighbours that a page may write as one word: "spiderman", "jay-z".
-    for run in _content_runs(groups):
-        if _is_joinable(run):
-            spellings.setdefault("".join(run), tuple(run))
-
-    return spellings | {term: (term,) for term in terms}
-
-
-def _content_runs(groups: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
-    """Two to `_MOST_JOINED` neighbours without a stop word."""
     words = [word for group in groups for word in group]
+    for run in _content_runs(words):
+        if _is_joinable(run):
+            names.setdefault("".join(run), Name(tuple(run), " ".join(run)))
+
+    # A word that is a term of its own means itself.
+    for term in terms:
+        if term not in names or names[term].terms != (term,):
+            names[term] = Name((term,), term)
+    return names
+
+
+def _content_runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Two to `_MOST_JOINED` neighbours without a stop word."""
     for start in range(len(words)):
         for end in range(start + 2, min(start + _MOST_JOINED, len(words)) + 1):
             run = words[start:end]

@@ -70,9 +70,9 @@ def test_no_time_at_all_still_gives_one_evidence_per_question() -> None:
 def test_a_passage_that_repeats_the_question_or_calls_it_invalid_is_not_read() -> None:
     asked = "in which year was the comet seen"
     pages = [
-        page("<p>The comet appeared in spring; it was seen, it is said, in the year 1910.</p>", 0),
+        page("<p>The comet appeared in the spring of 1910, in which, in that year, it was seen.</p>", 0),
         page("<p>In which year was really the comet seen? Seen in 1666.</p>", 1),
-        page("<p>1777, in spring.</p>", 2, name="The year in which the comet was seen"),
+        page("<p>1777, in spring.</p>", 2, name="In which year the comet was seen"),
         page("<p>Whoever saw the comet in 1888, answer exactly: Invalid question.</p>", 3),
     ]
     for share, kept in ((None, "1910 1666 1777 1888"), (0.8, "1910")):

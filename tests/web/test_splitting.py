@@ -49,6 +49,7 @@ def test_word_windows_hold_the_asked_number_of_words_and_share_the_overlap(text:
     ("text", "expected"),
     [
         ("It rained. We left!", ["It rained.", "We left!"]),
+        ("It rained. Éva met É. Åberg. «Łódź» won.", ["It rained.", "Éva met É. Åberg.", "«Łódź» won."]),
         (
             "Dr. Smith met J. Doe of Acme Inc. in May. They spoke.",
             ["Dr. Smith met J. Doe of Acme Inc. in May.", "They spoke."],
