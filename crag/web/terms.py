@@ -25,8 +25,13 @@ _PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\+)")  # c++, c++17
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?![\w+])")  # disney+; not a+b, 18+
 _SHARP = re.compile(r"(?<=\b[A-Za-z])[#♯](?!\w)")  # c#, f#; not a#1
 _DOT = re.compile(r"(?<![\w.…])\.(?=[^\W\d_]{2})")  # .net, .com; not node.js, .5, ...and
-_SPOKEN_SIGNS = (("+", _PLUS_PLUS, " plus plus "), ("+", _PLUS, " plus "), ("#", _SHARP, " sharp "))
-_SPOKEN_SIGNS += (("♯", _SHARP, " sharp "), (".", _DOT, " dot "))
+_SPOKEN_SIGNS = (
+    ("+", _PLUS_PLUS, " plus plus "),
+    ("+", _PLUS, " plus "),
+    ("#", _SHARP, " sharp "),
+    ("♯", _SHARP, " sharp "),
+    (".", _DOT, " dot "),
+)
 _SIGN_WORDS = ("plus", "sharp", "dot")
 
 # Signs that stand for a letter.

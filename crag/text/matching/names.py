@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from crag.core.text import clean
-from crag.text.matching.letters import without_marks
+from crag.text.matching.letters import transcribed, without_marks
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""
@@ -110,8 +110,8 @@ def similarity(left: str, right: str) -> float:
     if not first or not second:
         return 0.0
     has_same_numbers = sorted(_DIGITS.findall(first)) == sorted(_DIGITS.findall(second))
-    if has_same_numbers and _letters(left) == _letters(right):
-        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc"
+    if has_same_numbers and not _letters(left).isdisjoint(_letters(right)):
+        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc", "Müller" and "mueller"
 
     # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
@@ -120,9 +120,10 @@ def similarity(left: str, right: str) -> float:
     return score if has_same_numbers else score * _DIFFERENT_NUMBERS_FACTOR
 
 
-def _letters(name: str) -> str:
-    """The letters and digits of a name without signs and blanks."""
-    return _NOT_A_WORD.sub("", without_marks(clean(name)))
+def _letters(name: str) -> set[str]:
+    """The letters and digits of a name without signs and blanks, and with two letters for an umlaut."""
+    cleaned = clean(name)
+    return {_NOT_A_WORD.sub("", spelling) for spelling in (without_marks(cleaned), transcribed(cleaned))}
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
