@@ -152,6 +152,14 @@ def test_of_many_pages_the_best_are_read(tmp_path: Path) -> None:
     assert answer.source == f"z, {tmp_path / 'z.txt'}"
 
 
+def test_a_page_of_the_user_may_repeat_the_question(tmp_path: Path) -> None:
+    page = tmp_path / "answers.txt"
+    page.write_text("So who directed the film rain man? It was Barry Levinson.", encoding="utf-8")
+    with Asker("scripted", changes=[*CHANGES, "web.largest_question_share=0.8"]) as asker:
+        answer = asker.ask("who directed the film rain man?", pages=[page])
+    assert answer.text == "Barry Levinson"
+
+
 def test_many_questions_from_a_file_or_typed(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from crag.core.text import clean
-from crag.text.matching.letters import without_marks
+from crag.text.matching.letters import transcribed, without_marks
 from crag.text.number_words import NUMBER_WORDS
 
 SIMILARITY_FLOOR = 0.82
@@ -116,8 +116,8 @@ def similarity(left: str, right: str) -> float:
         return 1.0
     if not first or not second:
         return 0.0
-    if same_numbers(first, second) and _letters(left) == _letters(right):
-        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc"
+    if same_numbers(first, second) and not _letters(left).isdisjoint(_letters(right)):
+        return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc", "Müller" and "mueller"
 
     # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
@@ -173,9 +173,10 @@ def _is_other_short_word(left: str, right: str) -> bool:
     return OSA.distance(shorter, longer) > 1 or (len(shorter) == len(longer) and sorted(shorter) != sorted(longer))
 
 
-def _letters(name: str) -> str:
-    """The letters and digits of a name without signs and blanks."""
-    return _NOT_A_WORD.sub("", without_marks(clean(name)))
+def _letters(name: str) -> set[str]:
+    """The letters and digits of a name without signs and blanks, and with two letters for an umlaut."""
+    cleaned = clean(name)
+    return {_NOT_A_WORD.sub("", spelling) for spelling in (without_marks(cleaned), transcribed(cleaned))}
 
 
 def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:

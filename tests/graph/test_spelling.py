@@ -1,0 +1,79 @@
+"""A name is found in the graph although the question spells it in another way, by the server's own search."""
+
+from typing import Any
+
+import pytest
+
+from crag.graph.spelling import MOST_SPELLINGS, other_spellings, search_names
+from crag.mock_api.search import NameSearch
+from crag.text.matching import best_match
+
+NAMES = [
+    *("Chloé", "Dvořák Trio", "Zoë Šimić", "Łukasz Nowicki", "Søren Ås", "Señor Kite", "Jürgen Weiß", "Émile"),
+    *("ZZ-Top", "Bat-Man", "Bat-Man 2", "Catman", "E.L.O.", "O'Malley", "B&Q", "Helene", "Red Kite"),
+]
+
+
+class Searching:
+    """A context whose server has `NAMES` only; counts the calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._search = NameSearch(NAMES)
+
+    def ask(self, _: str, query: str) -> list[str]:
+        self.calls += 1
+        return self._search(query)
+
+
+def found(name: str) -> tuple[str | None, int]:
+    context: Any = Searching()
+    names = search_names(context, "/music/search_artist_entity_by_name", name)
+    match = best_match(name, names)
+    return (names[match.position] if match else None), context.calls
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("chloe", "Chloé"),
+        ("dvorak trio", "Dvořák Trio"),
+        ("zoe simic", "Zoë Šimić"),
+        ("lukasz nowicki", "Łukasz Nowicki"),
+        ("soren as", "Søren Ås"),
+        ("soeren aas", "Søren Ås"),
+        ("senor kite", "Señor Kite"),
+        ("jurgen weiss", "Jürgen Weiß"),
+        ("juergen weiss", "Jürgen Weiß"),
+        ("emile", "Émile"),
+        ("e\u0301mile", "Émile"),
+        ("hélène", "Helene"),
+        ("zztop", "ZZ-Top"),
+        ("zz top", "ZZ-Top"),
+        ("zz/top", "ZZ-Top"),
+        ("batman", "Bat-Man"),
+        ("bat man", "Bat-Man"),
+        ("bat man 2", "Bat-Man 2"),
+        ("cat man", "Catman"),
+        ("elo", "E.L.O."),
+        ("omalley", "O'Malley"),
+        ("bq", "B&Q"),
+    ],
+)
+def test_a_name_is_found_in_another_spelling(asked: str, expected: str) -> None:
+    assert found(asked)[0] == expected
+
+
+@pytest.mark.parametrize("asked", ["chlo", "dvorak", "bat man 3", "nobody"])
+def test_another_name_is_not_taken_for_it(asked: str) -> None:
+    assert found(asked)[0] is None
+
+
+def test_a_name_that_is_found_as_it_is_costs_one_call() -> None:
+    assert found("red kite") == ("Red Kite", 1)
+    assert found("nobody")[1] == 2
+
+
+def test_a_query_holds_few_enough_words_for_a_server_that_scans_all_names_for_each() -> None:
+    assert len(other_spellings("the extraordinary adventures of adele blanc sec")) <= MOST_SPELLINGS
+    assert other_spellings("2012") == ["2012"]
