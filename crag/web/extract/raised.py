@@ -35,7 +35,7 @@ _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|e|ème|º|ª", re.IGNORECASE)
 _TRADE_MARK = re.compile(r"TM|SM|[™®©℠]|\(R\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LIST_OF_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+|[a-z](?:\s*,\s*[a-z])+")
-_SIGNED = re.compile(r"[-+−–]\s*\w+(?:[./]\w+)?|\d+[-+−–]")
+_SIGNED = re.compile(r"[-+−–]\s?\w{1,20}(?:[./]\w{1,20})?|\d{1,3}[-+−–]")
 """An exponent such as −3, or the charge of an ion."""
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
@@ -60,8 +60,8 @@ _FACTOR = re.compile(r"[×*·=/^+]\s?(?:\d{1,9}(?:\.\d{1,9})?|[a-z]{1,3})\Z")
 """The last factor of a product or equation; a number with a thousands separator is none."""
 _OPERATOR_AFTER = re.compile(r"\s?[=×*·^]")
 _BRACKETS = re.compile(r"\(([^()]{1,40})\)\Z")
-_EXPRESSION = re.compile(r"(?=.*(?:[+×*/]|(?<![A-Za-z])[a-zA-Z](?![A-Za-z])))(?!.*[A-Za-z]{3}).*")
-"""What stands in brackets is a formula: an operator or a variable, and no words."""
+_OPERATOR_OR_VARIABLE = re.compile(r"[+×*/]|(?<![A-Za-z])[a-zA-Z](?![A-Za-z])")
+_WORD = re.compile(r"[A-Za-z]{3}")
 
 
 def lower_marks(text: str) -> str:
@@ -208,8 +208,11 @@ def _is_base(script: _Script) -> bool:
         return True
     if exponent in ("2", "3", "4") and _UNIT.search(before):
         return True
+    # What stands in brackets is a formula if it has an operator or a variable, and no words.
     in_brackets = _BRACKETS.search(before)
-    return in_brackets is not None and _EXPRESSION.fullmatch(in_brackets[1]) is not None
+    if in_brackets is None or _WORD.search(in_brackets[1]):
+        return False
+    return _OPERATOR_OR_VARIABLE.search(in_brackets[1]) is not None
 
 
 def _as_footnote(script: _Script) -> str | None:

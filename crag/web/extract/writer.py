@@ -36,7 +36,7 @@ _BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|list-item|table|flo
 _BOX_STYLE = re.compile(r"display\s*:\s*inline-|float\s*:\s*(?:left|right)", re.IGNORECASE)
 _RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
 _LOWERED_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub\b|text-bottom)", re.IGNORECASE)
-_FOOTNOTE_MARK = re.compile(r"\s*(?:\[?\s*\d{1,3}\s*\]?|[*†‡§¶]|\[?\s*[a-z]\s*\]?)\s*")
+_FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
 _MARKS = "".join(map(chr, range(0xE0F0, 0xE0FA)))
 """Private characters; no page may write them."""
@@ -158,7 +158,7 @@ class _Writer:
 
     def _write_raised(self, element: Element) -> None:
         """Write a superscript; one that links into the page is the mark of a footnote."""
-        text = "".join(_texts(element))
+        text = "".join(_texts(element)).strip()
         is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in child.get("href") for child in element.descendants())
         if is_note:
             self.pieces.append(f"{RAISED[0]}[{text.strip(' []')}]{RAISED[1]}")
@@ -174,7 +174,7 @@ class _Writer:
     def _write_link(self, element: Element) -> None:
         """Write a link: the mark of a footnote stays apart from the word before it, and two links from each other."""
         is_note = element.get("role") == "doc-noteref" or element.get("href").startswith("#")
-        if is_note and _FOOTNOTE_MARK.fullmatch("".join(_texts(element))):
+        if is_note and _FOOTNOTE_MARK.fullmatch("".join(_texts(element)).strip()):
             self._write_between(NOTE[0], element, NOTE[1])
             return
         self._write_between(_LINK_EDGE, element, _LINK_EDGE)

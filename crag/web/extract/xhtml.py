@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml"
 _HEAD_CHARACTERS = 2_000
 """A document of XML says so in its first characters."""
-_XML_DECLARATION = re.compile(r"<\?xml\b[^>]*+>")
+_XML_DECLARATION = re.compile(r"\A<\?xml\b[^>]*+>")
 _NAMED_REFERENCE = re.compile(
     r"""
     & (?! (?: amp | lt | gt | quot | apos ) ; )    # not those that XML itself knows
@@ -51,7 +51,7 @@ def _parse_xml(page: str) -> "etree._Element | None":
     from lxml import etree
 
     # The text is decoded already, and lxml refuses a text that declares an encoding.
-    text = _XML_DECLARATION.sub("", page, count=1).lstrip()
+    text = _XML_DECLARATION.sub("", page.lstrip()).lstrip()
     # XML knows the names of HTML's characters only from a DTD, which is not loaded.
     text = _NAMED_REFERENCE.sub(lambda reference: html_module.unescape(reference[0]), text)
 
