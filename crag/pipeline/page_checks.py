@@ -20,11 +20,12 @@ from crag.pipeline.case import Case
 from crag.pipeline.turns import NO_EVIDENCE
 from crag.settings import AnsweringSettings, GateSettings, SinglePageSettings
 from crag.text.matching import same_answer
-from crag.web import WebEvidence, WebPath
-from crag.web.sites import find_site
+from crag.web import WebEvidence, WebPath, find_site
 
 SINGLE_PAGE_KEY = "alone "
 """Precedes the number of the page in the trace's names of replies to single pages."""
+LEAST_OTHER_PAGES = 2
+"""Of other sites, in one context, that may contradict an answer."""
 OTHER_SITES_KEY = "other sites"
 """The trace's name of the reply to all sites but one."""
 
@@ -108,9 +109,9 @@ class ReadPagesSeparately(Check):
 class ReadOtherSites(Check):
     """Withholds an answer that one site alone holds if the model gives another one without that site.
 
-    An attacker can write a page that is found and believed, but hardly what other sites say. Which of the two answers
-    is right cannot be known. The other answer counts only if it might be given by itself, through the `gates` and with
-    P(correct) above `minimum`: from pages that do not hold an answer the model mostly makes a poor one.
+    An attacker can write a page that is found and believed, but hardly what several other pages say. Which of the two
+    answers is right cannot be known. The other answer counts only if it might be given by itself, through the `gates`
+    and with P(correct) above `minimum`: from pages that do not hold an answer the model mostly makes a poor one.
     """
 
     name = "other sites"
@@ -167,7 +168,7 @@ class ReadOtherSites(Check):
         return self.model.probability(answer_features(other_trace, other_draft))
 
     def _read_others(self, case: CaseView, draft: Draft) -> WebEvidence | None:
-        """The evidence without the only site that holds the answer; None if there is no such site."""
+        """The evidence without the only site that holds the answer; None without such a site or enough others."""
         words = added_words(draft.answer.text, case.trace)
         # Facts come from data that we ship or from the graph, not from strangers.
         if any(holds_answer(words, fact.text) for fact in case.trace.facts):
@@ -176,7 +177,11 @@ class ReadOtherSites(Check):
         sites = {find_site(passage.url) for passage in case.trace.passages if _holds(passage, words)}
         if len(sites) != 1:
             return None
-        return self.web.without_site(_find_evidence(case), sites.pop())
+
+        others = self.web.without_site(_find_evidence(case), sites.pop())
+        # A single page is no more to be believed than the site itself: it may be the attacker's.
+        pages = {passage.url for passage in others.passages}
+        return others if len(pages) >= LEAST_OTHER_PAGES else None
 
 
 def _holds(passage: Passage, answer_words: list[str]) -> bool:

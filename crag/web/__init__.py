@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from crag.web.path import WebEvidence as WebEvidence
     from crag.web.path import WebPath as WebPath
     from crag.web.ranking import bm25_scores as bm25_scores
+    from crag.web.sites import find_site as find_site
 
 # The processes that read pages import this package too. Without the modules below they start in half the time.
 _LAZY_MODULES = {
@@ -17,6 +18,7 @@ _LAZY_MODULES = {
     "WebEvidence": "path",
     "WebPath": "path",
     "bm25_scores": "ranking",
+    "find_site": "sites",
 }
 
 

@@ -109,6 +109,11 @@ def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> N
 LIAR = page("<p>Rain Man was directed by Mike Nichols, the studio said.</p>", 1)
 HONEST = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", 2)
 SILENT = page("<p>Rain Man is a film of 1988 with a famous director.</p>", 3)
+EMPTY = page("<p>Rain Man won four prizes as a film.</p>", 4)
+LIAR_AGAIN = {
+    **page("<p>The studio said: Mike Nichols directed Rain Man.</p>"),
+    "page_url": "https://www.site1.example/2",
+}
 SAID = {"Nichols": "Mike Nichols", "Levinson": "Barry Levinson"}
 """A model that believes the liar as long as it reads him."""
 
@@ -116,15 +121,16 @@ SAID = {"Nichols": "Mike Nichols", "Levinson": "Barry Levinson"}
 @pytest.mark.parametrize(
     ("pages", "replies", "given"),
     [
-        ([LIAR, HONEST], SAID, I_DONT_KNOW),
+        ([LIAR, HONEST, SILENT], SAID, I_DONT_KNOW),
         # One site with several pages is still one voice.
-        ([LIAR, {**LIAR, "page_url": "https://www.site1.example/2"}, HONEST], SAID, I_DONT_KNOW),
+        ([LIAR, LIAR_AGAIN, HONEST, SILENT], SAID, I_DONT_KNOW),
         # The others know nothing, or say the same.
-        ([LIAR, SILENT], SAID, "Mike Nichols"),
-        ([LIAR, SILENT], {"Nichols": "Mike Nichols", "famous": "Nichols"}, "Mike Nichols"),
-        # No other site, or a second one that holds the answer.
+        ([LIAR, SILENT, EMPTY], SAID, "Mike Nichols"),
+        ([LIAR, SILENT, EMPTY], {"Nichols": "Mike Nichols", "famous": "Nichols"}, "Mike Nichols"),
+        # No other page, only one, or a second site that holds the answer.
         ([LIAR], SAID, "Mike Nichols"),
-        ([LIAR, page("<p>Mike Nichols made Rain Man.</p>", 4), HONEST], SAID, "Mike Nichols"),
+        ([LIAR, HONEST], SAID, "Mike Nichols"),
+        ([LIAR, page("<p>Mike Nichols made Rain Man.</p>", 5), HONEST, SILENT], SAID, "Mike Nichols"),
     ],
 )
 def test_an_answer_of_one_site_is_not_given_against_the_others(
@@ -145,7 +151,7 @@ def test_what_the_other_sites_say_counts_only_if_it_would_be_given(tmp_path: Pat
     replies = {"Nichols": "Mike Nichols", "famous": "Steven Spielberg"}
     agent = agent_of(settings_of(replies, "answering.other_sites = true", calibrated(tmp_path)))
     try:
-        answer, trace = ask(agent, QUESTION, LIAR, SILENT)
+        answer, trace = ask(agent, QUESTION, LIAR, SILENT, EMPTY)
     finally:
         agent.close()
     assert answer.text == "Mike Nichols"
