@@ -28,24 +28,25 @@ _MENU_NAME = re.compile(
           | side | sidebar | rail | toolbar | topbar | masthead | header | footer | widget | pagination | pager
           | trending | popular | promo | social )
         (?! [a-z] )
-      | navigat | breadcrumb | related | recommend | shar(?:e|ing)
+      | navigat | breadcrumb | related | recommend | shar(?:e|ing) (?! -?holder )
     )
     """,
     re.VERBOSE,
 )
 """In the class or id of parts that are menus if most of their letters are links."""
+_NOTICE = r"(?:cookies?|consent|gdpr|onetrust|sponsored|popup|modal|ads?|paywall|newsletters?|adverts?|advertisement)"
 _NOTICE_NAME = re.compile(
-    r"""
-    (?<! [a-z] )
-    (?: (?: cookies? | consent | gdpr | onetrust | sponsored | popup | modal | ads? | paywall )
-        (?! [a-z] )
-      | newsletter | advert
-    )
+    rf"""
+    (?<! [\w-] ) {_NOTICE} (?! [\w-] )          # the whole class or id
+    | (?<! [a-z] ) {_NOTICE} [-_]{{1,2}}         # or with a word of furniture; not popup-books
+      (?: banner | bar | box | card | container | dialog | form | layer | message | mpu | notice | overlay | panel
+        | popup | sdk | section | signup | slot | unit | widget | wrapper )
+      (?! [a-z] )
     """,
     re.VERBOSE,
 )
 """In the class or id of boxes that are no content whatever they say, if they are short."""
-_FORM_NAME = re.compile(r"(?<![a-z])(?:subscribe|subscription|signup|login)(?![a-z])")
+_NOTICE_WITH_FORM = re.compile(rf"(?<![a-z])(?:{_NOTICE}|subscribe|subscription|signup|login)(?![a-z])")
 """In the class or id of boxes with a form; a number of subscribers is content."""
 _FOOTER_NAME = re.compile(r"(?<![a-z])footer(?![a-z])")
 _WIKI_CLASSES = frozenset(
@@ -210,14 +211,28 @@ def _is_named_boilerplate(element: Element, in_content: bool) -> bool:
     names = _names_of(element) if in_content else f"{_names_of(element)} {element.name}"
     if _MENU_NAME.search(names):
         share = _MENU_SHARE if element.plain_letters <= _MAX_MENU_LETTERS else _LINK_FARM_SHARE
-        if element.link_letters >= share * element.letters:
+        # A number beside links says something about them: "Ada Moe 60%".
+        if element.link_letters >= share * element.letters and not _has_number_beside_links(element):
             return True
 
     if element.letters > _MAX_NOTICE_LETTERS:
         return False
     if _NOTICE_NAME.search(names):
         return True
-    return _FORM_NAME.search(names) is not None and any(child.name in _CONTROLS for child in element.descendants())
+    return _NOTICE_WITH_FORM.search(names) is not None and any(
+        child.name in _CONTROLS for child in element.descendants()
+    )
+
+
+def _has_number_beside_links(element: Element) -> bool:
+    for child in element.children:
+        if isinstance(child, str):
+            has_number = any(character.isdigit() for character in child)
+        else:
+            has_number = child.name != "a" and _has_number_beside_links(child)
+        if has_number:
+            return True
+    return False
 
 
 def _names_of(element: Element) -> str:

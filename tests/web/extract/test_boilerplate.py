@@ -59,6 +59,8 @@ def test_links_in_a_place_of_menus_are_left_out(page: str) -> None:
         f"<article><h1>Crew</h1>{STORY}<blockquote>We sail.<footer>- Ada Moe</footer></blockquote></article>",
         f"<h1>Crew</h1>{STORY}<div id=menu><p>Soup of Ada Moe, with bread, at the price of twelve crowns</p></div>",
         f"<h1>Crew</h1>{STORY}<div class=NavFrame><table><tr><th>Day<th>Won<tr><td>1<td><a>Ada Moe</a></table></div>",
+        f"<h1>Crew</h1>{STORY}<div class=popup-books><p>The pages of Ada Moe fold out</p></div>",
+        f"<h1>Crew</h1>{STORY}<ul class=share-holders><li><a>Ada Moe</a> 60%<li><a>Bo Lind</a> 40%</ul>",
         f"<h1>Crew</h1>{STORY}<ul class=links>{LINKS}</ul>",
         f"<h1>Crew</h1>{STORY}<h2>Popular captains</h2>{LIST}",
         f"<h1>Crew</h1>{STORY}<div class=subscriber-count>1.2 million follow Ada Moe</div>",
