@@ -117,7 +117,6 @@ def test_each_mark_stands_on_its_page(page: MarkedPage) -> None:
     assert [cell for cell in cells if not any(holds_fact(text, (cell,)) for text in texts)] == []
 
 
-@pytest.mark.xfail(reason="resiliparse's main content loses lists, captions and single characters", strict=False)
 def test_the_default_reader_loses_hardly_anything_that_a_person_sees() -> None:
     figures = reading_figures(pages_of_the_default_reader())
     assert figures.recall >= 0.97

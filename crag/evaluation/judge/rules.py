@@ -66,7 +66,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "7"
+    version = "8"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""
