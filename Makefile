@@ -92,15 +92,22 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins, on its own engine.
+# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins, on its own engine. An engine that starts keeps one core
+# busy, so WORKERS of them start at a time, with a thread each.
 test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU
 	$(VLLM_BIN)/python -m crag models fetch tests
-	@for file in $(VLLM_TESTS); do echo "== $$file"; \
-		VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $$file || exit 1; done
-	@for preset in $(GPU_PRESETS); do echo "== $$preset"; \
-		if grep -q '^quantization' crag/presets/$$preset.toml && ! grep -q avx512f /proc/cpuinfo; then \
-			echo "not rehearsed: vLLM's AWQ kernel for processors is not in its build for AVX2"; continue; fi; \
-		$(VLLM_BIN)/python -m crag smoke --preset $$preset --stand-ins || exit 1; done
+	@VLLM_CPU_OMP_THREADS_BIND=nobind OMP_NUM_THREADS=1 $(MAKE) --no-print-directory --jobs=$(WORKERS) --output-sync=target \
+		$(addprefix vllm-test/,$(VLLM_TESTS)) $(addprefix rehearsal/,$(GPU_PRESETS))
+
+vllm-test/%:
+	@echo "== $*"
+	@VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $*
+
+rehearsal/%:
+	@echo "== $*"
+	@if grep -q '^quantization' crag/presets/$*.toml && ! grep -q avx512f /proc/cpuinfo; then \
+		echo "not rehearsed: vLLM's AWQ kernel for processors is not in its build for AVX2"; \
+	else $(VLLM_BIN)/python -m crag smoke --preset $* --stand-ins; fi
 
 # Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
 browser:  ## install Chromium for the tests of report.html (Debian, as root)
