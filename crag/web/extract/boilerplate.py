@@ -19,17 +19,24 @@ _PARTS = frozenset(
 _CONTROLS = frozenset(["input", "button", "form"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
+_CONTENT_NOUN = r"""
+    (?: albums? | artists? | awards? | bands? | books? | clubs? | dates? | effects? | events? | facts? | films?
+      | members? | movies? | names? | notes? | novels? | people | places? | plays? | prices? | records? | singles?
+      | songs? | species | tracks? | winners? | works? )
+    (?! [a-z] )
+"""
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MENU_NAME = re.compile(
-    r"""
+    rf"""
     (?<! [a-z] )       # the start of a word of a class or id: of site-navigation, not of unmenu
     (?: (?: nav (?! -(?:frame|head|content) )    # not the boxes of MediaWiki that unfold
           | navbar | menus? | submenu | toc | sitemap | tags | catlinks | portal
           | side | sidebar | rail | toolbar | topbar | masthead | header | footer | widget | pagination | pager
           | trending | popular | promo | social )
         (?! [a-z] )
-      | navigat | breadcrumb | related | recommend | shar(?:e|ing) (?! -?holder )
+      | navigat | breadcrumb | related | recommend (?:ed|ations?)?+ | shar(?:e|ing) (?! -?holder )
     )
+    (?! [-_]{{1,2}} {_CONTENT_NOUN} )    # not popular-songs, related-works
     """,
     re.VERBOSE,
 )
@@ -48,7 +55,7 @@ _NOTICE_NAME = re.compile(
 """In the class or id of boxes that are no content whatever they say, if they are short."""
 _NOTICE_WITH_FORM = re.compile(rf"(?<![a-z])(?:{_NOTICE}|subscribe|subscription|signup|login)(?![a-z])")
 """In the class or id of boxes with a form; a number of subscribers is content."""
-_FOOTER_NAME = re.compile(r"(?<![a-z])footer(?![a-z])")
+_FOOTER_NAME = re.compile(r"(?<![a-z])footer(?![a-z]|[-_]{1,2}notes?(?![a-z]))")
 _WIKI_CLASSES = frozenset(
     [
         "navbox",
@@ -217,7 +224,7 @@ def _is_named_boilerplate(element: Element, in_content: bool) -> bool:
 
     if element.letters > _MAX_NOTICE_LETTERS:
         return False
-    if _NOTICE_NAME.search(names):
+    if _NOTICE_NAME.search(names) or element.get("aria-modal") == "true":
         return True
     return _NOTICE_WITH_FORM.search(names) is not None and any(
         child.name in _CONTROLS for child in element.descendants()
