@@ -30,7 +30,11 @@ def read(body: str) -> str:
         f"<footer>{LIST}<p>Ada Moe Ltd, Pier 4</p></footer>",
         "<div class=cookie-banner><p>Ada Moe and partners use cookies.</p><button>Accept</button></div>",
         "<section id=newsletter><p>Ada Moe writes to you each Friday.</p></section>",
-        "<div role=dialog aria-modal=true><p>Ada Moe asks you to stay.</p></div>",
+        "<div role=dialog><p>Ada Moe asks you to stay.</p></div>",
+        "<div aria-modal=true><p>Ada Moe asks you to stay.</p></div>",
+        "<div id=ShipCookiebotDialog><p>Ada Moe and partners store data.</p></div>",
+        f"<div class=socialLinks>{LIST}</div>",
+        f"<div class=promo>{LIST}</div>",
     ],
 )
 def test_menus_footers_and_notices_are_left_out(menu: str) -> None:
@@ -59,6 +63,9 @@ def test_links_in_a_place_of_menus_are_left_out(page: str) -> None:
         f"<h1>Crew</h1>{STORY}<section id=relatedPeople>{LIST}</section>",
         f"<h1>Crew</h1>{STORY}<div class=recommended_books>{LIST}</div>",
         f"<h1>Crew</h1>{STORY}<p class=footer-note>Without the guests of Ada Moe</p>",
+        f"<h1>Crew</h1>{STORY}<div class=article-footer>Ada Moe writes about ships.</div>",
+        f"<h1>Crew</h1>{STORY}<div class=social-workers>{LIST}</div>",
+        f"<h1>Crew</h1>{STORY}<div class=promo-team>{LIST}</div>",
         f"<h1>Crew</h1>{STORY}<table><tr class=header><th><a>Year</a><th><a>Ada Moe</a><tr><td>1<td>2</table>",
         f"<article><header><h1>Crew</h1><p>By <a href=/a>Ada Moe</a></p></header>{STORY}</article>",
         f"<article><h1>Crew</h1>{STORY}<blockquote>We sail.<footer>- Ada Moe</footer></blockquote></article>",
