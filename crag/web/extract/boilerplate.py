@@ -19,36 +19,60 @@ _PARTS = frozenset(
 _CONTROLS = frozenset(["input", "button", "form"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
+_CONTENT_NOUN = r"""    # what a list of links may be about
+    (?: albums? | artists? | awards? | bands? | books? | clubs? | dates? | effects? | events? | facts? | films?
+      | members? | movies? | names? | notes? | novels? | people | places? | plays? | prices? | records? | singles?
+      | songs? | species | tracks? | winners? | works? )
+    (?! [a-z] )
+"""
+_FURNITURE = r"""    # what a box of a page is
+    (?: banner | bar | block | box | buttons? | card | container | dialog | form | icons? | items? | layer | links?
+      | list | media | menu | message | modules? | mpu | nav | networks? | notice | overlay | panel | popup | sdk
+      | section | shar(?:e|ing) | signup | slot | unit | widget | wrap(?:per)? )
+    (?! [a-z] )
+"""
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MENU_NAME = re.compile(
-    r"""
+    rf"""
     (?<! [a-z] )       # the start of a word of a class or id: of site-navigation, not of unmenu
     (?: (?: nav (?! -(?:frame|head|content) )    # not the boxes of MediaWiki that unfold
           | navbar | menus? | submenu | toc | sitemap | tags | catlinks | portal
           | side | sidebar | rail | toolbar | topbar | masthead | header | footer | widget | pagination | pager
-          | trending | popular | promo | social )
+          | trending | popular )
         (?! [a-z] )
-      | navigat | breadcrumb | related | recommend | shar(?:e|ing) (?! -?holder )
+      | (?: promo | social ) (?! [\w-] )
+      | (?: promo | social ) [-_]{{1,2}} {_FURNITURE}    # not social-security
+      | navigat | breadcrumb | related | recommend (?:ed|ations?)?+ | shar(?:e|ing) (?! -?holder )
     )
+    (?! [-_]{{1,2}} {_CONTENT_NOUN} )    # not popular-songs, related-works
     """,
     re.VERBOSE,
 )
 """In the class or id of parts that are menus if most of their letters are links."""
-_NOTICE = r"(?:cookies?|consent|gdpr|onetrust|sponsored|popup|modal|ads?|paywall|newsletters?|adverts?|advertisement)"
+_NOTICE = (
+    r"(?:cookies?|cookie(?:bot|consent|law|yes)|consent|gdpr|onetrust|sponsored|popup|modal|ads?|paywall"
+    r"|newsletters?|adverts?|advertisement)"
+)
 _NOTICE_NAME = re.compile(
     rf"""
     (?<! [\w-] ) {_NOTICE} (?! [\w-] )          # the whole class or id
     | (?<! [a-z] ) {_NOTICE} [-_]{{1,2}}         # or with a word of furniture; not popup-books
-      (?: banner | bar | box | card | container | dialog | form | layer | message | mpu | notice | overlay | panel
-        | popup | sdk | section | signup | slot | unit | widget | wrapper )
-      (?! [a-z] )
+      {_FURNITURE}
     """,
     re.VERBOSE,
 )
 """In the class or id of boxes that are no content whatever they say, if they are short."""
 _NOTICE_WITH_FORM = re.compile(rf"(?<![a-z])(?:{_NOTICE}|subscribe|subscription|signup|login)(?![a-z])")
 """In the class or id of boxes with a form; a number of subscribers is content."""
-_FOOTER_NAME = re.compile(r"(?<![a-z])footer(?![a-z])")
+_FOOTER_NAME = re.compile(
+    r"""
+    (?<! [a-z] )
+    (?<! article[-_] ) (?<! entry[-_] ) (?<! post[-_] ) (?<! story[-_] )    # not the last lines of an article
+    footer
+    (?! [a-z] | [-_]{1,2} notes? (?! [a-z] ) )
+    """,
+    re.VERBOSE,
+)
 _WIKI_CLASSES = frozenset(
     [
         "navbox",
@@ -217,7 +241,7 @@ def _is_named_boilerplate(element: Element, in_content: bool) -> bool:
 
     if element.letters > _MAX_NOTICE_LETTERS:
         return False
-    if _NOTICE_NAME.search(names):
+    if _NOTICE_NAME.search(names) or element.get("role") == "dialog" or element.get("aria-modal") == "true":
         return True
     return _NOTICE_WITH_FORM.search(names) is not None and any(
         child.name in _CONTROLS for child in element.descendants()

@@ -40,7 +40,10 @@ _SIGNED = re.compile(r"[-+−–]\s?\w{1,20}(?:[./]\w{1,20})?|\d{1,3}[-+−–]"
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
 _CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
-_WHOLE_PRICE = re.compile(r"[$€£]\s?\d{1,6}\Z")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?\d{1,6}\.?\Z")
+_ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
+_NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
+"""Of ``No 5``, whose o is raised."""
 
 # --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
 
@@ -165,20 +168,23 @@ def _as_start_of_word(script: _Script) -> str | None:
 def _as_number(script: _Script) -> str | None:
     """The numerator of a fraction, the cents of a price, a degree."""
     text, before, after = script
-    if text.isdigit() and after[:1] in ("/", "⁄"):
+    # Not the exponent of m³/s.
+    if text.isdigit() and after[:1] in ("/", "⁄") and not before[-1:].isalpha():
         return f" {text}" if script.follows_digit else text
     if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
-        return f".{text}"
+        return text if before.endswith(".") else f".{text}"
     if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
         return "°"
     return None
 
 
 def _as_ending(script: _Script) -> str | None:
-    """What belongs to the word: ``19th``, ``$5.99``, a trade mark."""
-    text = script.text
-    is_ordinal = script.follows_digit and _ORDINAL.fullmatch(text)
-    is_ending = is_ordinal or _TRADE_MARK.fullmatch(text) or text[0] == "."
+    """What belongs to the word: ``19th``, ``XIXe``, ``No``, ``$5.99``, a trade mark."""
+    text, before, _ = script
+    follows_number = script.follows_digit or _ROMAN_NUMBER.search(before)
+    is_ordinal = follows_number and _ORDINAL.fullmatch(text)
+    is_numero = text in ("o", "os", "º") and _NUMERO.search(before)
+    is_ending = is_ordinal or is_numero or _TRADE_MARK.fullmatch(text) or text[0] == "."
     return text if is_ending else None
 
 

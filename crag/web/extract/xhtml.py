@@ -21,10 +21,23 @@ _NAMED_REFERENCE = re.compile(
     """,
     re.VERBOSE,
 )
+_CLOSED_WITHOUT_TEXT = re.compile(
+    r"""
+    < ( script | style | title | textarea | iframe | noscript )
+    (?= [\s/] )
+    ( (?: [^<>"'/] | "[^"<]*+" | '[^'<]*+' | /(?!>) )*+ )    # attributes; an address may hold slashes
+    />
+    (?! \s* </ \1 )    # not those that are closed once more
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Elements that an HTML parser takes for opened, with all that follows as their text."""
 
 
 def xhtml_as_html(page: str) -> str:
-    """A well-formed XHTML document as HTML; anything else as it is.
+    """An XHTML document as HTML; anything else as it is.
+
+    Of one that is not well-formed only the empty elements are closed that would swallow the text behind them.
 
     Example:
         xhtml_as_html('<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><p>Hi</p></body></html>')
@@ -34,7 +47,9 @@ def xhtml_as_html(page: str) -> str:
         return page
 
     root = _parse_xml(page)
-    if root is None or _local_name(root.tag) != "html":
+    if root is None:
+        return _CLOSED_WITHOUT_TEXT.sub(r"<\1\2></\1>", page)
+    if _local_name(root.tag) != "html":
         return page
 
     from lxml import etree

@@ -31,6 +31,7 @@ from crag.web.extract.page_text import page_text
         ("x<sup>2</sup> + y<sup>2</sup>", "x^2 + y^2"),
         ("2<sup>10</sup> = 1024", "2^10 = 1024"),
         ("(1 + r)<sup>5</sup>", "(1 + r)^5"),
+        ("a flow of 40 m<sup>3</sup>/s, 8 cm<sup>2</sup>/g", "a flow of 40 m^3/s, 8 cm^2/g"),
         ("2<sup>n</sup>, e<sup>kt</sup>", "2^n, e^kt"),
         ("10<span style='vertical-align:super; font-size:80%'>6</span>", "10^6"),
         ("<math><msup><mn>10</mn><mn>6</mn></msup></math>", "10^6"),
@@ -39,6 +40,8 @@ from crag.web.extract.page_text import page_text
         ("the 19<sup>th</sup> and 21<SUP>st</SUP> century", "the 19th and 21st century"),
         ("Acme<sup>TM</sup> and Bolt<sup>®</sup>", "AcmeTM and Bolt®"),
         ("M<sup>lle</sup> Berg", "Mlle Berg"),
+        ("le XIX<sup>e</sup> et le I<sup>er</sup> siècle", "le XIXe et le Ier siècle"),
+        ("N<sup>o</sup> 7, n<sup>os</sup> 8 et 9", "No 7, nos 8 et 9"),
         # chemistry, indices, isotopes, ions
         ("CO<sub>2</sub>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "CO2, C6H12O6"),
         ("SO<sub>4</sub><sup>2−</sup>, Ca<sup>2+</sup>", "SO4^2−, Ca^2+"),
@@ -49,6 +52,7 @@ from crag.web.extract.page_text import page_text
         ("2<span class=sr-only>+</span><span>1</span>⁄<span>2</span> miles", "2 1⁄2 miles"),
         ("20<sup>o</sup>C", "20°C"),
         ("$19<sup>99</sup>", "$19.99"),
+        ("$19.<sup>99</sup>", "$19.99"),
     ],
 )
 def test_a_raised_text_is_read_by_what_it_stands_on(html: str, expected: str) -> None:

@@ -23,8 +23,19 @@ ROOT = '<html xmlns="http://www.w3.org/1999/xhtml">'
         f'{XML}<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:body><h:p>Ole &amp; Una</h:p></h:body></h:html>',
         f'{XML}<!DOCTYPE html [<!ENTITY who "Ole">]>{ROOT}<body><p>&who; &amp; Una</p></body></html>',
         f"{XML}{ROOT}<body><p>Ole &amp; Una<br></body></html>",
+        f"{ROOT}<head><title /><script src='/a/b.js' async/></head><body><p>Ole <iframe/>&amp; Una<br></body></html>",
+        f"{ROOT}<head><script src='/a.js'/></script></head><body><p>Ole &amp; Una<br></body></html>",
     ],
-    ids=["closed in the head", "closed in the body", "CDATA", "prefixes", "entities of its own", "not well-formed"],
+    ids=[
+        "closed in the head",
+        "closed in the body",
+        "CDATA",
+        "prefixes",
+        "entities of its own",
+        "not well-formed",
+        "not well-formed, closed in the head",
+        "not well-formed, closed twice",
+    ],
 )
 def test_the_text_is_that_of_an_xml_reader(method: str, page: str) -> None:
     settings = ExtractSettings.model_validate({"method": method})
