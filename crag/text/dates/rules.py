@@ -102,6 +102,14 @@ _DAY_FORMS: tuple[Form, ...] = (
         f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME})(?:[ -]?| the )(?P<day>{DAY_WITH_ENDING}){AND_YEAR}",
         read_day_of_month,
     ),
+    # "january the fifth", "january twenty-fifth, 2024"; not "in january first quarter results"
+    (
+        (
+            f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME}) (?:the )?(?P<day>{ORDINAL_DAY})"
+            f"(?! (?:{NTH_UNIT}|{COUNTED})){AND_YEAR}"
+        ),
+        read_day_of_month,
+    ),
     # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
     (
         (
