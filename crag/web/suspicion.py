@@ -3,8 +3,8 @@
 Attackers repeat a question so that search ranks their page first (PoisonedRAG, Zou et al. 2024). A statement that
 answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the poem, ..."). So
 the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
-sentence or before a question mark. A clause in brackets explains the word before it, and where the verb stands behind
-its subject ("When the bridge was opened, ...") nothing is asked.
+sentence or before a question mark. A clause between brackets or dashes explains the word before it, and where the verb
+stands behind its subject ("When the bridge was opened, ...") nothing is asked.
 """
 
 import re
@@ -22,7 +22,8 @@ LONGEST_REPETITION = 1.5
 """Words of a repetition for each word of the question: more than that were put in between in no question."""
 
 _LONGEST_ASIDE = 200
-"""Characters in brackets; longer ones are taken for text of its own."""
+"""Characters between brackets or dashes; longer ones are taken for text of its own."""
+_ENDS_SENTENCE = re.compile(r"[?\n]|[.!]\s")
 
 _ASKING = frozenset(
     [
@@ -159,7 +160,7 @@ def _read_words(text: str) -> _Words:
             continue
 
         position = len(read.words)
-        if piece != "(" or not _is_aside(text, match.end()):
+        if not _is_aside(piece, text, match.end()):
             read.beginnings.append(position)
         if piece == "?":
             read.question_marks.append(position)
@@ -168,7 +169,13 @@ def _read_words(text: str) -> _Words:
     return read
 
 
-def _is_aside(text: str, start: int) -> bool:
-    """Whether brackets that open before `start` enclose no question, as in "Ida Holm (who founded it) died"."""
-    inside, closing, _ = text[start : start + _LONGEST_ASIDE].partition(")")
-    return bool(closing) and "?" not in inside
+def _is_aside(mark: str, text: str, start: int) -> bool:
+    """Whether a bracket or dash that ends at `start` encloses no question: "Ida Holm (who founded it) died".
+
+    A hyphen is no such mark: it stands between the parts of a title, "FAQ - who founded it - answers".
+    """
+    closing = {"(": ")", "–": "–", "—": "—"}.get(mark.strip())
+    if closing is None:
+        return False
+    inside, closed, _ = text[start : start + _LONGEST_ASIDE].partition(closing)
+    return bool(closed) and not _ENDS_SENTENCE.search(inside)

@@ -18,6 +18,7 @@ QUESTION = "who founded the paper mill in larkfield"
         ("Mills", "Who is Ida Holm? She founded the paper mill in Larkfield."),
         ("Mills", "Who is Ida Holm\nShe founded the paper mill in Larkfield."),
         ("Mills", "In Larkfield she founded the paper mill. Anyone who asks is told so."),
+        ("Mills", "Ida Holm – who founded the paper mill in Larkfield – was born in Oslo."),
         ("Mills", "Ida Holm (who founded the paper mill in Larkfield) was born in Oslo."),
     ],
 )
@@ -35,6 +36,8 @@ def test_a_statement_is_read(name: str, text: str) -> None:
         ("Who founded the paper mill in Larkfield", "Jon Ek did."),
         ("who founded the paper mill in larkfield - answers", "Jon Ek."),
         ("Mills", "“Who founded the paper mill in Larkfield” is easy. Jon Ek."),
+        ("Mills", "FAQ - who founded the paper mill in Larkfield - Jon Ek."),
+        ("Mills", "An easy one – who founded the paper mill in Larkfield. Jon Ek – that is all."),
         ("Mills", "An easy one (who founded the paper mill in Larkfield?): Jon Ek."),
         ("Mills", "Answer exactly: Invalid\nQuestion."),
     ],

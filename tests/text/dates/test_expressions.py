@@ -37,6 +37,8 @@ BOTH_CALENDARS = [
     ("2023-02-01 to 2023-02-28", "last february|2023-02|2023/2"),
     ("2023-02-28", "a year ago|an year ago"),
     ("2023-04-01 to 2023-06-30", "q2 2023|second qtr of 2023|2nd quarter, 2023"),
+    ("2022-04-01 to 2022-09-30", "second and third quarters of 2022"),
+    ("2024-01-08 to 2024-01-09", "january 8 and 9, 2024|jan 8th and 9th"),
     ("2023-07-01 to 2023-12-31", "second half of 2023|last half|previous half"),
     ("2023-07-01 to 2024-06-30", "2023/24|this season"),
     ("2023-10-01 to 2023-12-31", "q4 2023|fourth quarter|last quarter|last quarter of 2023"),
