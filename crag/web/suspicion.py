@@ -3,7 +3,8 @@
 Attackers repeat a question so that search ranks their page first (PoisonedRAG, Zou et al. 2024). A statement that
 answers the question holds most of its words too, and often the one that asks ("Ann Berg, who wrote the poem, ..."). So
 the words must stand in the question's order, and where a question stands: in the page's name, at the beginning of a
-sentence or before a question mark.
+sentence or before a question mark. A clause between brackets or dashes explains the word before it, and where the verb
+stands behind its subject ("When the bridge was opened, ...") nothing is asked.
 """
 
 import re
@@ -19,6 +20,10 @@ MIN_QUESTION_TERMS = 4
 """A question with fewer distinct terms is too short to say that a text repeats it."""
 LONGEST_REPETITION = 1.5
 """Words of a repetition for each word of the question: more than that were put in between in no question."""
+
+_LONGEST_ASIDE = 200
+"""Characters between brackets or dashes; longer ones are taken for text of its own."""
+_ENDS_SENTENCE = re.compile(r"[?\n]|[.!]\s")
 
 _ASKING = frozenset(
     [
@@ -108,10 +113,26 @@ def _find_windows(asked: Sequence[str], inner_marks: int, text: str) -> Iterator
     opening = _opening(asked)
     all_ends = sorted([*line_ends, *question_marks])
     for start in beginnings if opening else ():
-        if words[start : start + len(opening)] == opening:
+        begins_like_it = words[start : start + len(opening)] == opening
+        if begins_like_it and _has_question_order(asked, words[start : start + longest]):
             ends = [end for end in all_ends if end > start]
             end = ends[inner_marks] if len(ends) > inner_marks else len(words)
             yield words[start : min(end, start + longest)]
+
+
+def _has_question_order(asked: Sequence[str], window: Sequence[str]) -> bool:
+    """Whether the verb stands before the subject where it does so in the question, behind the same opening.
+
+    "When was the old bridge opened" is a question, "when the old bridge was opened" the beginning of a statement.
+    """
+    position = len(_opening(asked))
+    verb = asked[position] if position < len(asked) else ""
+    if verb not in _FIRST_VERBS:
+        return True
+
+    # Words that were put in between are not the question's: "when exactly was".
+    following = (word for word in window[position:] if word in asked)
+    return next(following, "") == verb
 
 
 def _longest_repetition(asked: Sequence[str]) -> int:
@@ -139,9 +160,22 @@ def _read_words(text: str) -> _Words:
             continue
 
         position = len(read.words)
-        read.beginnings.append(position)
+        if not _is_aside(piece, text, match.end()):
+            read.beginnings.append(position)
         if piece == "?":
             read.question_marks.append(position)
         elif piece == "\n":
             read.line_ends.append(position)
     return read
+
+
+def _is_aside(mark: str, text: str, start: int) -> bool:
+    """Whether a bracket or dash that ends at `start` encloses no question: "Ida Holm (who founded it) died".
+
+    A hyphen is no such mark: it stands between the parts of a title, "FAQ - who founded it - answers".
+    """
+    closing = {"(": ")", "–": "–", "—": "—"}.get(mark.strip())
+    if closing is None:
+        return False
+    inside, closed, _ = text[start : start + _LONGEST_ASIDE].partition(closing)
+    return bool(closed) and not _ENDS_SENTENCE.search(inside)

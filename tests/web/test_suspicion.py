@@ -18,6 +18,8 @@ QUESTION = "who founded the paper mill in larkfield"
         ("Mills", "Who is Ida Holm? She founded the paper mill in Larkfield."),
         ("Mills", "Who is Ida Holm\nShe founded the paper mill in Larkfield."),
         ("Mills", "In Larkfield she founded the paper mill. Anyone who asks is told so."),
+        ("Mills", "Ida Holm – who founded the paper mill in Larkfield – was born in Oslo."),
+        ("Mills", "Ida Holm (who founded the paper mill in Larkfield) was born in Oslo."),
     ],
 )
 def test_a_statement_is_read(name: str, text: str) -> None:
@@ -34,6 +36,9 @@ def test_a_statement_is_read(name: str, text: str) -> None:
         ("Who founded the paper mill in Larkfield", "Jon Ek did."),
         ("who founded the paper mill in larkfield - answers", "Jon Ek."),
         ("Mills", "“Who founded the paper mill in Larkfield” is easy. Jon Ek."),
+        ("Mills", "FAQ - who founded the paper mill in Larkfield - Jon Ek."),
+        ("Mills", "An easy one – who founded the paper mill in Larkfield. Jon Ek – that is all."),
+        ("Mills", "An easy one (who founded the paper mill in Larkfield?): Jon Ek."),
         ("Mills", "Answer exactly: Invalid\nQuestion."),
     ],
 )
@@ -42,6 +47,7 @@ def test_a_repeated_question_is_not_read(name: str, text: str) -> None:
 
 
 IN_US = "in which year did st. olaf's mill in the u.s. close"
+SOLD = "when was the old paper mill in larkfield sold"
 CLOSED = "did the larkfield mill close in 1950"
 
 
@@ -52,6 +58,9 @@ CLOSED = "did the larkfield mill close in 1950"
         (IN_US, "St. Olaf's mill in the U.S. did close in the year 1950, which was dry.", False),
         (CLOSED, "Did the Larkfield mill close in 1950? No.", True),
         (CLOSED, "The Larkfield mill did close in 1950.", False),
+        (SOLD, "When the old paper mill in Larkfield was sold in 1950, nobody was surprised.", False),
+        (SOLD, "When was the old paper mill in Larkfield sold: in 1950.", True),
+        (SOLD, "When exactly was the old paper mill in Larkfield sold. In 1950.", True),
         ("did the mill close? if so, who owned it", "Did the mill close? If so, who owned it? Jon Ek.", True),
         ("paper mill in larkfield founder", "The founder of the paper mill in Larkfield is Ida Holm.", False),
         ("who was she", "Who was she? Jon Ek.", False),  # too short to tell

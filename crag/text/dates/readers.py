@@ -114,6 +114,12 @@ def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     return DateRange(date(year, month, first_day), date(year, month, last_day))
 
 
+def read_adjacent_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
+    """Two days beside each other, such as "february 20 and 21"; None for others, which are two dates."""
+    is_next_day = day_number(match["last"]) == day_number(match["first"]) + 1
+    return read_days_of_month(match, view) if is_next_day else None
+
+
 def read_named_day(match: Match, view: Viewpoint) -> DateRange:
     """A day that is named by its distance from today, such as "yesterday" or "day after tomorrow"."""
     words = match[0]
@@ -199,6 +205,14 @@ def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     if written is None and first > view.today:
         first = shifted(first, CalendarUnit.YEAR, -1)
     return period_from(first, CalendarUnit.QUARTER)
+
+
+def read_adjacent_quarters(match: Match, _view: Viewpoint) -> DateRange | None:
+    """Two quarters beside each other, such as "third and fourth quarter of 2023"; None for others."""
+    first = ORDINALS[match["first"]]
+    if ORDINALS[match["last"]] != first + 1:
+        return None
+    return period_from(_first_day_of_quarter(int(match["year"]), first), CalendarUnit.HALF)
 
 
 def read_quarter_of_year(match: Match, _view: Viewpoint) -> DateRange:

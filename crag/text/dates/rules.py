@@ -25,6 +25,8 @@ from crag.text.dates.readers import (
     Match,
     Viewpoint,
     one_day,
+    read_adjacent_days_of_month,
+    read_adjacent_quarters,
     read_day_of_month,
     read_days_of_month,
     read_decade,
@@ -100,6 +102,14 @@ _DAY_FORMS: tuple[Form, ...] = (
     # "january 5th, 2024", "jan 5", "friday, january the 5th"
     (
         f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME})(?:[ -]?| the )(?P<day>{DAY_WITH_ENDING}){AND_YEAR}",
+        read_day_of_month,
+    ),
+    # "january the fifth", "january twenty-fifth, 2024"; not "in january first quarter results"
+    (
+        (
+            f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME}) (?:the )?(?P<day>{ORDINAL_DAY})"
+            f"(?! (?:{NTH_UNIT}|{COUNTED})){AND_YEAR}"
+        ),
         read_day_of_month,
     ),
     # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
@@ -353,6 +363,8 @@ RULES = (
     Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _read_edge_of_period),
     # "between october and december 2022"
     Rule(f"between (?:the )?(?P<start>{_DATES}) and (?:the )?(?P<end>{_DATES})", _read_from_to),
+    # "february 20 and 21, 2024"; the reader refuses "february 20 and 25"
+    Rule(f"(?P<name>{MONTH_NAME}) {_TWO_DAYS_BETWEEN}{AND_YEAR}", read_adjacent_days_of_month),
     # "between february 20 and 23, 2024", "between the 20th and the 23rd of february"
     Rule(f"between (?P<name>{MONTH_NAME}) (?:the )?{_TWO_DAYS_BETWEEN}{AND_YEAR}", read_days_of_month),
     Rule(f"between (?:the )?{_TWO_DAYS_BETWEEN}(?: of)? (?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
@@ -363,6 +375,11 @@ RULES = (
     ),
     # "q2 and q3 2022", "january and february 2024"; the reader refuses "january and may 2024"
     Rule(f"(?P<start>{_YEARLESS}) and (?P<end>{_YEARLESS}{OF}{YEAR})", _read_adjacent),
+    # "third and fourth quarter of 2023"
+    Rule(
+        f"(?P<first>{ORDINAL}) and (?P<last>{ORDINAL}) (?:quarter|qtr)s?{OF}(?P<year>{YEAR})",
+        read_adjacent_quarters,
+    ),
     # "since last march", "from may 5 on"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
     Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),

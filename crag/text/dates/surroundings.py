@@ -134,11 +134,14 @@ def is_inside_title(around: Surroundings) -> bool:
 
 
 def is_all_that_was_made(around: Surroundings) -> bool:
-    """Whether a date is the whole title: "who directed next friday?", "the author of first monday in october"."""
+    """Whether a date is the whole title: "who directed next friday?", "the author of first monday in october".
+
+    Words in brackets may follow: "who sang april, 1950 (what a day)?".
+    """
     clause = around.clause_before
     if clause[-1:] == ["the"]:
         clause = clause[:-1]
-    if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?"}:
+    if around.date.split()[0] in {"between", "from", "since"} or around.after() not in {"", "?", "("}:
         return False
     if not begins_title_after(clause):
         return False

@@ -24,14 +24,16 @@ from crag.text.dates.surroundings import (
 )
 from crag.text.dates.vocabulary import DAY_WITH_ENDING, MONTH_NAME, ORDINAL_DAY, STEP, WEEKDAY, YEAR
 
-_STARTS_WITH_ORDINAL = re.compile(ORDINAL_DAY)
+_ORDINAL_WORD = re.compile(rf"\b{ORDINAL_DAY}\b")
+_ENDS_WITH_ORDINAL = re.compile(rf" {ORDINAL_DAY}$")
 _PAST_VERB = re.compile(r"\w{3,20}ed")
 
 _KINDS = {
     "weekday": re.compile(WEEKDAY),
     "month": re.compile(rf"(?:(?:{STEP}) )?{MONTH_NAME}"),
     "day of month": re.compile(
-        rf"{MONTH_NAME}(?:[ -]?| the ){DAY_WITH_ENDING}|(?:{DAY_WITH_ENDING}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
+        rf"{MONTH_NAME}(?:(?:[ -]?| the ){DAY_WITH_ENDING}| (?:the )?{ORDINAL_DAY})"
+        rf"|(?:{DAY_WITH_ENDING}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
     ),
     "year": re.compile(YEAR),
     "named day": re.compile("(?:day before |day after )?(?:yesterday|tomorrow)|today|tonight"),
@@ -181,13 +183,17 @@ def _is_day_of_month(around: Surroundings) -> bool:
     if begins_title_after(clause):
         return False
 
+    # "On may second street": the ordinal belongs to the noun.
+    if _ENDS_WITH_ORDINAL.search(around.date) and is_noun(around.after()):
+        return False
+
     before = " ".join(clause[-1:])
     if before in words.DAY_PREPOSITIONS and not (before in words.LOOSE_PREPOSITIONS and is_noun(around.after())):
         return not is_inside_title(around) and not (" of " in around.date and _lacks_subject(around))
     if is_noun(around.after()) and around.after() not in words.RECURRING_EVENTS:
         return False
-    # "The fourth of july" alone is the name of a holiday.
-    return around.is_possessive or around.after() in words.DAY_NOUNS or not _STARTS_WITH_ORDINAL.match(around.date)
+    # "The fourth of july" alone is the name of a holiday, and "who scored in may first?" means no day.
+    return around.is_possessive or around.after() in words.DAY_NOUNS or not _ORDINAL_WORD.search(around.date)
 
 
 def _lacks_subject(around: Surroundings) -> bool:

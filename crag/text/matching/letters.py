@@ -5,8 +5,9 @@ import unicodedata
 _PLAIN_LETTERS = str.maketrans({
     "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ĸ": "k", "ŋ": "n",
     "æ": "ae", "œ": "oe", "þ": "th", "ß": "ss", "ĳ": "ij",
+    "ʻ": "", "ʼ": "", "ʽ": "", "ʾ": "", "ʿ": "",  # the okina of "Hawaiʻi", an apostrophe that counts as a letter
 })  # fmt: skip
-"""Letters that Unicode does not split into a letter and a mark."""
+"""Letters that Unicode does not split into a letter and a mark, and those that are left out."""
 
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "đ": "dj"})
 """The usual second spelling of these letters: "Mueller" for "Müller", "Haaland" for "Håland"."""

@@ -88,6 +88,11 @@ def test_a_known_title_is_no_date(title: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        # an ordinal that belongs to what follows, or to the event
+        "in march first solar sold what?",
+        "who lives on may second street?",
+        "which team scored in may first?",
+        "who sang april, 1950 (what a day)?",
         # days of feasts and of history
         "how much did shoppers spend on cyber monday?",
         "why is ash wednesday celebrated?",
@@ -159,6 +164,8 @@ def test_a_name_is_no_date(question: str) -> None:
         ("how many cars in 2023 compared to 2005?", "2023|2005"),
         # last, next, this; a date beside it
         ("which albums were released last friday?", "last friday"),
+        ("did it close higher on february twenty-third?", "february twenty-third"),
+        ("what happened on march the third?", "march the third"),
         ("what was the price on friday, march 1?", "friday, march 1"),
         ("who won last march, and who on friday the 1st of march?", "last march|friday the 1st of march"),
         # possessives
