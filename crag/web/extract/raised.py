@@ -40,7 +40,7 @@ _SIGNED = re.compile(r"[-+−–]\s?\w{1,20}(?:[./]\w{1,20})?|\d{1,3}[-+−–]"
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
 _CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
-_WHOLE_PRICE = re.compile(r"[$€£]\s?\d{1,6}\.?\Z")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,2})\.?\Z")
 _ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
 _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
 """Of ``No 5``, whose o is raised."""
@@ -48,6 +48,8 @@ _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
 # --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
 
 _TEN = re.compile(r"(?<![\d.,])10\Z")
+_DECADE = re.compile(r"\d0s\Z")
+"""No number of seconds."""
 _TWO = re.compile(r"(?<![\d.,])2\Z")
 _VARIABLE = re.compile(r"(?<![^\W\d_])[A-Za-zα-ωΑ-Ω]\Z")
 _UNIT = re.compile(
@@ -190,6 +192,8 @@ def _as_ending(script: _Script) -> str | None:
 
 def _as_exponent(script: _Script) -> str | None:
     text, before, _ = script
+    if _DECADE.search(before) or text[0] == "[":
+        return None
     if _SIGNED.fullmatch(text):
         return f"^{text}"
     if _NUMBER.fullmatch(text):
@@ -225,7 +229,7 @@ def _as_footnote(script: _Script) -> str | None:
     text, before, _ = script
     is_number = _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text)
     # A letter after a number, a word or a point, not after an initial: "Mr" is no footnote.
-    follows_word = len(before) >= 3 and before[-3:].isalpha()
+    follows_word = (len(before) >= 3 and before[-3:].isalpha()) or _DECADE.search(before) is not None
     is_letter = len(text) == 1 and text.islower() and (script.follows_digit or follows_word or before[-1] in ").,;:")
     is_note = text[0] in "[({" or _SYMBOLS.fullmatch(text) or is_number or is_letter
     return _write_footnote(script) if is_note else None

@@ -15,6 +15,8 @@ from crag.web.extract.page_text import page_text
         ("in 1998<sup>12</sup> it closed", "in 1998 [12] it closed"),
         ("37.5<sup>4</sup> million", "37.5 [4] million"),
         ("300<sup>a</sup> crowns", "300 [a] crowns"),
+        ("in the 1970s<sup>2</sup> or '80s<sup>a</sup>", "in the 1970s [2] or '80s [a]"),
+        ("25 m<sup>[2]</sup> deep", "25 m [2] deep"),
         ("300<sup>†</sup> crowns", "300 † crowns"),
         ("5,200<sup><a href='#n3'>3</a></sup> m", "5,200 [3] m"),
         ("5,200<sup class=reference><a href='#n3'><span>[</span>3<span>]</span></a></sup> m", "5,200 [3] m"),
@@ -53,6 +55,7 @@ from crag.web.extract.page_text import page_text
         ("20<sup>o</sup>C", "20°C"),
         ("$19<sup>99</sup>", "$19.99"),
         ("$19.<sup>99</sup>", "$19.99"),
+        ("$2,450<sup>00</sup>", "$2,450.00"),
     ],
 )
 def test_a_raised_text_is_read_by_what_it_stands_on(html: str, expected: str) -> None:
