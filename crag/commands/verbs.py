@@ -80,7 +80,7 @@ VERBS: Mapping[str, Verb | Group] = {
         {
             "kg-execution": Verb("bench.kg_execution", "run labelled calls and compare their values"),
             "kg-writing": Verb("bench.kg_writing", "compare written calls with labelled ones"),
-            "reading": Verb("bench.reading", "what readers of web pages lose of what stands on the page"),
+            "reading": Verb("bench.reading", "what readers of web pages lose"),
             "retrieval": Verb("bench.retrieval", "seconds and recall of the web path"),
             "adversary": Verb("bench.adversary", "answers under pages of an attacker"),
             "t4-plan": Verb("bench.t4_plan", "time and memory of the GPU presets on four T4"),

@@ -83,7 +83,7 @@ def build_paragraphs(lines: Sequence[Line], hyphenation: Hyphenation) -> list[st
 
 
 def join_pages(pages: Sequence[Sequence[str]], hyphenation: Hyphenation) -> list[list[str]]:
-    """The paragraphs of the pages; the end of a sentence that begins on one page stands on that page."""
+    """The paragraphs of the pages; a sentence that runs over a page break belongs to the page where it begins."""
     joined: list[list[str]] = []
     for paragraphs in pages:
         remaining = list(paragraphs)

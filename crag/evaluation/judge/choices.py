@@ -222,7 +222,7 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
     if len(affirmed) == 1:
         return affirmed[0]
 
-    # A conclusion stands at the end
+    # The conclusion comes last
     for sentence in reversed(_split_clauses(text)):
         reading = read_answer(sentence)
         picks = _named_options(options, reading.tokens)

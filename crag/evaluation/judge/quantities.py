@@ -83,7 +83,7 @@ _NUMBER_AND_NEXT = re.compile(
     re.VERBOSE,
 )
 _SHARE_ERROR = 1e-4
-# "8.5/10" is told as 8.5, but "3/4" is not told as 3
+# "8.5/10" may be written as 8.5, but "3/4" is not 3
 _RATING_SCALES = frozenset({5, 10, 100})
 _COUNT_OF = re.compile(r"(?<![\w.,])(?P<number>\d{1,9})\s(?P<thing>[a-z]{3,30})\b")
 """3 gold"""
@@ -187,7 +187,7 @@ def _same_series(claim: ReadClaim) -> RuleDecision | None:
         return _compare_series(claim, gold, answers)
 
     numbers = _in_words(gold)
-    # No series of this kind: 3/4 may be told as 0.75 or 75 %
+    # No series of this kind: 3/4 may be written as 0.75 or 75 %
     if _says_otherwise(gold, claim.prediction_numbers):
         return True, f"the prediction says {numbers} as one number"
     is_in_order = numbers_in_order(gold, claim.prediction_reading.plain)
