@@ -44,6 +44,10 @@ _WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,2})\.?\Z")
 _ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
 _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
 """Of ``No 5``, whose o is raised."""
+_CLOCK_UNIT = re.compile(r"[dhms]")
+_UNIT_BEFORE = re.compile(r"\d[\ue0f1]?[dhm][\ue0f2]?\s?\d{1,2}(?:\.\d{1,6})?\Z")
+_UNIT_AFTER = re.compile(r"\s?\d{1,2}(?:\.\d{1,6})?\s?[hms]\b")
+"""The number and unit before or after one of a clock or of a right ascension: ``4h 1m 15.2s``."""
 
 # --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
 
@@ -181,13 +185,21 @@ def _as_number(script: _Script) -> str | None:
 
 
 def _as_ending(script: _Script) -> str | None:
-    """What belongs to the word: ``19th``, ``XIXe``, ``No``, ``$5.99``, a trade mark."""
+    """What belongs to the word: ``19th``, ``XIXe``, ``No``, ``4h 1m``, ``$5.99``, a trade mark."""
     text, before, _ = script
     follows_number = script.follows_digit or _ROMAN_NUMBER.search(before)
     is_ordinal = follows_number and _ORDINAL.fullmatch(text)
     is_numero = text in ("o", "os", "º") and _NUMERO.search(before)
-    is_ending = is_ordinal or is_numero or _TRADE_MARK.fullmatch(text) or text[0] == "."
+    is_ending = is_ordinal or is_numero or _is_clock_unit(script) or _TRADE_MARK.fullmatch(text) or text[0] == "."
     return text if is_ending else None
+
+
+def _is_clock_unit(script: _Script) -> bool:
+    """Whether a letter is an hour, a minute or a second: alone on its number it would be a footnote mark."""
+    text, before, after = script
+    if not script.follows_digit or not _CLOCK_UNIT.fullmatch(text):
+        return False
+    return _UNIT_BEFORE.search(before) is not None or _UNIT_AFTER.match(after) is not None
 
 
 def _as_exponent(script: _Script) -> str | None:
