@@ -133,6 +133,21 @@ def test_a_known_title_is_no_date(title: str) -> None:
         "what film called friday?",
         "who hosts the tonight show?",
         'who wrote "monday" and "in may"?',
+        "which actor was nominated for 1917?",
+        "what did the composer win an oscar for 1917?",
+        "which grammys did she win for 1989?",
+        "who wrote the soundtrack for 2012?",
+        "what is the runtime of 1917?",
+        # numbers in words that count or name something
+        "who owns nineteen ninety-nine-cent stores?",
+        "who works in nineteen ninety-nine cent stores?",
+        "who wrote nineteen eighty-four?",
+        "who plays the lead in nineteen eighty-four?",
+        "what causes twenty twenty vision?",
+        "in two thousand and eight cases, what was stolen?",
+        "since two thousand people came, what was eaten?",
+        "which town has more than two thousand?",
+        "between two thousand and two thousand five hundred fans came to what?",
         # capitals
         "Who directed Saturday Night Fever?",
         "Who Sang Blue Monday?",
@@ -187,6 +202,13 @@ def test_a_name_is_no_date(question: str) -> None:
         ("who won best newcomer at the last awards (2014)?", "2014"),
         ("which version is better, 1984 or 2021?", "1984|2021"),
         ("how many did they win in 2019, 2020 and 2021?", "2019|2020|2021"),
+        ("who won the nobel prize for 2019?", "2019"),
+        ("who won the best actor oscar for 2019?", "2019"),
+        # years in words
+        ("in nineteen ninety-nine, who won the cup?", "nineteen ninety-nine"),
+        ("which film won at the oscars in two thousand and eight?", "two thousand and eight"),
+        ("who won the twenty twenty election?", "twenty twenty"),
+        ("who ruled by the end of twenty twenty-two?", "end of twenty twenty-two"),
     ],
 )
 def test_the_same_words_are_dates_where_the_sentence_says_so(question: str, expressions: str) -> None:
