@@ -209,7 +209,7 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
 
 
 def is_one_letter_apart(left: str, right: str) -> bool:
-    """Whether two names of several words differ in one letter, which does not begin a word: "Jackie Chen" and "... Chan".
+    """Whether two names of several words differ in one letter that does not begin a word: "Jackie Chen" and "Chan".
 
     Two people may have such names, so it takes more than this to tell that one is meant. Few slips change the first
     letter of a word (Kukich 1992, section 1.1), but many names do: "Bill" and "Will".
