@@ -36,11 +36,12 @@ _MULTIPLIER = f"(?:an?|{_BELOW_100})"
 
 YEAR_IN_WORDS = (
     r"(?:"
-    # "nineteen ninety-nine", "eighteen hundred", "twenty oh five", "twenty twenty"
-    rf"(?:eighteen|nineteen|twenty)[ -](?:hundred|oh?[ -](?:{_ONES})|(?:{_TEENS})|(?:{_TENS})(?:[ -](?:{_ONES}))?)"
+    # "nineteen ninety-nine", "nineteen oh five", "twenty twenty", "eighteen hundred and fifty"
+    r"(?:eighteen|nineteen|twenty)[ -]"
+    rf"(?:hundred(?:(?: and)? {_BELOW_100})?|oh?[ -](?:{_ONES})|(?:{_TEENS})|(?:{_TENS})(?:[ -](?:{_ONES}))?)"
     rf"|two thousand(?:(?: and)? {_BELOW_100})?"
     r")"
-    # not part of a larger number: "two thousand five hundred", "twenty twenty-ones"
+    # not part of a larger number: "two thousand five hundred"
     r"(?![ -](?:hundred|thousand|million|billion|and [a-z]{1,9} hundred)\b)"
 )
 """The pattern of a year, 1800 to 2099, as it is spoken. In another place the same words count or name something."""
@@ -101,5 +102,5 @@ def read_year_in_words(written: str) -> int:
     century, *rest = re.split(r"[ -]", written)
     if century == "two":
         return int(read_count(written))
-    # "Oh" and "hundred" add nothing: "nineteen oh five", "nineteen hundred".
+    # "Oh", "hundred" and "and" add nothing: "nineteen oh five", "nineteen hundred and five".
     return 100 * NUMBER_WORDS[century] + sum(NUMBER_WORDS.get(word, 0) for word in rest)

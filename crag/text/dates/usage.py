@@ -311,14 +311,18 @@ def _is_year_in_words(around: Surroundings) -> bool:
 
     A noun behind it is what is counted, unless that is one work or event: "the twenty twenty election".
     """
-    following = around.after()
-    if following in words.WORK_NOUNS | words.SINGLE_EVENTS:
-        return around.before() in words.DETERMINERS | {"'s"}
-    if following == "-" or (following not in words.FUNCTION_WORDS and following[:1].isalnum()):
-        return False
-    # Beside a month or another year it needs no preposition.
     is_alone = _YEAR_IN_WORDS.fullmatch(around.date) is not None
-    return not is_alone or (_is_year(around) and around.before() not in words.PREPOSITIONS_OF_COUNTS)
+    if is_alone and around.before() in words.DETERMINERS | {"'s"}:
+        return not (words.WORK_NOUNS | words.SINGLE_EVENTS).isdisjoint(around.right[:2])
+    following = around.after()
+    if following == "-" or following in words.DAY_NOUNS or is_noun(following):
+        return False
+
+    # Beside a month or another year it needs no preposition.
+    if not is_alone:
+        return True
+    can_be_count = "hundred" in around.date or "thousand" in around.date
+    return _is_year(around) and not (can_be_count and around.before() in words.PREPOSITIONS_OF_COUNTS)
 
 
 # --- named days -------------------------------------------------------------------------------------------------------

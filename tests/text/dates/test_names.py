@@ -147,6 +147,8 @@ def test_a_known_title_is_no_date(title: str) -> None:
         "in two thousand and eight cases, what was stolen?",
         "since two thousand people came, what was eaten?",
         "which town has more than two thousand?",
+        "how many points were scored in two thousand games?",
+        "who sold the two thousand games?",
         "between two thousand and two thousand five hundred fans came to what?",
         # capitals
         "Who directed Saturday Night Fever?",
@@ -207,7 +209,9 @@ def test_a_name_is_no_date(question: str) -> None:
         # years in words
         ("in nineteen ninety-nine, who won the cup?", "nineteen ninety-nine"),
         ("which film won at the oscars in two thousand and eight?", "two thousand and eight"),
-        ("who won the twenty twenty election?", "twenty twenty"),
+        ("who won the twenty twenty world cup?", "twenty twenty"),
+        ("by nineteen forty-five, how many had fled?", "nineteen forty-five"),
+        ("which films opened in twenty twenty starring the band?", "twenty twenty"),
         ("who ruled by the end of twenty twenty-two?", "end of twenty twenty-two"),
     ],
 )

@@ -225,6 +225,7 @@ def test_a_day_without_a_year_is_the_latest_one(today: date, days_ago: int) -> N
         ("the past year and a half", "2022-09-06 to 2024-03-05"),
         ("eighteen hundred", "1800-01-01 to 1800-12-31"),
         ("nineteen oh five", "1905-01-01 to 1905-12-31"),
+        ("eighteen hundred and fifty", "1850-01-01 to 1850-12-31"),
         ("twenty-twelve", "2012-01-01 to 2012-12-31"),
         ("from nineteen ninety to nineteen ninety-five", "1990-01-01 to 1995-12-31"),
         ("december thirty-first, nineteen ninety-nine", "1999-12-31"),
