@@ -241,23 +241,7 @@ class ProgramRun:
                 call_text,
             )
 
-        partial = self._context.unread > 0
-        if statement.count:
-            counted_key = key if statement.select is not None else None
-            values = count_rows(column, counted_key, selection)
-            # A count of 0 is an answer, unless records are missing.
-            is_empty = not values or (not values[0] and partial)
-        else:
-            values = flat_values(selection.taken, key) if key is not None else ()
-            is_whole_record = key is None and bool(selection.matching)
-            is_empty = not values and not is_whole_record
-
-        # Nothing matches, or the matching rows lack the key: the message says which.
-        if is_empty:
-            rows = selection.matching or selection.fetched
-            unmet = () if selection.matching else statement.conditions
-            raise NotFoundError(say_nothing_found(table, rows, key, unmet))
-
+        values = self._read_values(selection, statement, column, key)
         # The next statement works on these.
         self._rows = selection.matching
         self._table = table
@@ -272,7 +256,7 @@ class ProgramRun:
             shown_key,
             conditions=statement.conditions,
             count=values[0] if statement.count else None,
-            partial=partial,
+            partial=self._context.unread > 0,
         )
         return Result(
             call_text,
@@ -281,6 +265,31 @@ class ProgramRun:
             values,
             text,
         )
+
+    def _read_values(
+        self,
+        selection: Selection,
+        statement: Call | Sort,
+        column: Column | None,
+        key: str | None,
+    ) -> tuple[Value, ...]:
+        """The values of the key, or the count. Raises NotFoundError: nothing matches, or the rows lack the key."""
+        values: tuple[Value, ...]
+        if statement.count:
+            counted_key = key if statement.select is not None else None
+            values = count_rows(column, counted_key, selection)
+            # A count of 0 is an answer, unless records are missing.
+            is_empty = not values or (not values[0] and self._context.unread > 0)
+        else:
+            values = flat_values(selection.taken, key) if key is not None else ()
+            is_whole_record = key is None and bool(selection.matching)
+            is_empty = not values and not is_whole_record
+
+        if is_empty:
+            rows = selection.matching or selection.fetched
+            unmet = () if selection.matching else statement.conditions
+            raise NotFoundError(say_nothing_found(selection.table, rows, key, unmet))
+        return values
 
     def _select_inner_rows(
         self,
@@ -342,8 +351,25 @@ class ProgramRun:
 
         index = multiple[0]
         argument = arguments[index]
-        is_list = isinstance(argument, tuple)
-        names = argument if isinstance(argument, tuple) else self._previous_names()
+        # A list asks for what its names have in common, `*` for the rows of each of its values.
+        if isinstance(argument, tuple):
+            groups = self._fill_for_each(fill, query, index, argument, needs_all=True)
+            return shared_rows(table, index, groups, call.select)
+        return self._fill_for_each(fill, query, index, self._previous_names(), needs_all=False)
+
+    def _fill_for_each(
+        self,
+        fill: TableFiller,
+        query: TableQuery,
+        index: int,
+        names: Sequence[str],
+        *,
+        needs_all: bool,
+    ) -> list[list[Row]]:
+        """The rows for each name in the place of an argument.
+
+        Raises NotFoundError: the graph has none of the names, or with `needs_all` not all of them.
+        """
         if not query.keys and len(names) > 1:
             # Names that share rows need the whole records, even for a count.
             query = replace(query, whole=True)
@@ -356,21 +382,11 @@ class ProgramRun:
             except NotFoundError as error:
                 not_found.append(error)
 
-        # All names of a list must exist; of the values of `*`, one is enough.
-        if not_found and (is_list or not any(groups)):
+        if not_found and (needs_all or not any(groups)):
             raise not_found[0]
         for fault in not_found:
             self._context.remark(str(fault))
-
-        # A list asks for what its names have in common, `*` for the rows of each of its values
-        if not is_list:
-            return groups
-        return shared_rows(
-            table,
-            index,
-            groups,
-            call.select,
-        )
+        return groups
 
     def _previous_names(self) -> tuple[str, ...]:
         """The values of `*`."""

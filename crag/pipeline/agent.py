@@ -173,7 +173,6 @@ class CragAgent:
     def _start_clock(self, questions: int) -> BatchClock:
         """The clock of a batch that starts now. Without a check that asks the model, no time is kept for one."""
         times = self.settings.deadline
-        answering = self.settings.answering
-        shares = times.shares(review=bool(answering.refine or answering.alone or answering.other_sites))
+        shares = times.shares(review=self.settings.answering.asks_again)
         # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)

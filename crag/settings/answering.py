@@ -181,6 +181,11 @@ class AnsweringSettings(StrictModel):
     audit: bool = False
     """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
 
+    @property
+    def asks_again(self) -> bool:
+        """Whether a check asks the model a second time, so that the clock keeps time for it."""
+        return bool(self.refine or self.alone or self.other_sites)
+
     @model_validator(mode="after")
     def _assessment_and_its_prompt_go_together(self) -> "AnsweringSettings":
         if (self.self_assessment is not None) != (self.prompt == "assessed"):

@@ -29,8 +29,22 @@ _MULTIPLES = {"dozen": 12, "hundred": 100, "thousand": 1000}
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
 _ONES = "|".join(SMALL_NUMBER_WORDS[1:10])
-_BELOW_100 = f"(?:(?:{'|'.join(TENS_WORDS)})(?:[ -](?:{_ONES}))?|{'|'.join(reversed(SMALL_NUMBER_WORDS))})"
+_TEENS = "|".join(SMALL_NUMBER_WORDS[10:])
+_TENS = "|".join(TENS_WORDS)
+_BELOW_100 = f"(?:(?:{_TENS})(?:[ -](?:{_ONES}))?|{'|'.join(reversed(SMALL_NUMBER_WORDS))})"
 _MULTIPLIER = f"(?:an?|{_BELOW_100})"
+
+YEAR_IN_WORDS = (
+    r"(?:"
+    # "nineteen ninety-nine", "nineteen oh five", "twenty twenty", "eighteen hundred and fifty"
+    r"(?:eighteen|nineteen|twenty)[ -]"
+    rf"(?:hundred(?:(?: and)? {_BELOW_100})?|oh?[ -](?:{_ONES})|(?:{_TEENS})|(?:{_TENS})(?:[ -](?:{_ONES}))?)"
+    rf"|two thousand(?:(?: and)? {_BELOW_100})?"
+    r")"
+    # not part of a larger number: "two thousand five hundred"
+    r"(?![ -](?:hundred|thousand|million|billion|and [a-z]{1,9} hundred)\b)"
+)
+"""The pattern of a year, 1800 to 2099, as it is spoken. In another place the same words count or name something."""
 
 COUNT = (
     r"(?<![a-z]-)"  # not the end of a compound word, such as "post-nine"
@@ -77,3 +91,16 @@ def read_count(written: str) -> Fraction:
     if whole.startswith("half "):
         group /= 2
     return total + group + (Fraction(1, 2) if half_added else 0)
+
+
+def read_year_in_words(written: str) -> int:
+    """The year of words that match `YEAR_IN_WORDS`, in lower case.
+
+    >>> read_year_in_words("nineteen ninety-nine"), read_year_in_words("two thousand and eight")
+    (1999, 2008)
+    """
+    century, *rest = re.split(r"[ -]", written)
+    if century == "two":
+        return int(read_count(written))
+    # "Oh", "hundred" and "and" add nothing: "nineteen oh five", "nineteen hundred and five".
+    return 100 * NUMBER_WORDS[century] + sum(NUMBER_WORDS.get(word, 0) for word in rest)

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from crag.graph.results import NotFoundError
 from crag.graph.spelling import MOST_SPELLINGS, other_spellings, search_names
+from crag.graph.tables.movie import find_person
 from crag.mock_api.search import NameSearch
 from crag.text.matching import best_match
 
@@ -67,6 +69,35 @@ def test_a_name_is_found_in_another_spelling(asked: str, expected: str) -> None:
 @pytest.mark.parametrize("asked", ["chlo", "dvorak", "bat man 3", "nobody"])
 def test_another_name_is_not_taken_for_it(asked: str) -> None:
     assert found(asked)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("people", "expected"),
+    [
+        (["Joel Kite", "Ann Lark"], "Joel Kite"),
+        (["Joel Kite", "Joel Kite"], "Joel Kite"),
+        (["Joel Kite", "Joey Kite"], None),  # either may be meant
+        (["Noel Kite"], None),  # the first letter tells people apart
+        (["Joel Lark"], None),
+        (["Joel Kite", *(f"Joe{number} Lark" for number in range(9))], None),  # a full reply may hide another one
+    ],
+)
+def test_one_wrong_letter_in_a_short_word_is_read_where_one_person_alone_fits(
+    people: list[str], expected: str | None
+) -> None:
+    class Knowing:
+        def ask(self, _: str, query: str) -> list[dict[str, str]]:
+            return [{"name": name} for name in people]
+
+        def remark(self, text: str) -> None:
+            assert text == f'"joen kite" is read as the person "{expected}"'
+
+    context: Any = Knowing()
+    if expected is None:
+        with pytest.raises(NotFoundError):
+            find_person(context, "joen kite")
+    else:
+        assert find_person(context, "joen kite")["name"] == expected
 
 
 def test_a_name_that_is_found_as_it_is_costs_one_call() -> None:

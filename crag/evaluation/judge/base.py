@@ -96,6 +96,7 @@ def judge_claims(
     decides the rest. A claim without a gold answer is unscored.
 
     Example:
+        >>> from crag.evaluation.judge import RulesJudge
         >>> judge_claims(RulesJudge(), [Claim("who wrote it?", ("Ann Lee",), "ann lee")], str)
         [Judgement(verdict=<Verdict.CORRECT: 'correct'>, reason='official: the answer equals the gold answer')]
     """

@@ -100,7 +100,10 @@ def make_judge(
     scripted model. With `check` the model is asked once now instead of before the first uncached verdict.
 
     Example:
-        >>> make_judge("rules").judge([Claim("who wrote it?", ("Ann Lee",), "It was Ann Lee.")])
+        >>> from crag.evaluation.judge import Claim
+        >>> [judgement] = make_judge("rules").judge([Claim("who wrote it?", ("Ann Lee",), "It was Ann Lee.")])
+        >>> judgement.verdict
+        <Verdict.CORRECT: 'correct'>
     """
     if name == "rules":
         return RulesJudge()

@@ -319,7 +319,7 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
 
     # The shares are relative, so they are divided by their sum
-    shares = clock.shares(review=settings.answering.refine is not None)
+    shares = clock.shares(review=settings.answering.asks_again)
     total = sum(shares.values())
     budgets = {stage: seconds * share / total for stage, share in shares.items()}
     return {**budgets, WHOLE_BATCH: seconds}

@@ -355,12 +355,7 @@ class BoundCall:
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, position(name))
 
     def _wrong(self, message: str, node: Node) -> KgQueryError:
-        return error(
-            ErrorKind.WRONG_ARGUMENT,
-            message,
-            self._text,
-            position(node),
-        )
+        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(node))
 
 
 def _is_text(node: Node) -> TypeGuard[Token]:

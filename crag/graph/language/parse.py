@@ -9,7 +9,7 @@ from dataclasses import replace
 from lark import Token, Tree, UnexpectedInput
 
 from crag.graph.language.arguments import BoundCall, find_table, nearest
-from crag.graph.language.faults import ErrorKind, KgQueryError, bracket_fault, depth_fault, error, prose, syntax_fault
+from crag.graph.language.faults import ErrorKind, bracket_fault, depth_fault, error, prose, syntax_fault
 from crag.graph.language.program import Average, Call, Program, Sort, Statement
 from crag.graph.language.syntax import Node, parts, position, read
 from crag.graph.schema import Domain, Schema, Table, bare_name, load_schema
@@ -110,9 +110,11 @@ class _Binder:
                 # `average(get_x(...))` is the call, then its average
                 self.bind("", inner)
             case _:
-                raise self._wrong("average takes no argument: it works on the statement before", body)
+                message = "average takes no argument: it works on the statement before"
+                raise error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(body))
         if parts(trailers):
-            raise self._wrong("average gives one number: nothing can follow it", parts(trailers)[0])
+            message = "average gives one number: nothing can follow it"
+            raise error(ErrorKind.WRONG_ARGUMENT, message, self._text, position(parts(trailers)[0]))
         self._add_average(body)
 
     def _bind_sort(self, body: Tree[Token], take: str) -> None:
@@ -190,11 +192,3 @@ class _Binder:
             message = f"{word} works on the rows of the statement before, and there are none"
             raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position(node))
         return self._rows
-
-    def _wrong(self, message: str, node: Node) -> KgQueryError:
-        return error(
-            ErrorKind.WRONG_ARGUMENT,
-            message,
-            self._text,
-            position(node),
-        )

@@ -13,6 +13,7 @@ from crag.graph.tables.films import find_films, release_year
 from crag.text.matching import (
     best_match,
     contains_words,
+    is_one_letter_apart,
     normalise_name,
     same_name,
 )
@@ -24,6 +25,8 @@ _GENDERS = {1: "female", 2: "male"}
 _FAR_BETTER_KNOWN = 3
 """A person with so many times the films of the next is meant by a part of a name."""
 _LEADS = 3
+_MOST_PEOPLE_FOUND = 10
+"""The server's limit: it may know more people than so many."""
 
 _Record = Mapping[str, Any]
 _Part = Literal["cast", "crew"]
@@ -104,7 +107,8 @@ get_movie_person_crew = partial(_credits, part="crew")
 def find_person(context: LookupContext, name: str) -> _Record:
     """The person with that name; of several, the one with awards and most films.
 
-    A part of a name is enough if one match is far better known than the next.
+    A part of a name is enough if one match is far better known than the next. One wrong letter in a short word is
+    accepted only if the graph knows a single person with such a name.
     """
     replies = search_names(context, "/movie/get_person_info", name, _name_of_person)
     records = [person for person in replies if person.get("name")]
@@ -115,6 +119,8 @@ def find_person(context: LookupContext, name: str) -> _Record:
         candidates = [people[match.position]]
     else:
         candidates = [person for person in people if contains_words(person["name"], name)]
+        if not candidates and len(records) < _MOST_PEOPLE_FOUND:
+            candidates = _only_person(person for person in people if is_one_letter_apart(person["name"], name))
 
     # Best known first, so only the first two are compared.
     is_ambiguous = False
@@ -129,6 +135,13 @@ def find_person(context: LookupContext, name: str) -> _Record:
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person
+
+
+def _only_person(people: Iterable[_Record]) -> list[_Record]:
+    """The people if all have one name, else nobody."""
+    namesakes = list(people)
+    names = {normalise_name(person["name"]) for person in namesakes}
+    return namesakes if len(names) == 1 else []
 
 
 def _name_of_person(person: _Record) -> str:

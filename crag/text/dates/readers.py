@@ -25,6 +25,7 @@ from crag.text.dates.vocabulary import (
     WEEKDAY_ABBREVIATIONS,
     day_number,
     month_number,
+    year_number,
 )
 
 Match = re.Match[str]
@@ -69,9 +70,9 @@ def month_of_year(year: int, month: int) -> DateRange:
 
 
 def written_year(match: Match, view: Viewpoint) -> int | None:
-    """The year that stands beside a day or month, in digits or as "last year"."""
+    """The year that stands beside a day or month, in digits, in words or as "last year"."""
     if match["year"]:
-        return int(match["year"])
+        return year_number(match["year"])
     return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
 
 
@@ -193,7 +194,7 @@ def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
 
 def read_year(match: Match, _view: Viewpoint) -> DateRange:
     """A calendar year."""
-    return period_from(date(int(match["year"]), 1, 1), CalendarUnit.YEAR)
+    return period_from(date(year_number(match["year"]), 1, 1), CalendarUnit.YEAR)
 
 
 def read_quarter(match: Match, view: Viewpoint) -> DateRange:

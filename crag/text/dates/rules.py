@@ -66,7 +66,7 @@ from crag.text.dates.vocabulary import (
     WEEKDAY,
     YEAR,
 )
-from crag.text.number_words import COUNT
+from crag.text.number_words import COUNT, YEAR_IN_WORDS
 
 Reader = Callable[[Match, Viewpoint], DateRange | None]
 Form = tuple[str, Reader]
@@ -161,8 +161,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?:the {_ABOUT}'?|')(?P<decade>[3-9])0'?s", read_short_decade),
     # "2024-02", "2024/2"; not "2024-13"
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
-    # "2024", "year 2024", "2024 season"
-    (f"(?:{FISCAL})(?P<year>{YEAR})(?: season)?", read_year),
+    # "2024", "year 2024", "2024 season", "twenty twenty-four"
+    (f"(?:{FISCAL})(?P<year>{YEAR}|{YEAR_IN_WORDS})(?: season)?", read_year),
     # "h1 2023", "1h 2023", "2023 h1"; not "h1" alone, which is also a visa or a heading
     (f"h(?P<half>[12]){OF}(?P<year>{YEAR})", read_half),
     (f"(?P<half>[12])h{OF}(?P<year>{YEAR})", read_half),
@@ -171,7 +171,7 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (
         (
             f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
-            f"(?:{OF}(?P<year>{YEAR})|(?: of)? (?P<year_step>{STEP}) year)?"
+            f"(?:{OF}(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
     ),
@@ -259,7 +259,7 @@ def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
     return DateRange(start.first, end.last) if start.last + ONE_DAY == end.first else None
 
 
-_HAS_YEAR = re.compile(YEAR)
+_HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}")
 
 
 def _lacks_year(text: str) -> bool:

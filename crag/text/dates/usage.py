@@ -23,9 +23,11 @@ from crag.text.dates.surroundings import (
     look_around,
 )
 from crag.text.dates.vocabulary import DAY_WITH_ENDING, MONTH_NAME, ORDINAL_DAY, STEP, WEEKDAY, YEAR
+from crag.text.number_words import YEAR_IN_WORDS
 
 _ORDINAL_WORD = re.compile(rf"\b{ORDINAL_DAY}\b")
 _ENDS_WITH_ORDINAL = re.compile(rf" {ORDINAL_DAY}$")
+_YEAR_IN_WORDS = re.compile(YEAR_IN_WORDS)
 _PAST_VERB = re.compile(r"\w{3,20}ed")
 
 _KINDS = {
@@ -36,6 +38,7 @@ _KINDS = {
         rf"|(?:{DAY_WITH_ENDING}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
     ),
     "year": re.compile(YEAR),
+    "year in words": re.compile(rf"(?:.{{1,60}}[ -])??{YEAR_IN_WORDS}"),
     "named day": re.compile("(?:day before |day after )?(?:yesterday|tomorrow)|today|tonight"),
 }
 """The forms of dates that are also parts of names."""
@@ -210,7 +213,7 @@ def _lacks_subject(around: Surroundings) -> bool:
 
 # --- years ------------------------------------------------------------------------------------------------------------
 def _is_year(around: Surroundings) -> bool:
-    if begins_title(around) or _has_subtitle(around) or _is_title_of_role(around):
+    if begins_title(around) or _has_subtitle(around) or _is_title_of_role(around) or _is_work_of_award(around):
         return False
     return (
         _is_announced_year(around)
@@ -229,6 +232,23 @@ def _has_subtitle(around: Surroundings) -> bool:
 def _is_title_of_role(around: Surroundings) -> bool:
     """Whether someone plays a part in it, now: "who plays the pilot in 1917"; not "who played it in 1917"."""
     return around.before() == "in" and not words.ROLE_VERBS.isdisjoint(around.clause_before)
+
+
+def _is_work_of_award(around: Surroundings) -> bool:
+    """Whether it is the work that won: "an oscar for 1917", "what did she win for 1989"; not "the prize for 2019"."""
+    if around.before() != "for" or is_noun(around.after()):
+        return False
+    noun = around.before(2)
+    if noun not in words.AWARDS:
+        return noun in words.PARTS_OF_WORKS | words.WINNING_VERBS
+
+    for word in reversed(around.left[-7:-2]):
+        if word in words.DETERMINERS_OF_EDITIONS:
+            return False
+        # Before it, another part of the sentence
+        if word in words.FUNCTION_WORDS | words.WINNING_VERBS:
+            break
+    return True
 
 
 def _is_announced_year(around: Surroundings) -> bool:
@@ -286,6 +306,25 @@ def _is_year_after_of(around: Surroundings) -> bool:
     return noun.endswith("s") and not noun.endswith("ss")
 
 
+def _is_year_in_words(around: Surroundings) -> bool:
+    """Whether "nineteen ninety-nine" is a year: "in nineteen ninety-nine"; not "nineteen ninety-nine-cent stores".
+
+    A noun behind it is what is counted, unless that is one work or event: "the twenty twenty election".
+    """
+    is_alone = _YEAR_IN_WORDS.fullmatch(around.date) is not None
+    if is_alone and around.before() in words.DETERMINERS | {"'s"}:
+        return not (words.WORK_NOUNS | words.SINGLE_EVENTS).isdisjoint(around.right[:2])
+    following = around.after()
+    if following == "-" or following in words.DAY_NOUNS or is_noun(following):
+        return False
+
+    # Beside a month or another year it needs no preposition.
+    if not is_alone:
+        return True
+    can_be_count = "hundred" in around.date or "thousand" in around.date
+    return _is_year(around) and not (can_be_count and around.before() in words.PREPOSITIONS_OF_COUNTS)
+
+
 # --- named days -------------------------------------------------------------------------------------------------------
 def _is_named_day(around: Surroundings) -> bool:
     """Whether "yesterday" is a day and no title; "the song yesterday", "the today show" and "USA Today" are names."""
@@ -303,5 +342,6 @@ _USES: dict[str, Callable[[Surroundings], bool]] = {
     "month": _is_month,
     "day of month": _is_day_of_month,
     "year": _is_year,
+    "year in words": _is_year_in_words,
     "named day": _is_named_day,
 }

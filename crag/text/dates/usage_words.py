@@ -23,6 +23,9 @@ YEAR_PREPOSITIONS = _words(
 )
 """What announces "2012": "compared with 2018", "between the years 1975 and 1980". Not "on": "the songs on 1989"."""
 
+PREPOSITIONS_OF_COUNTS = _words("with than within around for by")
+"""Of these, what also announces a count: "more than two thousand"."""
+
 WORDS_BEFORE_TO = _words("prior up due back compared relative")
 """With "to", prepositions of years: "prior to 2019"; not "the sequel to 2012"."""
 
@@ -65,6 +68,19 @@ RECURRING_EVENTS = _words(
 )
 """Events that are told apart by their year: "super bowl 2018", "euro 2022 final"."""
 
+SINGLE_EVENTS = RECURRING_EVENTS - _words("games awards finals")
+"""The same without those that can be counted: "the two thousand games"."""
+
+AWARDS = _words(
+    "award awards oscar oscars grammy grammys emmy emmys prize prizes nomination nominations trophy medal medals globe"
+    " globes bafta baftas"
+)
+"""What a work wins: "an oscar for 1917"."""
+
+WINNING_VERBS = _words("win wins won nominated")
+DETERMINERS_OF_EDITIONS = _words("the this that best")
+"""An award with one of these is that of a year: "the prize for 2019", "best actor award for 2019"."""
+
 CONTEST_WORDS = _words("win wins won winner winners lose lost champion champions host hosts hosted held")
 """What is asked of an event whose year stands last: "who won figure skating 2018"."""
 
@@ -93,9 +109,12 @@ ROLE_VERBS = _words("plays portrays")
 
 WORK_ROLES = _words(
     "cast director directors star stars author writer plot soundtrack trailer singer composer producer screenwriter"
-    " creator sequel prequel remake lyrics narrator villain protagonist characters"
+    " creator sequel prequel remake lyrics narrator villain protagonist characters runtime genre screenplay"
 )
 """What a work has: "the director of 1917"."""
+
+PARTS_OF_WORKS = _words("soundtrack screenplay script lyrics trailer")
+"""What is made for a work: "wrote the screenplay for 1917"."""
 
 PASSIVE_AUXILIARIES = _words("is are was were be been being gets got")
 

@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 
 from crag.text.dates.calendars import CalendarUnit
-from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, read_count
+from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, YEAR_IN_WORDS, read_count, read_year_in_words
 
 # --- words and what they mean -----------------------------------------------------------------------------------------
 STEPS = {
@@ -67,7 +67,7 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 
-AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR})|,? (?:of )?(?P<year_step>{STEP}) year)?"
+AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})|,? (?:of )?(?P<year_step>{STEP}) year)?"
 """An optional year after a day or month: "may 5, 2023", "march of last year"."""
 
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
@@ -97,6 +97,11 @@ def month_number(written: str) -> int:
     if written.isdigit():
         return int(written)
     return 1 + MONTH_ABBREVIATIONS.index(written[:3].casefold())
+
+
+def year_number(written: str) -> int:
+    """The year of four digits or of words that match `YEAR_IN_WORDS`."""
+    return int(written) if written.isdigit() else read_year_in_words(written)
 
 
 def day_number(written: str) -> int:

@@ -208,6 +208,27 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
     return NameMatch(position, best, exact=best == 1.0)
 
 
+def is_one_letter_apart(left: str, right: str) -> bool:
+    """Whether two names of several words differ in one letter that does not begin a word: "Jackie Chen" and "Chan".
+
+    Two people may have such names, so it takes more than this to tell that one is meant. Few slips change the first
+    letter of a word (Kukich 1992, section 1.1), but many names do: "Bill" and "Will".
+
+    >>> is_one_letter_apart("jackie chen", "Jackie Chan"), is_one_letter_apart("bill moe", "Will Moe")
+    (True, False)
+    """
+    first = normalise_name(left)
+    second = normalise_name(right)
+    if len(first.split()) < 2 or len(first) != len(second):
+        return False
+    differing = [index for index, letter in enumerate(first) if letter != second[index]]
+    if len(differing) != 1:
+        return False
+    before, letter, other = first[: differing[0]], first[differing[0]], second[differing[0]]
+    begins_word = not before or before.endswith(" ")
+    return not begins_word and letter.isalpha() and other.isalpha()
+
+
 def same_name(left: str, right: str) -> bool:
     """Whether two texts name the same entity: equal when normalised, or one typo apart in a longer name."""
     return similarity(left, right) >= _SAME_NAME_SIMILARITY

@@ -45,6 +45,7 @@ LIST_FUNCTIONS = {
 class Arithmetic(Transformer[Token, Value]):
     """The value of each rule of the grammar, as a function of values; raises only `ExpressionError`.
 
+    >>> from crag.text.reasoning import in_words
     >>> in_words(arithmetic.between("days", CalendarDate(2019, 3, 1), CalendarDate(2020, 2, 11)))
     '347 days'
     """

@@ -68,8 +68,10 @@ _COMPOUND_DIMENSIONS = frozenset({"length", "weight", "time", "calendar"})
 
 def evaluate(text: str, today: dt.date | None = None) -> Value:
     """The value of a formula; `today` is the meaning of that word.
+
     Raises ExpressionError: the text is not a formula, or has no value.
 
+    >>> from crag.text.reasoning import in_words
     >>> in_words(evaluate("5 feet 11 inches + 1 inch"))
     '6 feet'
     """

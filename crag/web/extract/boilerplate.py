@@ -53,17 +53,24 @@ _NOTICE = (
     r"(?:cookies?|cookie(?:bot|consent|law|yes)|consent|gdpr|onetrust|sponsored|popup|modal|ads?|paywall"
     r"|newsletters?|adverts?|advertisement)"
 )
-_NOTICE_NAME = re.compile(
-    rf"""
-    (?<! [\w-] ) {_NOTICE} (?! [\w-] )          # the whole class or id
-    | (?<! [a-z] ) {_NOTICE} [-_]{{1,2}}         # or with a word of furniture; not popup-books
-      {_FURNITURE}
+_NOTICE_BOX_NAME = re.compile(rf"(?<![a-z]){_NOTICE}[-_]{{1,2}}{_FURNITURE}", re.VERBOSE)
+"""In the class or id of boxes that are no content whatever they say, if they are short; not popup-books."""
+_NOTICE_NAME = re.compile(rf"(?<![\w-]){_NOTICE}(?![\w-])")
+"""A whole class or id. On a page about baking, boxes named cookies are content, so what they say must fit too."""
+_NOTICE_WORDS = re.compile(
+    r"""
+    \b
+    (?: we | us | our                               # the owner of the page speaks
+      | your \s (?: browser | choices? | consent | data | device | e-?mail | inbox | preferences | privacy )
+      | subscribe | sign (?: \s | - ) up | log \s in | this \s (?: web )?site | third \s part(?: y | ies )
+      | personali[sz]ed | advertisements?
+    )
+    \b
     """,
-    re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
-"""In the class or id of boxes that are no content whatever they say, if they are short."""
 _NOTICE_WITH_FORM = re.compile(rf"(?<![a-z])(?:{_NOTICE}|subscribe|subscription|signup|login)(?![a-z])")
-"""In the class or id of boxes with a form; a number of subscribers is content."""
+"""In the class or id of boxes with a form or button; a number of subscribers is content."""
 _FOOTER_NAME = re.compile(
     r"""
     (?<! [a-z] )
@@ -74,20 +81,11 @@ _FOOTER_NAME = re.compile(
     re.VERBOSE,
 )
 _WIKI_CLASSES = frozenset(
-    [
-        "navbox",
-        "vertical-navbox",
-        "mw-editsection",
-        "mw-jump-link",
-        "printfooter",
-        "catlinks",
-        "noprint",
-        "ambox",
-        "metadata",
-        "stub",
-    ]
+    ["navbox", "vertical-navbox", "mw-editsection", "mw-jump-link", "printfooter", "catlinks", "noprint", "ambox"]
 )
 """Of MediaWiki, for boxes of links, links to its editor, and requests to readers to better the article."""
+_WIKI_BOX_CLASSES = frozenset(["metadata", "stub"])
+"""The same, but elsewhere words for what is content; MediaWiki's boxes are also `plainlinks`."""
 _LINK_FARM_HEADING = re.compile(
     r"""
     (?: related | recommended (?: \s for \s you )? | trending (?: \s now )? | popular (?: \s now )?
@@ -227,7 +225,9 @@ def _is_certain(element: Element) -> bool:
         return True
     if element.name == "a" and element.get("href").startswith("#"):
         return _SKIP_LINK.fullmatch(_text_of(element)) is not None
-    return not _WIKI_CLASSES.isdisjoint(element.get("class").lower().split())
+    classes = element.get("class").lower().split()
+    is_wiki_box = "plainlinks" in classes and not _WIKI_BOX_CLASSES.isdisjoint(classes)
+    return is_wiki_box or not _WIKI_CLASSES.isdisjoint(classes)
 
 
 def _is_named_boilerplate(element: Element, in_content: bool) -> bool:
@@ -241,11 +241,19 @@ def _is_named_boilerplate(element: Element, in_content: bool) -> bool:
 
     if element.letters > _MAX_NOTICE_LETTERS:
         return False
-    if _NOTICE_NAME.search(names) or element.get("role") == "dialog" or element.get("aria-modal") == "true":
+    if _NOTICE_BOX_NAME.search(names) or element.get("role") == "dialog" or element.get("aria-modal") == "true":
+        return True
+    if _NOTICE_NAME.search(names) and _reads_like_notice(element):
         return True
     return _NOTICE_WITH_FORM.search(names) is not None and any(
         child.name in _CONTROLS for child in element.descendants()
     )
+
+
+def _reads_like_notice(element: Element) -> bool:
+    """Whether an element is mostly links or a few words, or speaks as the owner of a page does."""
+    is_mostly_links = element.link_letters >= _MENU_SHARE * element.letters
+    return is_mostly_links or element.letters < _START_LETTERS or _NOTICE_WORDS.search(_text_of(element)) is not None
 
 
 def _has_number_beside_links(element: Element) -> bool:
@@ -269,6 +277,6 @@ def _is_farm_heading(heading: Element) -> bool:
 
 
 def _text_of(element: Element) -> str:
-    """The text of a heading with single blanks."""
+    """The text of an element with single blanks."""
     texts = [child if isinstance(child, str) else _text_of(child) for child in element.children]
     return " ".join(" ".join(texts).split())

@@ -73,7 +73,7 @@ class Row:
 def form_table(table: Element) -> list[Row]:
     """The rows of a table's grid; the cells have no text yet.
 
-    Rows of `tfoot` come last. A span of rows ends with its row group, and ``rowspan=0`` reaches to that end.
+    A span of rows ends with its row group, and ``rowspan=0`` reaches to that end.
     """
     rows: list[Row] = []
     for is_head, group in _row_groups(table):
@@ -82,7 +82,11 @@ def form_table(table: Element) -> list[Row]:
 
 
 def _row_groups(table: Element) -> list[tuple[bool, list[Element]]]:
-    """The groups of rows in reading order, each with whether it is the head. Rows outside of groups form groups too."""
+    """The groups of rows as browsers show them, each with whether it is the head.
+
+    The first `thead` is shown above all (CSS 2, 17.2), each `tfoot` below. Rows outside of groups form groups too.
+    """
+    heads: list[tuple[bool, list[Element]]] = []
     groups: list[tuple[bool, list[Element]]] = []
     feet: list[tuple[bool, list[Element]]] = []
     loose_rows: list[Element] | None = None
@@ -94,9 +98,14 @@ def _row_groups(table: Element) -> list[tuple[bool, list[Element]]]:
             loose_rows.append(child)
         elif _is_row_group(child):
             loose_rows = None
-            target = feet if child.name == "tfoot" else groups
-            target.append((child.name == "thead", [row for row in child.elements() if row.name == "tr"]))
-    return groups + feet
+            rows = [row for row in child.elements() if row.name == "tr"]
+            if child.name == "thead" and not heads:
+                heads.append((True, rows))
+            elif child.name == "tfoot":
+                feet.append((False, rows))
+            else:
+                groups.append((child.name == "thead", rows))
+    return heads + groups + feet
 
 
 def _is_row_group(element: Element) -> bool:
@@ -198,8 +207,8 @@ def plain_rows(rows: Sequence[Row]) -> Iterator[str]:
 def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each row: ``Year: 2010 | Player: Ann Berg`` under headers, ``Born: 1969`` for a header and its value.
 
-    A row of one cell is a title or the name of a section, never a header. Headers in several rows are joined:
-    ``Goals Home: 3``. Rows that became labels are "".
+    A row of one cell is a title or the name of a section, never a header. A header over several columns is one of each
+    (WHATWG HTML, 4.9.12.2): ``Home Goals: 3 | Home Points: 7``. Rows that became labels are "".
     """
     kinds = _read_kinds(rows)
     columns = _columns_with_text(rows)
@@ -284,12 +293,8 @@ def _read_labels(upper_labels: Mapping[int, _Label], row: Row) -> dict[int, _Lab
 
 
 def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
-    """The filled cells of a row, each after the header of its column; over several columns once for each header.
-
-    A header over several columns is written before the first of them: ``Goals Home: 3 | Away: 1``.
-    """
+    """The filled cells of a row, each after all headers of its column; over several columns once for each label."""
     parts = []
-    previous_label: _Label = ()
     for cell in row.filled_cells():
         text = row.text_of(cell)
         columns = range(cell.column, cell.column + cell.width)
@@ -298,10 +303,8 @@ def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
             cell_labels = cell_labels[:1]
 
         for label in cell_labels if text else ():
-            is_same_group = len(label) > 1 and label[:-1] == previous_label[:-1]
-            words = " ".join(label[-1:] if is_same_group else label)
+            words = " ".join(label)
             parts.append(f"{words}: {text}" if words else text)
-            previous_label = label
     return " | ".join(parts)
 
 

@@ -36,6 +36,22 @@ def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
     assert max(budgets, key=lambda stage: budgets[stage]) == "knowledge_graph"
 
 
+@pytest.mark.parametrize(
+    ("change", "has_time"),
+    [
+        ("answering.other_sites = false", False),
+        ("answering.other_sites = true", True),
+        ("answering.alone.pages = 2", True),
+        ("answering.refine.abstentions = true", True),
+    ],
+)
+def test_every_check_that_asks_the_model_again_has_its_budget(tmp_path: Path, change: str, has_time: bool) -> None:
+    settings = load_settings("scripted", [change])
+    signature = {"preset": f"scripted@{settings_hash(settings)}", "set": change}
+    budgets = stage_budgets(read_finished_run(write_run(tmp_path, signature=signature)))
+    assert ("review" in budgets) is has_time
+
+
 def candidate(text: str, probability: float | None) -> dict[str, Any]:
     return {"text": text, "source": "web", "features": {}, "probability": probability}
 

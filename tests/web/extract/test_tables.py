@@ -61,8 +61,8 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
         ),
         pytest.param(
             "<tr><th rowspan=2>Club<th colspan=2>Goals<tr><th>Home<th>Away<tr><td>Ajax<td>3<td>1",
-            ["Club: Ajax | Goals Home: 3 | Away: 1"],
-            id="headers in two rows",
+            ["Club: Ajax | Goals Home: 3 | Goals Away: 1"],
+            id="a header over columns is one of each",
         ),
         pytest.param(
             "<tr><th colspan=2>Gull Tower<tr><th>Status<td>Built<tr><td colspan=2>Size<tr><th>Height:<td>80 m",
@@ -79,6 +79,11 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             "<tbody><tr><td>Ajax<td>5<tr><td>Brann<td>4",
             ["Points in May", "Club: Ajax | Points: 5", "Club: Brann | Points: 4", "Club: Sum | Points: 9"],
             id="the caption is first, the foot last",
+        ),
+        pytest.param(
+            "<tbody><tr><td>Ajax<td>5<tr><td>Brann<td>4</tbody><thead><tr><th>Club<th>Points</thead>",
+            ["Club: Ajax | Points: 5", "Club: Brann | Points: 4"],
+            id="the head is first, wherever it is written",
         ),
         pytest.param(
             "<thead><tr><td>Club<td>Points<sup>1</sup></thead><tr><td>Ajax<td>5<tr><td>Brann<td>4",

@@ -60,8 +60,8 @@ _LONGEST_BARE = 3
 def signed_names(text: str) -> dict[str, set[str]]:
     """The names with a sign in a lower-case text, with their signs.
 
-    >>> signed_names("c++ or c sharp, not aa-rated")
-    {'c': {'++', '#'}}
+    >>> signed_names("c++ or c sharp, not aa-rated") == {"c": {"++", "#"}}
+    True
     """
     names: dict[str, set[str]] = {}
     for match in _SIGNED.finditer(text):
