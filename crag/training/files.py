@@ -31,6 +31,7 @@ Row = TypeVar("Row")
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
+    `exact_turns` is as in `GenerationRequest`.
     `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
     `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't
     know".
@@ -40,6 +41,7 @@ class TrainingExample:
     completion: str
     messages: tuple[Message, ...] = ()
     prompt: str | None = None
+    exact_turns: bool = False
     groups: tuple[str, ...] = ()
     source: str = ""
     query: str = ""
@@ -50,7 +52,7 @@ class TrainingExample:
     @property
     def request(self) -> GenerationRequest:
         """The request that a model answers with the completion."""
-        return GenerationRequest(messages=self.messages, prompt=self.prompt)
+        return GenerationRequest(messages=self.messages, prompt=self.prompt, exact_turns=self.exact_turns)
 
     def to_row(self) -> dict[str, Any]:
         """A line of the file."""
@@ -59,6 +61,8 @@ class TrainingExample:
             row["prompt"] = self.prompt
         else:
             row["messages"] = [asdict(message) for message in self.messages]
+            if self.exact_turns:
+                row["exact_turns"] = True
         row |= {
             "completion": self.completion,
             "groups": self.groups,
