@@ -6,6 +6,7 @@ An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a tex
 
 import argparse
 import hashlib
+import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -221,9 +222,17 @@ class RunCard:
 
 
 def _describe_file(path: Path) -> dict[str, Any]:
-    """Name, size and hash of a file, or of its joined parts."""
+    """Name, size and hash of a file, or of its joined parts; and what it was made from, if its card is there."""
     size = sum(part.stat().st_size for part in dataset_files(path))
-    return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+    description = {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+
+    card_path = path.with_suffix("") / CARD_FILE
+    if card_path.is_file():
+        card = json.loads(card_path.read_text(encoding="utf-8"))
+        # Otherwise the file was changed after its card was written
+        if card["metrics"].get("sha256") == description["sha256"]:
+            description["made_from"] = {"data": card["data"], "settings": card["settings"]}
+    return description
 
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
