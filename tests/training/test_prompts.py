@@ -10,6 +10,7 @@ import pytest
 from crag.answering import PROMPTS
 from crag.commands.train.prompts import main
 from crag.core.contracts import I_DONT_KNOW
+from crag.engines.llm import Message
 from crag.evaluation.signature import settings_hash
 from crag.graph.schema import Domain
 from crag.graph.writing import load_bank
@@ -38,6 +39,17 @@ def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
     assert shown.prompt is not None
     assert shown.prompt.count("Question:") == 3
     assert shown.prompt.endswith("\n\nQuestion: how long is heat?\nCalls:\n")
+
+
+def test_a_writer_that_reads_the_question_alone_learns_domain_and_calls_in_lower_case() -> None:
+    price = 'get_stock_price("KR","2024-02-28",None,eq(High,"Up 5"))["Close"]'
+    computed = pair("What did Kroger  close at?", price).model_copy(update={"domain": Domain.FINANCE})
+    nothing = pair("why?", "None").model_copy(update={"domain": Domain.OPEN})
+    first, second = writer_examples([computed, nothing], KgWriterSettings(form="question"), None)
+    assert (first.messages, first.prompt) == ((Message("user", "What did Kroger close at?"),), None)
+    assert first.exact_turns
+    assert first.completion == 'finance\nget_stock_price("kr","2024-02-28",None,eq(high,"up 5"))["close"]'
+    assert second.completion == "open\nNone"
 
 
 def test_no_question_is_shown_as_its_own_example() -> None:

@@ -3,7 +3,7 @@
 import time
 
 import torch
-from transformers import PreTrainedModel
+from torch.nn import Module
 
 from crag.training.lora import LoraTraining
 
@@ -31,7 +31,7 @@ def computes_in_bfloat16() -> bool:
     return any(capabilities.get(name) for name in _BFLOAT16_INSTRUCTIONS)
 
 
-def estimate_seconds(model: PreTrainedModel, tokens: int) -> float:
+def estimate_seconds(model: Module, tokens: int) -> float:
     """A rough estimate of the time to tune with that many tokens, from one measured matrix product.
 
     It may be wrong by a factor of two: other processes, memory and padding are not counted.

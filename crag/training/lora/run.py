@@ -5,7 +5,9 @@ the folder when everything is written.
 """
 
 import logging
+import math
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +28,7 @@ from crag.engines.llm.tokenizer import quiet_transformers
 from crag.training.files import CARD_FILE, TrainingExample
 from crag.training.lora import LoraTraining
 from crag.training.lora.batches import SimilarLengths
-from crag.training.lora.cpu import computing_type
+from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
     IGNORED,
     WEIGHTS_FILE,
@@ -84,6 +86,8 @@ def tune(
         logging.getLogger(chatty).setLevel(logging.ERROR)
     with quiet_transformers():
         model = load_tunable(settings, run.base, run.device)
+        if run.device == "cpu":
+            _warn_of_slow_cpu(settings, run, model, tokens)
         trainer = _build_trainer(settings, run, model, tokens)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
@@ -92,6 +96,26 @@ def tune(
     steps = [_step_fields(entry) for entry in trainer.state.log_history if "loss" in entry]  # the last is a summary
     write_rows(run.out / LOSSES_FILE, steps)
     return steps, tokens
+
+
+def _warn_of_slow_cpu(
+    settings: LoraTraining,
+    run: TuningRun,
+    model: PeftModel,
+    tokens: TokenExamples,
+) -> None:
+    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it."""
+    if settings.cpu_type == "float32" or computes_in_bfloat16():
+        return
+
+    steps_of_all = settings.epochs * math.ceil(len(tokens.kept) / (settings.batch_size * settings.accumulation))
+    share = min(1.0, (run.max_steps or steps_of_all) / steps_of_all)
+    token_count = share * settings.epochs * sum(example.length for example in tokens.kept)
+
+    hours = estimate_seconds(model, int(token_count)) / 3600
+    sys.stderr.write(
+        f"this processor has no instructions for bfloat16: tuning in float32 takes about {hours:.1f} hours\n"
+    )
 
 
 def _step_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
