@@ -71,7 +71,7 @@ class Pair(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     query: str
-    query_time: str
+    query_time: str = ""
     domain: Domain
     calls: tuple[str, ...]
     groups: tuple[str, ...] = ()
@@ -145,14 +145,18 @@ def _labelled_entities(record: Record) -> tuple[str, ...]:
 
 def pair_of(record: Record, **more: object) -> Pair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
-    if record.data.get("tables"):
-        more["domain"] = record.data["tables"]
+    tables = record.data.get("tables")
+    if tables is not None:
+        if tables not in set(Domain):
+            raise DatasetError(f'{record.place}: field "tables": expected {", ".join(Domain)}, found {tables!r}')
+        more["domain"] = tables
     pair = row_of(with_query_time(record), Pair, **more)
     try:
         # Canonical: two spellings of one program must not look like two
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
-        raise DatasetError(f'{record.place}: field "calls": {error}') from None
+        fault, *_ = str(error).splitlines()  # the other lines show its place
+        raise DatasetError(f'{record.place}: field "calls": {fault}') from None
 
 
 def bank_version() -> str:
