@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from torch.utils.data import Sampler
 
 
-class SimilarLengths(Sampler[int]):
+class SimilarLengths(Sampler[int]):  # type: ignore[misc]
     """Indices of all examples, once an epoch: sorted by length, cut into batches, the batches in random order.
 
     The order depends on seed and epoch only, so that a resumed run goes on in it.

@@ -3,7 +3,7 @@
 import time
 
 import torch
-from torch.nn import Module
+from transformers import PreTrainedModel
 
 from crag.training.lora import LoraTraining
 
@@ -15,6 +15,8 @@ _OTHER_WORK = 1.6
 """Time of a step by that of its matrix products: attention, adapter, output layer. Measured with a 1.5B model."""
 _ROWS = 512
 """Tokens of the measured product, about those of a step."""
+_COLUMNS = 4096
+"""Of its matrix: enough for a time that repeats."""
 
 
 def computing_type(settings: LoraTraining, device: str) -> torch.dtype:
@@ -31,20 +33,19 @@ def computes_in_bfloat16() -> bool:
     return any(capabilities.get(name) for name in _BFLOAT16_INSTRUCTIONS)
 
 
-def estimate_seconds(model: Module, tokens: int) -> float:
+def estimate_seconds(model: PreTrainedModel, tokens: int) -> float:
     """A rough estimate of the time to tune with that many tokens, from one measured matrix product.
 
     It may be wrong by a factor of two: other processes, memory and padding are not counted.
     """
-    largest = max((weight for weight in model.parameters() if weight.dim() == 2), key=torch.Tensor.numel)
-    # The embeddings can be ten times as large as any other matrix, so a part of their shape is enough
-    inputs = torch.ones(_ROWS, largest.shape[1], dtype=largest.dtype)
-    matrix = torch.ones(largest.shape[1], 4096, dtype=largest.dtype)
+    width = model.config.hidden_size
+    inputs = torch.ones(_ROWS, width, dtype=model.dtype)
+    matrix = torch.ones(width, _COLUMNS, dtype=model.dtype)
 
     torch.mm(inputs, matrix)  # the first product includes preparations
     started = time.perf_counter()
     torch.mm(inputs, matrix)
     seconds_per_weight = (time.perf_counter() - started) / matrix.numel() / _ROWS
 
-    weights = sum(weight.numel() for weight in model.parameters())
+    weights: int = sum(weight.numel() for weight in model.parameters())
     return tokens * weights * seconds_per_weight * _PRODUCTS_PER_TOKEN * _OTHER_WORK

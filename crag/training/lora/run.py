@@ -112,9 +112,9 @@ def _warn_of_slow_cpu(
     share = min(1.0, (run.max_steps or steps_of_all) / steps_of_all)
     token_count = share * settings.epochs * sum(example.length for example in tokens.kept)
 
-    hours = estimate_seconds(model, int(token_count)) / 3600
+    minutes = estimate_seconds(model.get_base_model(), int(token_count)) / 60
     sys.stderr.write(
-        f"this processor has no instructions for bfloat16: tuning in float32 takes about {hours:.1f} hours\n"
+        f"this processor has no instructions for bfloat16: tuning in float32 takes about {minutes:.0f} minutes\n"
     )
 
 
