@@ -45,7 +45,7 @@ def estimate_seconds(model: PreTrainedModel, tokens: int) -> float:
     torch.mm(inputs, matrix)  # the first product includes preparations
     started = time.perf_counter()
     torch.mm(inputs, matrix)
-    seconds_per_weight = (time.perf_counter() - started) / matrix.numel() / _ROWS
+    seconds_per_weight: float = (time.perf_counter() - started) / matrix.numel() / _ROWS
 
     weights: int = sum(weight.numel() for weight in model.parameters())
     return tokens * weights * seconds_per_weight * _PRODUCTS_PER_TOKEN * _OTHER_WORK
