@@ -104,7 +104,7 @@ class KnowledgeGraphPath:
         self._executor = Executor(self._client)
 
     def warm_up(self) -> None:
-        """Encode the example bank."""
+        """Load what the writer needs: the model, and for one that reads examples their vectors."""
         self._writer.warm_up()
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 import os
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from crag.settings.base import StrictModel
 
@@ -13,12 +13,21 @@ MODEL_VARIABLE = "CRAG_LLM_MODEL"
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
+def _check_adapter_name(name: str) -> str:
+    if "." in name or not name:
+        raise ValueError(f"{name!r} cannot name an adapter: torch's modules have no dots in their names")
+    return name
+
+
+AdapterName = Annotated[str, AfterValidator(_check_adapter_name)]
+
+
 class LocalEngineSettings(StrictModel):
     """Settings that in-process engines share."""
 
     model: str
     """Name in `crag/weights/manifest.toml`, or a folder; engine ``openvino`` needs the output of `crag models int8`."""
-    adapters: dict[str, str] = Field(default_factory=dict)
+    adapters: dict[AdapterName, str] = Field(default_factory=dict)
     """Adapter name -> name in the manifest, or folder."""
     max_model_tokens: PositiveInt = 8192
 

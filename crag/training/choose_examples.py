@@ -17,11 +17,12 @@ from crag.core.files import append_rows, read_growing
 from crag.core.queries import parse_query_time
 from crag.engines.llm import LanguageModel
 from crag.graph.executor import Executor, Task
-from crag.graph.language import Average, Call, Program, Sort, render
+from crag.graph.language import Program, render
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, Example, ExampleIndex, write_examples
 from crag.settings import KgWriterSettings
 from crag.training.api_pairs import Pair, execute, values_of
+from crag.training.program_kind import Kind, program_kind
 
 SECONDS_PER_QUESTION = 600.0
 """This only ends a hang: the choice must not depend on the machine's speed."""
@@ -31,7 +32,6 @@ RUN_FILE = "run.json"
 """The settings of the run."""
 CURRENT = "current"
 """Folder of the examples of the current round."""
-_DEFAULT_KEYS = {"summary", "value"}
 _STRING = re.compile(r'"(?!len")[^"]*"')
 """A string in canonical calls; not the key ``"len"``, which is an operator."""
 _PARTS = re.compile(
@@ -59,29 +59,6 @@ class Growth(NamedTuple):
     added: int = 5
     asked: int = 100
     rounds: int = 10
-
-
-Kind = tuple[frozenset[str], frozenset[str]]
-"""The tables that a program calls and the keys that it selects, without default keys."""
-
-
-def program_kind(program: Program) -> Kind:
-    """The kind of a program."""
-    tables: set[str] = set()
-    keys: set[str] = set()
-    # With the statement after it; None follows the last
-    for statement, following in zip_longest(program.statements, program.statements[1:]):
-        if isinstance(statement, Call):
-            tables.add(statement.table)
-        # An average selects nothing; what is sorted next is selected by the sort.
-        if isinstance(statement, Average) or isinstance(following, Sort):
-            continue
-        if statement.count:
-            keys.add("len")
-        elif statement.select:
-            keys.add(statement.select)
-    # Default keys say nothing about the kind of question
-    return frozenset(tables), frozenset(keys - _DEFAULT_KEYS)
 
 
 @dataclass(frozen=True, slots=True)

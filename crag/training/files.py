@@ -6,6 +6,7 @@ An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a tex
 
 import argparse
 import hashlib
+import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,7 @@ Row = TypeVar("Row")
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
+    `exact_turns` is as in `GenerationRequest`.
     `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
     `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't
     know".
@@ -40,6 +42,7 @@ class TrainingExample:
     completion: str
     messages: tuple[Message, ...] = ()
     prompt: str | None = None
+    exact_turns: bool = False
     groups: tuple[str, ...] = ()
     source: str = ""
     query: str = ""
@@ -50,7 +53,7 @@ class TrainingExample:
     @property
     def request(self) -> GenerationRequest:
         """The request that a model answers with the completion."""
-        return GenerationRequest(messages=self.messages, prompt=self.prompt)
+        return GenerationRequest(messages=self.messages, prompt=self.prompt, exact_turns=self.exact_turns)
 
     def to_row(self) -> dict[str, Any]:
         """A line of the file."""
@@ -59,6 +62,8 @@ class TrainingExample:
             row["prompt"] = self.prompt
         else:
             row["messages"] = [asdict(message) for message in self.messages]
+            if self.exact_turns:
+                row["exact_turns"] = True
         row |= {
             "completion": self.completion,
             "groups": self.groups,
@@ -217,9 +222,17 @@ class RunCard:
 
 
 def _describe_file(path: Path) -> dict[str, Any]:
-    """Name, size and hash of a file, or of its joined parts."""
+    """Name, size and hash of a file, or of its joined parts; and what it was made from, if its card is there."""
     size = sum(part.stat().st_size for part in dataset_files(path))
-    return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+    description = {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+
+    card_path = path.with_suffix("") / CARD_FILE
+    if card_path.is_file():
+        card = json.loads(card_path.read_text(encoding="utf-8"))
+        # Otherwise the file was changed after its card was written
+        if card["metrics"].get("sha256") == description["sha256"]:
+            description["made_from"] = {"data": card["data"], "settings": card["settings"]}
+    return description
 
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:

@@ -12,7 +12,7 @@ from crag.core.contracts import I_DONT_KNOW, Query
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import Split, read_records, with_query_time
-from crag.graph.writing import ExampleChoice, write_prompt
+from crag.graph.writing import ExampleChoice, Neighbourhood, write_completion, write_prompt
 from crag.settings import KgWriterSettings, Settings
 from crag.training.api_pairs import Pair
 from crag.training.files import TrainingExample, row_of
@@ -27,17 +27,21 @@ def writer_examples(
     dense: DenseEncoder | None,
 ) -> Iterator[TrainingExample]:
     """Examples for the call writer, in these settings' prompts; no question is its own example."""
-    pairs = [pair for pair in pairs if names_its_dates(pair)]
-    queries = [pair.query for pair in pairs]
-    domains = [pair.domain for pair in pairs]
-    choices = ExampleChoice(writer, dense).choose(queries, domains, include_itself=False)
+    if writer.form == "question":
+        neighbourhoods = [Neighbourhood(pair.domain, ()) for pair in pairs]
+    else:
+        pairs = [pair for pair in pairs if names_its_dates(pair)]
+        queries = [pair.query for pair in pairs]
+        domains = [pair.domain for pair in pairs]
+        neighbourhoods = ExampleChoice(writer, dense).choose(queries, domains, include_itself=False)
 
-    for pair, examples in zip(pairs, choices, strict=True):
-        request = write_prompt(writer, examples, pair.query)
+    for pair, neighbourhood in zip(pairs, neighbourhoods, strict=True):
+        request = write_prompt(writer, neighbourhood, pair.query)
         yield TrainingExample(
-            "\n".join(pair.calls),
+            write_completion(writer, pair.domain, pair.program),
             messages=request.messages,
             prompt=request.prompt,
+            exact_turns=request.exact_turns,
             groups=pair.groups,
             source=pair.source,
             split=pair.split,

@@ -1,12 +1,12 @@
-# How db3's adapters are made (docs/training.md): steps as files with their inputs. `python -m crag train adapters NAME` fills
+# How adapters are made (docs/training.md): steps as files with their inputs. `python -m crag train adapters NAME` fills
 # in the variables. Finished steps are skipped, a stopped one resumes; `make -n` shows what is left to do.
 PYTHON ?= python
 SERVING ?= $(PYTHON)
 CONFIG ?= db3
 SPLIT  ?= 0
 JUDGE  ?= --judge llm --judge-rubric db3 --judge-preset $(PRESET) $(subst --set,--judge-set,$(SETS)) --context-check llm
-# Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, DEVICE (cpu or cuda) and TUNE (more options) of the
-# tuning, LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
+# Also: PRESET and changes to it (SETS), BASE, WORK, OUT, QUESTIONS, GRAPH, PAGES, PAIRS (more options of api-pairs), DEVICE (cpu or
+# cuda) and TUNE (more options) of the tuning, LIMIT, MAX_STEPS, HOLD_OUT, OVERWRITE. SERVING runs the base model: it places it on all cards as the preset says.
 given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
 preset  = --preset $(PRESET) $(SETS)
 run     = $(SERVING) -m crag evaluate $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
@@ -21,7 +21,8 @@ kg_writer kg_answerer web_answerer: %: $(WORK)/%.jsonl
 
 # db3 3.2: the calls of labelled questions.
 $(WORK)/pairs.jsonl: $(QUESTIONS)
-	$(PYTHON) -m crag train api-pairs --questions $< $(call given,GRAPH,graph) --split $(SPLIT) $(call given,LIMIT,limit) --out $@
+	$(PYTHON) -m crag train api-pairs $(addprefix --questions ,$(QUESTIONS)) $(call given,GRAPH,graph) $(PAIRS) --split $(SPLIT) \
+	  $(call given,LIMIT,limit) --out $@
 $(WORK)/kg_writer.jsonl: $(WORK)/pairs.jsonl $(PRESET)
 	$(prompts) kg_writer $(preset) --pairs $< --split $(SPLIT) --out $@
 

@@ -162,6 +162,7 @@ REFUSED = [
     (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
     # parts that are used and not configured, or configured and not used
     (["cross_encoder = none"], "cross_encoder is missing"),
+    (["language_model.adapters = {'my.own' = 'here'}"], "'my.own' cannot name an adapter"),
     (["answering.adapter = nobody"], "nobody' is not among"),
     (["language_model.adapters.mine = here"], 'language_model": .*openvino" applies no adapters: use engine "transf'),
     (["answering.self_assessment = {}"], "go together"),

@@ -47,9 +47,28 @@ def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_d
     assert not (tmp_path / "work").exists()
 
 
+def test_a_writer_for_laptops_is_tuned_on_the_question_alone_with_the_bank_as_rows(
+    questions: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    more = questions.with_name("more.jsonl")
+    more.touch()
+    assert main(arguments("kg_writer", questions, "--config", "cpu", "--questions", str(more))) == 0
+    pairs, prompts, tuning = commands(capfd.readouterr().out)
+    assert [pairs[index + 1] for index, word in enumerate(pairs) if word == "--questions"] == [
+        str(questions),
+        str(more),
+    ]
+    assert {"--bank", "--group-by"} <= set(pairs)
+    assert prompts[prompts.index("--set") + 1] == 'knowledge_graph.writer.form="question"'
+    assert tuning[tuning.index("--config") + 1] == "cpu"
+    assert tuning[tuning.index("--device") + 1] == "cpu"
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
+        ("kg_answerer", ["--config", "cpu"], "--config cpu makes no kg_answerer, only kg_writer"),
+        ("kg_answerer", ["--questions", "more.jsonl"], "kg_answerer learns from one file of questions"),
         ("kg_writer", ["--questions", "none.jsonl"], "No rule to make target"),
         ("kg_writer", ["--base-preset", "db3_task1"], "uses no graph, so it has no prompt for kg_writer"),
         ("web_answerer", ["--base-preset", "nowhere"], "there is no preset 'nowhere'"),

@@ -16,8 +16,9 @@ from crag.graph.schema import Domain
 from crag.graph.writing import load_bank
 from crag.graph.writing.bank import load_examples, load_folder
 from crag.settings import load_settings
-from crag.training.choose_examples import parts_of, program_kind
+from crag.training.choose_examples import parts_of
 from crag.training.files import CARD_FILE
+from crag.training.program_kind import program_kind
 from tests.graph.small_graph import write_graph
 
 PRESET = """

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 from crag.answering import PROMPTS
 from crag.commands.train.prompts import main
 from crag.core.contracts import I_DONT_KNOW
+from crag.core.deadline import Deadline
+from crag.engines.llm import Generation, GenerationRequest, Message
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.evaluation.signature import settings_hash
 from crag.graph.schema import Domain
-from crag.graph.writing import load_bank
-from crag.settings import KgWriterSettings, load_settings
+from crag.graph.writing import CallRequest, CallWriter, load_bank
+from crag.settings import KgWriterSettings, ScriptedEngine, load_settings
 from crag.training.api_pairs import Pair, bank_version
 from crag.training.files import CARD_FILE, TrainingExample, read_examples
 from crag.training.prompts import names_its_dates, writer_examples
@@ -38,6 +42,36 @@ def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
     assert shown.prompt is not None
     assert shown.prompt.count("Question:") == 3
     assert shown.prompt.endswith("\n\nQuestion: how long is heat?\nCalls:\n")
+
+
+def test_a_writer_that_reads_the_question_alone_learns_domain_and_calls_in_lower_case() -> None:
+    price = 'get_stock_price("KR","2024-02-28",None,eq(High,"Up 5"))["Close"]'
+    computed = pair("What did Kroger  close at?", price).model_copy(update={"domain": Domain.FINANCE})
+    nothing = pair("why?", "None").model_copy(update={"domain": Domain.OPEN})
+    first, second = writer_examples([computed, nothing], KgWriterSettings(form="question"), None)
+    assert (first.messages, first.prompt) == ((Message("user", "What did Kroger close at?"),), None)
+    assert first.exact_turns
+    assert first.completion == 'finance\nget_stock_price("kr","2024-02-28",None,eq(high,"up 5"))["close"]'
+    assert second.completion == "open\nNone"
+
+
+def test_what_a_tuned_writer_learns_is_what_it_is_asked() -> None:
+    asked: list[GenerationRequest] = []
+
+    class Recorder(ScriptedLanguageModel):
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            asked.extend(requests)
+            return super().generate(requests, deadline)
+
+    settings = KgWriterSettings(form="question", repair=False)
+    writer = CallWriter(settings, Recorder(ScriptedEngine(engine="scripted")), None)
+    writer.write([CallRequest(LENGTH.query), CallRequest(BUDGET.query, domain=Domain.MOVIE)], Deadline(10))
+    learnt = [example.request for example in writer_examples([LENGTH, BUDGET], settings, None)]
+    assert [(request.messages, request.exact_turns) for request in asked] == [
+        (request.messages, request.exact_turns) for request in learnt
+    ]
+    rows = [TrainingExample("movie\nNone", messages=request.messages, exact_turns=True).to_row() for request in learnt]
+    assert all(row["exact_turns"] for row in rows), "the file keeps it"
 
 
 def test_no_question_is_shown_as_its_own_example() -> None:

@@ -1,10 +1,12 @@
 """Train an adapter from scratch: crag train adapters kg_writer --questions FILE --graph DIR.
 
 The steps are those of crag/training/recipes.mk, run by GNU make: finished ones are skipped, a stopped one resumes.
-Prompts,
-examples and model are those of --base-preset, on its own cards, so that training matches serving. --config db3 follows
-the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set
+Prompts, examples and model are those of --base-preset, on its own cards, so that training matches serving. --config db3
+follows the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set
 device=cuda:0 puts all models on one card, --set device=cpu does without cards and without 4 bits.
+
+--config cpu tunes a writer that reads the question alone, on a laptop, from questions with calls and the shipped
+examples: crag train adapters kg_writer --config cpu --questions FILE.
 
 VARIABLE=VALUE sets another variable of recipes.mk: LIMIT=8 and MAX_STEPS=2 for a trial, HOLD_OUT=1/5, SPLIT=any,
 OVERWRITE=--overwrite, JUDGE (docs/training.md) another judge than the preset's own model, or the interpreter that runs
@@ -22,16 +24,19 @@ from crag.commands.command_line import command, form, override, parser_of
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import PRESETS, Settings, load_settings
-from crag.training.adapters import BASE_PRESETS
+from crag.training.adapters import BASE_PRESETS, CHANGES_BY_CONFIG, PRESETS_BY_CONFIG
 from crag.training.api_pairs import QUESTIONS
-from crag.training.lora import LoraTraining
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
     options = _parse(arguments)
-    preset = options.base_preset or BASE_PRESETS[options.name]
+    presets = PRESETS_BY_CONFIG[options.config]
+    preset = options.base_preset or presets.get(options.name)
+    if preset is None:
+        raise UserError(f"--config {options.config} makes no {options.name}, only {', '.join(presets)}")
+    options.set = [*CHANGES_BY_CONFIG[options.config], *options.set]
     settings = load_settings(preset, options.set)
     _check(options, settings)
 
@@ -56,7 +61,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--config",
-        choices=LoraTraining.names(),
+        choices=PRESETS_BY_CONFIG,
         default="db3",
         help="configuration of crag train lora (default: db3)",
     )
@@ -76,9 +81,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--questions",
         type=Path,
-        default=QUESTIONS,
+        action="append",
         metavar="FILE",
-        help="questions with calls",
+        help="questions with calls; for kg_writer it can be repeated",
     )
     parser.add_argument(
         "--graph",
@@ -108,7 +113,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="show the commands that are left to do",
     )
     # Variables may stand between options
-    return parser.parse_intermixed_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
+    options.questions = options.questions or [QUESTIONS]
+    return options
 
 
 def _check(options: argparse.Namespace, settings: Settings) -> None:
@@ -120,6 +127,8 @@ def _check(options: argparse.Namespace, settings: Settings) -> None:
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
     if options.pages is None and options.name == "web_answerer":
         raise UserError("web_answerer learns from web pages: pass --pages FILE")
+    if len(options.questions) > 1 and options.name != "kg_writer":
+        raise UserError(f"{options.name} learns from one file of questions: pass --questions once")
 
 
 def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> dict[str, object]:
@@ -128,6 +137,11 @@ def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> 
     work = options.work or REPOSITORY / "results/training" / subfolder
     out = options.out or REPOSITORY / "models/adapters" / subfolder
 
+    # A writer that reads no examples learns from them instead; its folds leave out templates, not names
+    graph = settings.knowledge_graph
+    is_question_form = graph is not None and graph.writer.form == "question"
+
+    is_on_cpu = settings.device == "cpu" or settings.language_model.engine == "openvino"
     sets: list[str] = []
     for line in options.set:
         sets += ["--set", line]
@@ -135,13 +149,14 @@ def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> 
     return {
         "PYTHON": sys.executable,
         "CONFIG": options.config,
-        "DEVICE": "cpu" if settings.device == "cpu" else "cuda",
+        "DEVICE": "cpu" if is_on_cpu else "cuda",
         # make would expand a single dollar sign
         "SETS": shlex.join(sets).replace("$", "$$"),
         "BASE": getattr(settings.language_model, "model", None),
         # make watches the file, so that a changed preset runs the steps again
         "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
-        "QUESTIONS": options.questions.resolve(),
+        "QUESTIONS": " ".join(str(path.resolve()) for path in options.questions),
+        "PAIRS": "--bank --group-by calls" if is_question_form else "",
         "GRAPH": options.graph.resolve() if options.graph else "",
         "PAGES": options.pages.resolve() if options.pages else "",
         "WORK": work.resolve(),

@@ -1,7 +1,10 @@
 """Write labelled questions with the entities of their calls: crag train api-pairs --out pairs.jsonl.
 
-A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (entities of the
-question, for `crag.training.folds`), source, answer and alt_ans. pairs/run_card.json records data, settings and counts.
+A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (for
+`crag.training.folds`), source, answer and alt_ans. pairs/run_card.json records data, settings and counts.
+
+The groups are the entities in the calls, or with --group-by calls what these ask for ("get_movie | budget"): a fold
+then leaves out whole templates of questions. --bank adds the writer's shipped examples, for a writer that reads none.
 
 `crag train label-calls` makes the labelled questions that --questions reads: see its --help.
 """
@@ -14,7 +17,18 @@ from pathlib import Path
 from crag.commands.command_line import add_split_argument, command, parser_of, whole
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
-from crag.training.api_pairs import QUESTIONS, add_graph_argument, company_names, graph_files, open_graph, real_pairs
+from crag.training.api_pairs import (
+    QUESTIONS,
+    Pair,
+    add_graph_argument,
+    bank_pairs,
+    bank_version,
+    company_names,
+    graph_files,
+    grouped_by_calls,
+    open_graph,
+    real_pairs,
+)
 from crag.training.files import RunCard, check_data_file, file_hash
 
 
@@ -24,27 +38,48 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
 
     card = RunCard.beside(options.out)
-    check_data_file(options.questions, "--questions names the file")
-    with open_graph(options.graph) as graph:
-        pairs = real_pairs(
-            options.questions,
-            company_names(graph),
-            options.split,
-            options.limit,
-        )
+    for path in options.questions:
+        check_data_file(path, "--questions names the file")
+    pairs = _read_pairs(options)
     write_rows(options.out, (pair.model_dump(mode="json") for pair in pairs))
 
     metrics = {
         "rows": len(pairs),
         "domains": dict(Counter(pair.domain.value for pair in pairs)),
+        "sources": dict(Counter(pair.source for pair in pairs)),
         "sha256": file_hash(options.out),
         **options.split.to_card(),
     }
-    data = {"questions": options.questions, **graph_files(options.graph)}
-    card_path = card.write(data, {"limit": options.limit}, metrics)
+    data = {f"questions {number}": path for number, path in enumerate(options.questions, start=1)}
+    if options.group_by == "entities":
+        data |= graph_files(options.graph)
+    settings = {"limit": options.limit, "group_by": options.group_by}
+    if options.bank:
+        settings["bank"] = bank_version()
+    card_path = card.write(data, settings, metrics)
 
     options.split.report()
     print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")
+
+
+def _read_pairs(options: argparse.Namespace) -> list[Pair]:
+    """The questions of all files, each once, with the bank if it is wanted, in their groups."""
+    if options.group_by == "entities":
+        with open_graph(options.graph) as graph:
+            companies = company_names(graph)
+    else:
+        companies = {}  # they spell the entities alike, and are not needed for calls
+
+    pair_by_question: dict[str, Pair] = {}
+    for path in options.questions:
+        for pair in real_pairs(path, companies, options.split):
+            # The first row of a question counts
+            pair_by_question.setdefault(pair.query, pair)
+    pairs = list(pair_by_question.values())[: options.limit]
+
+    if options.bank:
+        pairs += [pair for pair in bank_pairs() if pair.query not in pair_by_question]
+    return list(map(grouped_by_calls, pairs)) if options.group_by == "calls" else pairs
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -52,8 +87,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--questions",
         type=Path,
-        default=QUESTIONS,
-        help="labelled real questions (%(default)s)",
+        action="append",
+        help=f"labelled real questions; can be repeated ({QUESTIONS})",
     )
     add_graph_argument(parser)
     add_split_argument(parser)
@@ -69,4 +104,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="the file to write",
     )
-    return parser.parse_args(arguments)
+    parser.add_argument("--bank", action="store_true", help="add the writer's shipped examples")
+    parser.add_argument(
+        "--group-by",
+        choices=("entities", "calls"),
+        default="entities",
+        help="what folds keep together (default: entities)",
+    )
+    options = parser.parse_args(arguments)
+    options.questions = options.questions or [QUESTIONS]
+    return options

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
         os.environ["CUDA_VISIBLE_DEVICES"] = first_card
     # Imported here: torch must not start CUDA before the variable is set
-    from crag.training.lora.model import check_tunable
+    from crag.training.lora.model import check_tunable, check_weights
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
     card = RunCard(options.out)
@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     base = model_folder(configuration.base)
     # Before tokenizing, which takes minutes
     check_tunable(configuration, base, options.device)
+    check_weights(configuration, base)
 
     with lock_folder(options.out):
         run = TuningRun(

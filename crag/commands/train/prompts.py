@@ -105,8 +105,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _writer_examples(pairs: Sequence[Pair], settings: Settings) -> list[TrainingExample]:
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    # A fixed list needs no search for similar examples
-    needs_encoder = writer.selection == "similar" and writer.examples
+    # Neither a fixed list nor a question alone needs a search for similar examples
+    needs_encoder = writer.form != "question" and writer.selection == "similar" and writer.examples
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and needs_encoder else None
     if dense is not None:
         dense.warm_up()

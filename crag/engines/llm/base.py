@@ -26,6 +26,9 @@ class GenerationRequest:
     """A chat, rendered by the model's chat template."""
     prompt: str | None = None
     """Raw text to continue, without a chat template."""
+    exact_turns: bool = False
+    """Only the turns of `messages`, without a system turn that the template adds by itself, as Qwen's does: for
+    adapters that were tuned without it. An engine behind a server (``openai``) cannot leave it out."""
     adapter: str | None = None
     """A LoRA adapter of the engine's settings; None: the base model."""
     grammar: str | None = None

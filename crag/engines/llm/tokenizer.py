@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
+_EARLIER_TURNS = (Message("user", "1"), Message("assistant", "2"))
+"""A chat before the turns that are wanted; the contents do not matter."""
+
+
 class PromptError(ValueError):
     """A request cannot be tokenised: the model has no chat template, or the template refuses the messages."""
 
@@ -113,7 +117,8 @@ class ChatTokenizer:
         """Token ids of a whole prompt, with the beginning-of-text token if the model uses one. Raises PromptError."""
         if request.prompt is not None:
             return self._encode(self._break_special_tokens(request.prompt), add_special_tokens=True)
-        return self._encode(self.render(request.messages), add_special_tokens=False)  # the template writes them
+        render = self.render_exactly if request.exact_turns else self.render
+        return self._encode(render(request.messages), add_special_tokens=False)  # the template writes them
 
     @cached_property
     def _template(self) -> Template:
@@ -137,9 +142,41 @@ class ChatTokenizer:
 
     def render(self, messages: Sequence[Message]) -> str:
         """The chat in the model's template, up to the start of the assistant's turn. Raises PromptError."""
+        return self._render(messages, add_generation_prompt=True)
+
+    def render_exactly(self, messages: Sequence[Message]) -> str:
+        """Like `render`, without a system turn that the template adds to chats that begin with another one.
+
+        With Qwen's template, for the question "who wrote Dune?"::
+
+            <|im_start|>user
+            who wrote Dune?<|im_end|>
+            <|im_start|>assistant
+
+        Raises PromptError, also if the template's turns depend on each other.
+        """
+        plain = self.render(messages)
+        if messages[0].role == "system":
+            return plain
+        begin = self._named_tokens.get("bos_token", "")
+
+        # Templates write their system turn, and the token that begins a text, at the start of a chat. So the turns are
+        # also rendered later in a chat.
+        later = self._render([*_EARLIER_TURNS, *messages], add_generation_prompt=True)
+        if later.endswith(plain.removeprefix(begin)):
+            return plain
+
+        earlier = self._render(_EARLIER_TURNS, add_generation_prompt=False)
+        if not later.startswith(earlier):
+            raise PromptError(f"the chat template in {self._folder} cannot be rendered without its system turn")
+        # Llama 2's template begins each user's turn with that token.
+        turns = later.removeprefix(earlier).removeprefix(begin)
+        return begin + turns if plain.startswith(begin) else turns
+
+    def _render(self, messages: Sequence[Message], *, add_generation_prompt: bool) -> str:
         turns = [{"role": turn.role, "content": self._break_special_tokens(turn.content)} for turn in messages]
         try:
-            return self._template.render(messages=turns, add_generation_prompt=True)
+            return self._template.render(messages=turns, add_generation_prompt=add_generation_prompt)
         except TemplateError as error:
             raise PromptError(f"the model's chat template refuses these messages: {error}") from error
 

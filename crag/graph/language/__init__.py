@@ -5,6 +5,7 @@ decoding. docs/kg_language.md teaches the language.
 """
 
 from crag.graph.language.constraint import constraint as constraint
+from crag.graph.language.constraint import constraint_with_domain as constraint_with_domain
 from crag.graph.language.faults import ErrorKind as ErrorKind
 from crag.graph.language.faults import Fault as Fault
 from crag.graph.language.faults import KgQueryError as KgQueryError

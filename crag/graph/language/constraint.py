@@ -6,7 +6,7 @@ to parts of the question: small models copy names wrongly.
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crag.graph.language.syntax import CANONICAL
@@ -33,6 +33,8 @@ _BY_TABLE = frozenset({"call", "sort", "order", "conditions", "condition", "sele
 _REPLACED = frozenset({"program", "statement", "arguments", "argument", "TABLE"})
 """Rules that the schema replaces."""
 _SYMBOL = re.compile(r"arguments\?|[A-Za-z_]+")
+_RULE_NAME = re.compile(r"\b[a-z]\w*")
+"""The name of a rule; not that of a terminal, which is in capitals."""
 _LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
 
 
@@ -67,9 +69,23 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
         return _grammar(str(domain), names_from_question=False)
 
     # The large part is the same for every question and cached; only ENTITY is new
-    grammar = _grammar(str(domain), names_from_question=True)
-    alternatives = "|".join(_span_pattern(span) for span in spans)
-    return f'{grammar}ENTITY: /"(?:{alternatives})"/\n'
+    return _grammar(str(domain), names_from_question=True) + _entity_terminal(spans)
+
+
+def constraint_with_domain(
+    domains: Sequence[Domain],
+    question: str,
+    names_from_question: Collection[str] = (),
+) -> str:
+    """The grammar of a text whose first line is one of the domains, and whose other lines are its calls or `None`.
+
+    In the domains of `names_from_question`, every name in a call must be in the question word for word, in lower case.
+    """
+    spans = _question_spans(" ".join(question.lower().split()))
+    copying = frozenset(names_from_question) if spans else frozenset()
+
+    grammar = _joined_grammar(tuple(domains), copying)
+    return grammar + _entity_terminal(spans) if copying.intersection(domains) else grammar
 
 
 def _question_spans(question: str) -> list[str]:
@@ -85,6 +101,11 @@ def _question_spans(question: str) -> list[str]:
             if not _CONTROL_CHARACTER.search(span):
                 spans.add(span)
     return sorted(spans, key=lambda span: (-len(span), span))
+
+
+def _entity_terminal(spans: Sequence[str]) -> str:
+    alternatives = "|".join(_span_pattern(span) for span in spans)
+    return f'ENTITY: /"(?:{alternatives})"/\n'
 
 
 def _span_pattern(span: str) -> str:
@@ -113,6 +134,31 @@ def _grammar(domain: str, *, names_from_question: bool) -> str:
         lines.append(f"entities: {_RULES['names'].replace('QUOTED', 'ENTITY')}")
         lines = [line.replace(_ANY_NAMES, _NAMES_OF_QUESTION) for line in lines]
     return "\n".join(lines) + "\n"
+
+
+@functools.cache
+def _joined_grammar(domains: tuple[Domain, ...], copying: frozenset[str]) -> str:
+    """The grammars of the domains in one; without the terminal ENTITY, which the domains of `copying` need."""
+    beginnings = [f'"{domain}" NEXT {domain}_start' for domain in domains]
+    rules = {"start": " | ".join(beginnings)}
+    for domain in domains:
+        grammar = _grammar(str(domain), names_from_question=domain in copying)
+        for name, body in _RULE.findall(grammar):
+            # Terminals, in capitals, are the same in all domains; rules are not, so each gets the domain's name
+            if name[0].islower():
+                rules[f"{domain}_{name}"] = _prefix_symbols(body, f"{domain}_")
+            else:
+                rules[name] = body
+    return "".join(f"{name}: {body}\n" for name, body in rules.items())
+
+
+def _prefix_symbols(body: str, prefix: str) -> str:
+    """The body of a rule with the prefix before the names of other rules."""
+    parts = []
+    for part in _LITERAL.split(body):
+        is_literal = part.startswith('"')
+        parts.append(part if is_literal else _RULE_NAME.sub(rf"{prefix}\g<0>", part))
+    return "".join(parts)
 
 
 def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:

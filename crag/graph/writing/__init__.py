@@ -1,9 +1,9 @@
 """Turns a question into a program of calls: example bank, choice of examples, prompt, one batch, one repair."""
 
 from crag.graph.writing.bank import BankError, Example, load_bank, write_examples
-from crag.graph.writing.choice import ExampleChoice, ExampleIndex
+from crag.graph.writing.choice import ExampleChoice, ExampleIndex, Neighbourhood
 from crag.graph.writing.nearest_games import with_nearest_games
-from crag.graph.writing.prompt import write_prompt
+from crag.graph.writing.prompt import write_completion, write_prompt
 from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls, invented_dates
 
 __all__ = [
@@ -13,10 +13,12 @@ __all__ = [
     "Example",
     "ExampleChoice",
     "ExampleIndex",
+    "Neighbourhood",
     "WrittenCalls",
     "invented_dates",
     "load_bank",
     "with_nearest_games",
+    "write_completion",
     "write_examples",
     "write_prompt",
 ]

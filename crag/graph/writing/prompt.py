@@ -9,10 +9,11 @@ import functools
 from dataclasses import replace
 
 from crag.engines.llm.base import GenerationRequest, Message
-from crag.graph.language import constraint
+from crag.graph.language import Program, constraint, render
 from crag.graph.language.faults import Fault
 from crag.graph.schema import Column, Domain, Schema, Table, Type, load_schema
 from crag.graph.writing.choice import Neighbourhood
+from crag.graph.writing.question_form import domain_and_calls, question_prompt
 from crag.settings import KgWriterSettings
 
 STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
@@ -76,6 +77,9 @@ def write_prompt(
     question: str,
 ) -> GenerationRequest:
     """The prompt after which the program follows, in the form of the settings: for training and use alike."""
+    if settings.form == "question":
+        return question_prompt(question)
+
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in neighbourhood.examples)
     schema = ""
     if settings.schema_in_prompt:
@@ -96,6 +100,15 @@ def write_prompt(
         pairs,
         question,
     )
+
+
+def write_completion(
+    settings: KgWriterSettings,
+    domain: Domain,
+    program: Program,
+) -> str:
+    """What the writer should write after `write_prompt`, for training."""
+    return domain_and_calls(domain, program) if settings.form == "question" else render(program)
 
 
 def _completion_prompt(

@@ -10,6 +10,7 @@ from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.language import Average, Call, Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain, Table, Type, load_schema
+from crag.graph.writing import question_form
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
 from crag.settings import KgWriterSettings
@@ -24,7 +25,7 @@ _MAX_CACHED = 4096
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A question; if `domain` is None, the nearest examples choose it."""
+    """A question; if `domain` is None, the nearest examples choose it, or a tuned writer does."""
 
     text: str
     query_time: str = ""
@@ -36,6 +37,8 @@ class WrittenCalls:
     """The writer's result for a question; `faults` holds the parse error of each failed round.
 
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
+    In the form ``question`` the neighbourhood has no examples, and the domain is the one that the model wrote; if it
+    wrote none, that of the request or ``open``, that of general knowledge.
     """
 
     neighbourhood: Neighbourhood
@@ -73,12 +76,14 @@ class CallWriter:
     ) -> None:
         self._settings = settings
         self._model = model
-        self._choice = ExampleChoice(settings, dense)
+        # A tuned writer needs no examples: neither bank nor encoder is loaded
+        self._choice = None if settings.form == "question" else ExampleChoice(settings, dense)
         self._cache: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
-        """Encode the bank and load the model."""
-        self._choice.warm_up()
+        """Load the model and, for a writer that reads examples, encode the bank."""
+        if self._choice is not None:
+            self._choice.warm_up()
         self._model.warm_up()
 
     def write(
@@ -90,19 +95,25 @@ class CallWriter:
         """One result per question, in order, within the deadline; a failure costs its own question only.
         Raises LanguageModelDiedError: the engine is gone.
         """
-        texts = [question.text for question in questions]
-        domains = [question.domain for question in questions]
         # All questions at once: one pass of the encoder, then one generation for the batch
-        neighbourhoods = self._choice.choose(texts, domains)
-
+        neighbourhoods = self._choose_examples(questions)
         requests: list[GenerationRequest] = []
         for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
             request = self._request(question, neighbourhood, temperature)
             requests.append(request)
 
         generations = self._generate(requests, deadline)
-        first_round = list(map(_read, neighbourhoods, requests, generations))
+        first_round = list(map(self._read, neighbourhoods, requests, generations))
         return self._repair(first_round, deadline)
+
+    def _choose_examples(self, questions: Sequence[CallRequest]) -> list[Neighbourhood]:
+        """For each question its domain and examples; without examples the domain is preliminary."""
+        if self._choice is None:
+            return [Neighbourhood(question.domain or Domain.OPEN, ()) for question in questions]
+
+        texts = [question.text for question in questions]
+        domains = [question.domain for question in questions]
+        return self._choice.choose(texts, domains)
 
     def _request(
         self,
@@ -110,21 +121,23 @@ class CallWriter:
         neighbourhood: Neighbourhood,
         temperature: float,
     ) -> GenerationRequest:
-        grammar: str | None = None
-        if self._settings.grammar:
-            copies_names = neighbourhood.domain in self._settings.names_from_question
-            grammar = output_grammar(neighbourhood.domain, question.text if copies_names else None)
-
         prompt = write_prompt(self._settings, neighbourhood, question.text)
         return replace(
             prompt,
             adapter=self._settings.adapter,
-            grammar=grammar,
+            grammar=self._grammar(question, neighbourhood.domain) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
             temperature=temperature,
             stop=STOP,
             with_log_probability=True,
         )
+
+    def _grammar(self, question: CallRequest, domain: Domain) -> str:
+        """What may be written: calls of the domain; a tuned writer may choose it if the request has none."""
+        copying = self._settings.names_from_question
+        if self._settings.form == "question":
+            return question_form.output_grammar(question.domain, question.text, copying)
+        return output_grammar(domain, question.text if domain in copying else None)
 
     def _generate(
         self,
@@ -173,31 +186,37 @@ class CallWriter:
         results = list(first_round)
         for index, request, generation in zip(faulty_indices, requests, generations, strict=True):
             first = first_round[index]
-            second = _read(first.neighbourhood, request, generation)
+            second = self._read(first.neighbourhood, request, generation)
             # Both faults are kept: `repaired` depends on them
             results[index] = replace(second, faults=first.faults + second.faults)
         return results
 
+    def _read(
+        self,
+        neighbourhood: Neighbourhood,
+        request: GenerationRequest,
+        generation: Generation,
+    ) -> WrittenCalls:
+        """Parse what the model wrote; a text that is no program has a fault."""
+        result = WrittenCalls(
+            neighbourhood,
+            request,
+            generation,
+            None,
+        )
+        # Nothing was written, so there is nothing to repair
+        if generation.finish_reason == "error" or not result.text:
+            return result
 
-def _read(
-    neighbourhood: Neighbourhood,
-    request: GenerationRequest,
-    generation: Generation,
-) -> WrittenCalls:
-    """Parse what the model wrote; a text that is no program has a fault."""
-    result = WrittenCalls(
-        neighbourhood,
-        request,
-        generation,
-        None,
-    )
-    # Nothing was written, so there is nothing to repair
-    if generation.finish_reason == "error" or not result.text:
-        return result
-    try:
-        return replace(result, program=parse(result.text, neighbourhood.domain))
-    except KgQueryError as error:
-        return replace(result, faults=(error.fault,))
+        calls = result.text
+        if self._settings.form == "question":
+            written_domain, calls = question_form.split_domain(calls)
+            domain = written_domain or neighbourhood.domain
+            result = replace(result, neighbourhood=neighbourhood._replace(domain=domain))
+        try:
+            return replace(result, program=parse(calls, result.domain))
+        except KgQueryError as error:
+            return replace(result, faults=(error.fault,))
 
 
 def invented_dates(

@@ -30,6 +30,7 @@ from crag.mock_api import GraphError, serve
 from crag.mock_api.tables import IMPORT_FILE, SHIPPED_GRAPH, check_folder
 from crag.text.matching import normalise_name
 from crag.training.files import row_of
+from crag.training.program_kind import kind_name
 
 SHARED = Path(__file__).parents[3].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
@@ -56,6 +57,8 @@ CompanyNames = Mapping[str, str]
 SECONDS_PER_BATCH = 120.0
 REAL = "real"
 """`source` of labelled real questions."""
+BANK = "bank"
+"""`source` of the writer's shipped examples."""
 
 
 class Pair(BaseModel):
@@ -68,7 +71,7 @@ class Pair(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     query: str
-    query_time: str
+    query_time: str = ""
     domain: Domain
     calls: tuple[str, ...]
     groups: tuple[str, ...] = ()
@@ -96,7 +99,8 @@ def real_pairs(
 ) -> list[Pair]:
     """The labelled real questions, each once, with their entities.
 
-    Rows have query, query_time, domain and calls; optional: frame, answer and alt_ans. Raises DatasetError.
+    Rows have query, query_time, domain and calls; optional: frame, answer, alt_ans, and `tables`, the domain of the
+    calls where it is another one than the question's. Raises DatasetError.
     """
     pairs: dict[str, Pair] = {}
     for record in read_records(path, limit, split):
@@ -118,6 +122,21 @@ def real_pairs(
     return list(pairs.values())
 
 
+def bank_pairs() -> list[Pair]:
+    """The writer's shipped examples as questions with calls, to tune on."""
+    pairs: list[Pair] = []
+    for example in load_bank():
+        calls = tuple(example.calls.split("\n"))
+        pair = Pair(query=example.question, query_time="", domain=example.domain, calls=calls, source=BANK)
+        pairs.append(pair)
+    return pairs
+
+
+def grouped_by_calls(pair: Pair) -> Pair:
+    """The pair in the group of all questions whose calls ask for the same; without calls, in a group of its own."""
+    return pair.model_copy(update={"groups": (kind_name(pair.program) or pair.query,)})
+
+
 def _labelled_entities(record: Record) -> tuple[str, ...]:
     """The entities in the row's frame, which it may lack."""
     frame = record.data.get("frame") or {}
@@ -126,12 +145,18 @@ def _labelled_entities(record: Record) -> tuple[str, ...]:
 
 def pair_of(record: Record, **more: object) -> Pair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
+    tables = record.data.get("tables")
+    if tables is not None:
+        if tables not in set(Domain):
+            raise DatasetError(f'{record.place}: field "tables": expected {", ".join(Domain)}, found {tables!r}')
+        more["domain"] = tables
     pair = row_of(with_query_time(record), Pair, **more)
     try:
         # Canonical: two spellings of one program must not look like two
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
-        raise DatasetError(f'{record.place}: field "calls": {error}') from None
+        fault, *_ = str(error).splitlines()  # the other lines show its place
+        raise DatasetError(f'{record.place}: field "calls": {fault}') from None
 
 
 def bank_version() -> str:

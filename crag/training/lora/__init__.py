@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from crag.settings import StrictModel
 from crag.training.files import Configuration
@@ -43,14 +43,21 @@ class LoraTraining(Configuration):
     schedule: Literal["cosine", "linear", "constant_with_warmup"] = "cosine"
     warm_up_share: Share = 0.1
     """Share of the steps in which the learning rate rises from 0."""
+    warm_up_steps: NonNegativeInt = 0
+    """The number of these steps, instead of their share; 0: the share counts."""
     max_gradient_norm: PositiveFloat = 0.3
     batch_size: PositiveInt = 1
     accumulation: PositiveInt = 4
     """Batches per step; 1 x 4 and 4 x 1 are the same step."""
+    similar_lengths: bool = False
+    """Batches of examples of similar length, in random order: less padding to compute."""
     epochs: PositiveInt = 3
     max_tokens: Annotated[int, Field(ge=8)] = 2048
     """Limit for prompt and completion; longer examples are left out and counted, never cut."""
     seed: Annotated[int, Field(ge=0)] = 0
+    cpu_type: Literal["float32", "bfloat16"] = "float32"
+    """Numbers on a CPU. ``bfloat16`` is four times faster on processors with instructions for it; others use
+    float32. The adapter itself is always float32 while it is tuned."""
     quantise: Literal["none", "4bit"] = "none"
     """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
     gradient_checkpointing: bool = False

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
 from safetensors.torch import save
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+from transformers import AutoConfig, AutoModelForCausalLM, BitsAndBytesConfig
 
 from crag.core.files import write_whole
 from crag.core.text import encodable
@@ -22,7 +22,9 @@ from crag.evaluation.datasets import DatasetError
 from crag.settings import SettingsError
 from crag.training.files import TrainingExample
 from crag.training.lora import LoraTraining
+from crag.training.lora.cpu import computing_type
 from crag.training.lora.memory import shape_of, too_large
+from crag.weights.manifest import WeightsMissingError
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
@@ -102,7 +104,7 @@ def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
-    number_type = computing_type(device)
+    number_type = computing_type(settings, device)
     quantisation = None
     if settings.quantise == "4bit":
         quantisation = BitsAndBytesConfig(
@@ -164,6 +166,7 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
     """
     _check_device(settings, device)
     _check_base(settings, base)
+    check_targets(settings, base)
 
     shape = shape_of(base) if device == "cuda" else None
     if shape is not None:
@@ -199,6 +202,31 @@ def _check_base(settings: LoraTraining, base: Path) -> None:
         )
 
 
-def computing_type(device: str) -> torch.dtype:
-    """float32 on a CPU; on a GPU float16, as it is served: a T4 has no bfloat16."""
-    return torch.float32 if device == "cpu" else torch.float16
+def check_weights(settings: LoraTraining, base: Path) -> None:
+    """Raise WeightsMissingError if the base has no weights that can be tuned: int8 weights cannot."""
+    if not any(base.glob("*.safetensors")):
+        raise WeightsMissingError(
+            f"{base} has no weights for training: crag models fetch {settings.base} --float16 adds them"
+        )
+
+
+def check_targets(settings: LoraTraining, base: Path) -> None:
+    """Raise SettingsError if the base lacks a layer of the settings, or has one that cannot be tuned."""
+    # Without weights, which takes a second
+    with torch.device("meta"), quiet_transformers():
+        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(str(base), local_files_only=True))
+
+    # A tied output layer shares its weights with the embeddings, which an adapter would not change
+    is_tied = bool(model.config.tie_word_embeddings)
+    output_layer = model.get_output_embeddings()
+    tunable: set[str] = set()
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear) and not (is_tied and module is output_layer):
+            tunable.add(name.rpartition(".")[2])
+
+    missing = [target for target in settings.adapter.targets if target not in tunable]
+    if missing:
+        raise SettingsError(
+            f'key "adapter.targets": {settings.base} has no linear layer {", ".join(missing)} that can be tuned; '
+            f"it has {', '.join(sorted(tunable))}"
+        )

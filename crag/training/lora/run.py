@@ -5,7 +5,9 @@ the folder when everything is written.
 """
 
 import logging
+import math
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +17,22 @@ import torch
 from datasets import Dataset
 from peft import PeftModel
 from torch.nn import functional
+from torch.utils.data import Sampler
 from transformers import AutoTokenizer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback, TrainerState
 from trl.trainer.sft_config import SFTConfig
-from trl.trainer.sft_trainer import SFTTrainer
+from trl.trainer.sft_trainer import DataCollatorForLanguageModeling, SFTTrainer
 
 from crag.core.files import UserError, write_rows
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.training.files import CARD_FILE, TrainingExample
 from crag.training.lora import LoraTraining
+from crag.training.lora.batches import SimilarLengths
+from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
     IGNORED,
     WEIGHTS_FILE,
     TokenExamples,
-    computing_type,
     load_tunable,
     save_adapter,
     tokenize,
@@ -82,6 +86,8 @@ def tune(
         logging.getLogger(chatty).setLevel(logging.ERROR)
     with quiet_transformers():
         model = load_tunable(settings, run.base, run.device)
+        if run.device == "cpu":
+            _warn_of_slow_cpu(settings, run, model, tokens)
         trainer = _build_trainer(settings, run, model, tokens)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
@@ -90,6 +96,26 @@ def tune(
     steps = [_step_fields(entry) for entry in trainer.state.log_history if "loss" in entry]  # the last is a summary
     write_rows(run.out / LOSSES_FILE, steps)
     return steps, tokens
+
+
+def _warn_of_slow_cpu(
+    settings: LoraTraining,
+    run: TuningRun,
+    model: PeftModel,
+    tokens: TokenExamples,
+) -> None:
+    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it."""
+    if settings.cpu_type == "float32" or computes_in_bfloat16():
+        return
+
+    steps_of_all = settings.epochs * math.ceil(len(tokens.kept) / (settings.batch_size * settings.accumulation))
+    share = min(1.0, (run.max_steps or steps_of_all) / steps_of_all)
+    token_count = share * settings.epochs * sum(example.length for example in tokens.kept)
+
+    minutes = estimate_seconds(model.get_base_model(), int(token_count)) / 60
+    sys.stderr.write(
+        f"this processor has no instructions for bfloat16: tuning in float32 takes about {minutes:.0f} minutes\n"
+    )
 
 
 def _step_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +171,13 @@ def _build_trainer(
         args=_trainer_arguments(settings, run),
         train_dataset=Dataset.from_list(rows),
         processing_class=AutoTokenizer.from_pretrained(str(run.base), local_files_only=True),
+        # Any token pads, because the attention mask hides it; some bases have no token for it.
+        data_collator=DataCollatorForLanguageModeling(pad_token_id=0),
     )
+    if settings.similar_lengths:
+        trainer.sampler = SimilarLengths(
+            [example.length for example in tokens.kept], settings.batch_size, settings.seed
+        )
     # It prints all figures of every step
     trainer.remove_callback(PrinterCallback)
     if run.show_progress:
@@ -159,6 +191,7 @@ def _build_trainer(
 
 
 def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
+    number_type = computing_type(settings, run.device)
     return SFTConfig(
         output_dir=str(run.work),
         num_train_epochs=settings.epochs,
@@ -168,7 +201,8 @@ def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
         gradient_accumulation_steps=settings.accumulation,
         learning_rate=settings.learning_rate,
         lr_scheduler_type=settings.schedule,
-        warmup_steps=settings.warm_up_share,
+        # transformers takes a number below 1 as a share
+        warmup_steps=settings.warm_up_steps or settings.warm_up_share,
         max_grad_norm=settings.max_gradient_norm,
         weight_decay=0.0,
         optim="adamw_torch",
@@ -176,9 +210,10 @@ def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
         gradient_checkpointing=settings.gradient_checkpointing,
         # Computing.
         dataloader_pin_memory=False,
-        bf16=False,
-        # Mixed precision scales the loss, so that small gradients do not become 0 in float16
-        fp16=computing_type(run.device) == torch.float16,
+        # Mixed precision: the adapter stays float32
+        bf16=number_type == torch.bfloat16,
+        # Here it also scales the loss, so that small gradients do not become 0
+        fp16=number_type == torch.float16,
         use_cpu=run.device == "cpu",
         # Logs and checkpoints.
         logging_steps=1,
@@ -201,6 +236,13 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
     With 152,000 words and answers of a tenth of the tokens, the full projection would cost more on a CPU than all
     layers below it.
     """
+
+    sampler: Sampler[int] | None = None
+    """The order of the examples; None: random."""
+
+    def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Sampler[int] | None:
+        sampler: Sampler[int] | None = self.sampler or super()._get_train_sampler(train_dataset)
+        return sampler
 
     def compute_loss(
         self,

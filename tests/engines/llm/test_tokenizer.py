@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,76 @@ def test_a_model_that_cannot_chat_says_so(
     with pytest.raises(PromptError, match=reported):
         model.prompt_tokens(GenerationRequest(messages=(Message("system", "a"),)))
     assert model.prompt_tokens(GenerationRequest(prompt="a"))
+
+
+TURN = "[{{ m.role }}] {{ m.content }}\n"
+TEMPLATES = {
+    "adds a system turn, like Qwen's": (
+        "{% if messages[0].role != 'system' %}[system] be kind\n{% endif %}"
+        "{% for m in messages %}" + TURN + "{% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}",
+        "[user] who?\n[assistant] ",
+    ),
+    "begins the text, and adds a system turn, like Llama 3.1's": (
+        "{{ bos_token }}{% if messages[0].role != 'system' %}[system] cutting off\n{% endif %}"
+        "{% for m in messages %}" + TURN + "{% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}",
+        "<|begin|>[user] who?\n[assistant] ",
+    ),
+    "begins each pair of turns, like Llama 2's": (
+        (
+            "{% for m in messages %}{% if m.role == 'assistant' %} {{ m.content }}\n{% else %}"
+            "{{ bos_token }}{% if loop.first %}(be kind) {% endif %}{{ m.content }} ->{% endif %}{% endfor %}"
+        ),
+        "<|begin|>who? ->",
+    ),
+    "ends a finished chat, like Phi 3's, and adds nothing": (
+        "{% for m in messages %}"
+        + TURN
+        + "{% endfor %}{% if add_generation_prompt %}[assistant] {% else %}<|end|>{% endif %}",
+        "[user] who?\n[assistant] ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("template", "rendered"), TEMPLATES.values(), ids=TEMPLATES)
+def test_exact_turns_come_without_a_system_turn_and_with_one_beginning(
+    tmp_path: Path, tiny_llama: Path, template: str, rendered: str
+) -> None:
+    model = with_template(tmp_path / "model", tiny_llama, template)
+    request = GenerationRequest(messages=(Message("user", "who?"),), exact_turns=True)
+    assert model.backend.decode(model.prompt_tokens(request), skip_special_tokens=False) == rendered
+    asked = (Message("system", "be short"), Message("user", "who?"))
+    given = GenerationRequest(messages=asked)
+    assert model.prompt_tokens(replace(given, exact_turns=True)) == model.prompt_tokens(given)
+
+
+def test_a_template_whose_turns_depend_on_the_next_ones_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
+    template = "be kind, {{ messages | length }} turns{% for m in messages %} {{ m.content }}{% endfor %}"
+    model = with_template(tmp_path / "model", tiny_llama, template)
+    with pytest.raises(PromptError, match="without its system turn"):
+        model.prompt_tokens(GenerationRequest(messages=(Message("user", "who?"),), exact_turns=True))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("name", "rendered"),
+    [
+        ("qwen2.5-coder-1.5b-instruct", "<|im_start|>user\nwho?<|im_end|>\n<|im_start|>assistant\n"),
+        (
+            "llama-3-tokenizer",
+            (
+                "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nwho?<|eot_id|>"
+                "<|start_header_id|>assistant<|end_header_id|>\n\n"
+            ),
+        ),
+    ],
+)
+def test_exact_turns_of_real_templates(name: str, rendered: str) -> None:
+    try:
+        tokenizer = ChatTokenizer(locate(name))
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    request = GenerationRequest(messages=(Message("user", "who?"),), exact_turns=True)
+    assert tokenizer.backend.decode(tokenizer.prompt_tokens(request), skip_special_tokens=False) == rendered
 
 
 REPOSITORY = Path(__file__).parents[3]

@@ -1,17 +1,20 @@
 """One call for a batch, one more for what cannot be read, and a question's fault is its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from random import Random
 
 import pytest
 
 from crag.core.deadline import Deadline
-from crag.engines.llm.base import Generation, GenerationRequest
+from crag.engines.llm.base import Generation, GenerationRequest, Message
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.graph.language import ErrorKind, parse, render
+from crag.graph.language import ErrorKind, Program, parse, render
 from crag.graph.schema import Domain
+from crag.graph.writing.question_form import domain_and_calls, output_grammar, split_domain
 from crag.graph.writing.writer import CallRequest, CallWriter, invented_dates
 from crag.settings import KgWriterSettings, ScriptedEngine
+from tests.graph.language.sample import random_program
 
 JAWS = CallRequest("when was jaws released?", domain=Domain.MOVIE)
 ACME = CallRequest("what is the market cap of acme?", domain=Domain.FINANCE)
@@ -103,6 +106,85 @@ def test_time_that_is_over_and_no_questions_at_all() -> None:
     assert late[0].program is None
     assert late[0].generation.finish_reason == "deadline"
     assert writer(Recorder(GOOD)).write([], Deadline(10)) == []
+
+
+TUNED = {
+    "market cap": 'finance\nget_stock_info("acme")["marketCap"]',
+    "jaws": 'movie\nget_movie("jaws")["release_date"]',
+    "soup": "open\nNone",
+    "chatty": "The answer is 42.",
+}
+
+
+def test_a_tuned_writer_reads_the_question_alone_and_writes_the_domain_too() -> None:
+    model = Recorder(TUNED, adapters={"mine": ""})
+    asked = [CallRequest("What is the  market cap of ACME?"), CallRequest("who made jaws?"), CallRequest("a soup?")]
+    company, film, nothing = writer(model, form="question", adapter="mine").write(asked, Deadline(10))
+    assert [request.messages for request in model.calls[0]] == [
+        (Message("user", "What is the market cap of ACME?"),),
+        (Message("user", "who made jaws?"),),
+        (Message("user", "a soup?"),),
+    ]
+    assert all(request.exact_turns and request.adapter == "mine" for request in model.calls[0])
+    assert [each.domain for each in (company, film, nothing)] == [Domain.FINANCE, Domain.MOVIE, Domain.OPEN]
+    assert film.program == parse('get_movie("jaws")["release_date"]', Domain.MOVIE)
+    assert nothing.program == Program()
+
+
+def test_a_tuned_writer_is_asked_again_where_it_names_no_domain() -> None:
+    model = Recorder({"cannot be read": TUNED["jaws"]} | TUNED)
+    (written,) = writer(model, form="question").write([CallRequest("a chatty one?")], Deadline(10))
+    assert [fault.kind for fault in written.faults] == [ErrorKind.PROSE]
+    assert written.domain is Domain.MOVIE
+    assert written.repaired
+
+
+def test_calls_without_a_domain_are_of_the_known_one() -> None:
+    model = Recorder({"jaws": 'get_movie("jaws")["year"]'})
+    (written,) = writer(model, form="question").write([JAWS], Deadline(10))
+    assert (written.domain, written.program) == (Domain.MOVIE, parse('get_movie("jaws")["year"]', Domain.MOVIE))
+
+
+def test_the_grammar_of_a_tuned_writer_begins_with_the_domain_if_it_is_known_with_that_one() -> None:
+    model = Recorder(TUNED)
+    asked = [CallRequest("Who made Jaws?"), CallRequest("Who made Jaws?", domain=Domain.MOVIE)]
+    writer(model, form="question", names_from_question=["movie"]).write(asked, Deadline(10))
+    free, known = (matcher(request.grammar or "") for request in model.calls[0])
+    assert free('movie\nget_movie("jaws")["year"]')
+    assert free('finance\nget_stock_price("kr","today")["close"]')
+    assert known('movie\nget_movie("jaws")["year"]')
+    assert known("movie\nNone")
+    assert not known("finance\nNone")
+    assert not free('movie\nget_movie("heat")["year"]'), "names come from the question"
+    assert not free('movie\nget_stock_price("kr","today")["close"]'), "a domain has only its own tables"
+    assert not free('get_movie("jaws")["year"]')
+
+
+def matcher(grammar: str) -> Callable[[str], bool]:
+    """Whether a grammar allows a text, by llguidance on bytes."""
+    guide = pytest.importorskip("llguidance")
+    tokens = guide.LLTokenizer("byte")
+
+    def allows(text: str) -> bool:
+        matcher = guide.LLMatcher(tokens, guide.LLMatcher.grammar_from_lark(grammar), log_level=0)
+        assert not matcher.is_error(), matcher.get_error()
+        ids = tokens.tokenize_str(text)
+        return bool(matcher.try_consume_tokens(ids) == len(ids) and matcher.is_accepting())
+
+    return allows
+
+
+@pytest.mark.parametrize("domain", list(Domain))
+def test_what_a_tuned_writer_learns_its_grammar_allows(domain: Domain) -> None:
+    allows = matcher(output_grammar(None, "who?", ()))
+    rng = Random(1)
+    for _ in range(60):
+        program = random_program(domain, rng)
+        learnt = domain_and_calls(domain, program)
+        written_domain, calls = split_domain(learnt)
+        assert written_domain is domain
+        assert allows(learnt), learnt
+        assert render(parse(calls, domain)).lower() == render(program).lower()
 
 
 ASKED = datetime(2024, 3, 13, 10, 0)

@@ -9,15 +9,17 @@ import pytest
 from crag.commands.train.api_pairs import main
 from crag.graph.language import parse
 from crag.graph.schema import Domain
+from crag.graph.writing import load_bank
 from crag.mock_api.tables import SHIPPED_GRAPH
-from crag.training.api_pairs import company_names, groups_of, read_pairs
+from crag.training.api_pairs import BANK, REAL, company_names, groups_of, read_pairs
 from crag.training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 
 
 def make(out: Path, *more: str) -> int:
-    return main(["--graph", str(SHIPPED_GRAPH), "--questions", str(QUESTIONS), "--out", str(out), *more])
+    questions = [] if "--questions" in more else ["--questions", str(QUESTIONS)]
+    return main(["--graph", str(SHIPPED_GRAPH), *questions, "--out", str(out), *more])
 
 
 def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,10 +41,33 @@ def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest
     assert len(read_pairs(out)) == 2
 
 
+def test_rows_to_tune_a_writer_that_reads_no_examples(tmp_path: Path) -> None:
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "pairs.jsonl"
+    first = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
+    asked = {"query": "how long did the play run?", "query_time": first["query_time"], "domain": "movie", "split": 0}
+    encyclopedia = asked | {"tables": "open", "calls": ['get_open("the play")["runs"]']}
+    labels.write_text(f"{json.dumps(first | {'calls': ['None']})}\n{json.dumps(encyclopedia)}\n", encoding="utf-8")
+    assert make(out, "--questions", str(QUESTIONS), "--questions", str(labels), "--bank", "--group-by", "calls") == 0
+    film, won, *_, play = real = [pair for pair in read_pairs(out) if pair.source == REAL]
+    assert len(real) == 5, "each question once, as the first file has it"
+    assert film.groups == ("get_movie_person_crew | name",)
+    assert won.groups == ("get_nba_on_date | result",)
+    assert (play.domain, play.groups) == (Domain.OPEN, ("get_open | runs",)), "`tables` says whose the calls are"
+    bank = [pair for pair in read_pairs(out) if pair.source == BANK]
+    assert {(pair.query, pair.calls) for pair in bank} == {
+        (example.question, tuple(example.calls.split("\n"))) for example in load_bank()
+    }
+    card = json.loads((tmp_path / "pairs" / CARD_FILE).read_text(encoding="utf-8"))
+    assert [card["data"][f"questions {number}"]["name"] for number in (1, 2)] == [QUESTIONS.name, "labels.jsonl"]
+    assert card["metrics"]["sources"] == {REAL: 5, BANK: len(bank)}
+
+
 def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.jsonl"
     row = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
     bad.write_text(json.dumps(row) + "\n" + json.dumps(row | {"calls": ["get_moive()"]}) + "\n", encoding="utf-8")
+    unknown = tmp_path / "unknown.jsonl"
+    unknown.write_text(json.dumps(row | {"tables": "films"}), encoding="utf-8")
     (tmp_path / "half" / "movie").mkdir(parents=True)
     official = tmp_path / "official"
     (official / "music").mkdir(parents=True)
@@ -53,9 +78,12 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["--graph", str(official)], f"crag graph import {official} --out DIR"),
         (["--questions", "nowhere.jsonl"], "there is no such file; --questions names the file"),
         (["--questions", str(bad)], 'line 2: field "calls": unknown_table: movie'),
+        (["--questions", str(unknown)], 'line 1: field "tables": expected movie, finance, music, sports, open, found'),
     ):
         assert make(tmp_path / "out.jsonl", *change) == 2
-        assert message in capsys.readouterr().err
+        reported = capsys.readouterr().err
+        assert message in reported
+        assert reported.count("\n") == 1
     (official / "music/grammy_df.pickle").unlink()
     (official / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
     assert make(tmp_path / "out.jsonl", "--graph", str(official)) == 0, "what was imported in part will do"

@@ -1,6 +1,7 @@
 """`crag train lora` from the command line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,12 @@ def test_the_tested_fold_is_kept_out(tiny_llama: Path, tmp_path: Path, capsys: p
         (["--set", "epochs=-1"], 'key "epochs"'),
         (["--set", "base=no/such/model"], "there is no folder"),
         (["--set", "quantise='4bit'"], "--set quantise=none"),
-        (["--set", "adapter.targets=['nothing']"], 'key "adapter"'),
+        (["--set", "adapter.targets=['nothing']"], 'key "adapter.targets": '),
+        (
+            ["--set", "adapter.targets=['q_proj','noth_proj']"],
+            "no linear layer noth_proj that",
+        ),
+        (["--set", "adapter.targets=['embed_tokens']"], "no linear layer embed_tokens"),
         (["--set", "learning_rate=1e30", "--set", "max_gradient_norm=1e30"], "training diverged: the loss is"),
     ],
 )
@@ -99,5 +105,33 @@ def test_what_is_wrong_is_reported_in_a_line(
 ) -> None:
     arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), *extra]
     assert main(arguments) == 2
-    assert message in capsys.readouterr().err
+    reported = capsys.readouterr().err
+    assert message in reported
+    assert reported.count("\n") == 1
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
+
+
+def changed_copy(base: Path, folder: Path, file: str, **changes: object) -> Path:
+    """A copy of a model with other values in a JSON file; None removes a key."""
+    shutil.copytree(base, folder)
+    config = json.loads((folder / file).read_text(encoding="utf-8")) | changes
+    kept = {key: value for key, value in config.items() if value is not None}
+    (folder / file).write_text(json.dumps(kept), encoding="utf-8")
+    return folder
+
+
+def test_a_base_whose_output_layer_is_its_embeddings_or_that_has_int8_weights_alone(
+    tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tied = changed_copy(tiny_llama, tmp_path / "tied", "config.json", tie_word_embeddings=True)
+    arguments = ["--out", str(tmp_path / "out"), "--set", "adapter.targets=['lm_head']"]
+    assert main([*write_toy(tmp_path, tied), *arguments]) == 2
+    assert "has no linear layer lm_head that can be tuned; it has down_proj" in capsys.readouterr().err
+    (tied / "model.safetensors").unlink()
+    assert main([*write_toy(tmp_path, tied), "--out", str(tmp_path / "out")]) == 2
+    assert f"no weights for training: crag models fetch {tied} --float16 adds them" in capsys.readouterr().err
+
+
+def test_a_base_without_a_token_for_padding_can_be_tuned(tiny_llama: Path, tmp_path: Path) -> None:
+    base = changed_copy(tiny_llama, tmp_path / "base", "tokenizer_config.json", eos_token=None, pad_token=None)
+    assert main([*write_toy(tmp_path, base), "--out", str(tmp_path / "out"), "--max-steps", "1"]) == 0

@@ -32,7 +32,7 @@ main(arguments)
 
 
 def test_killed_at_a_random_moment_is_as_good_as_never(tiny_llama: Path, tmp_path: Path) -> None:
-    arguments = write_toy(tmp_path, tiny_llama, checkpoint_steps=EVERY)
+    arguments = write_toy(tmp_path, tiny_llama, checkpoint_steps=EVERY, similar_lengths=True)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert main([*arguments, "--out", str(whole)]) == 0
     step = random.randint(2 * EVERY + 1, STEPS - 6)

@@ -1,7 +1,9 @@
 """What a run learns: the recorded losses, those of a plain loop without trl, and nothing from prompts."""
 
+import itertools
 import json
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,46 @@ import pytest
 import torch
 from torch.nn import functional
 
+from crag.training.lora.batches import SimilarLengths
 from crag.training.lora.model import load_tunable, tokenize
 from crag.training.lora.run import TuningRun, tune
 from tests.training.lora.toy import toy_examples, toy_settings
+
+
+def test_batches_of_similar_lengths_hold_every_example_once_in_the_order_of_seed_and_epoch() -> None:
+    lengths = [random.Random(1).randint(5, 60) for _ in range(50)]
+    sampler = SimilarLengths(lengths, 8, seed=3)
+    first = list(sampler)
+    assert sorted(first) == list(range(50))
+    batches = [[lengths[index] for index in first[start : start + 8]] for start in range(0, 50, 8)]
+    spans = sorted((min(batch), max(batch)) for batch in batches)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    assert batches != sorted(batches), "not from short to long"
+    sampler.set_epoch(1)
+    assert list(sampler) != first
+    sampler.set_epoch(0)
+    assert list(sampler) == first == list(SimilarLengths(lengths, 8, seed=3))
+
+
+def test_a_processor_without_bfloat16_tunes_in_float32_and_says_how_long(
+    tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx2": True, "avx512_bf16": False})
+
+    def losses(name: str, **changes: object) -> list[float]:
+        run = TuningRun(tiny_llama, tmp_path / name, max_steps=2, show_progress=False)
+        steps, _ = tune(toy_settings(tiny_llama, **changes), toy_examples(8), run)
+        return losses_of(steps)
+
+    exact = losses("exact")
+    assert capsys.readouterr().err == ""
+    assert losses("same", cpu_type="bfloat16") == exact
+    assert "no instructions for bfloat16: tuning in float32 takes about 0 minutes\n" in capsys.readouterr().err
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})
+    near = losses("near", cpu_type="bfloat16")
+    assert near == pytest.approx(exact, rel=0.02)
+    assert near != exact
+
 
 RECORDED = "7.1494 6.8641 6.7992 6.0583 5.5070 5.4220 4.9381 4.7924 4.6424 4.5087"
 

@@ -1,5 +1,6 @@
 """Toy examples for the tiny Llama: sums, with prompts of many lengths."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,6 @@ def write_toy(folder: Path, base: Path, **changes: object) -> list[str]:
     write_rows(folder / "examples.jsonl", (example.to_row() for example in toy_examples()))
     keys = {"description": "toy", "base": str(base), "licence": "none", "batch_size": 4, "accumulation": 1}
     keys |= {"learning_rate": 5e-3, "epochs": 2, "checkpoint_steps": 5, **changes}
-    lines = [f"{name} = {value!r}" for name, value in keys.items()] + ["[adapter]", "rank = 4"]
+    lines = [f"{name} = {json.dumps(value)}" for name, value in keys.items()] + ["[adapter]", "rank = 4"]
     (folder / "toy.toml").write_text("\n".join(lines), encoding="utf-8")
     return ["--config", str(folder / "toy.toml"), "--data", str(folder / "examples.jsonl"), "--quiet"]
