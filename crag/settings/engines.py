@@ -1,9 +1,9 @@
 """Settings of what runs models: language models and encoders."""
 
 import os
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveInt
 
 from crag.settings.base import StrictModel
 
@@ -33,17 +33,11 @@ class LocalEngineSettings(StrictModel):
 
 
 class OpenvinoEngine(LocalEngineSettings):
-    """OpenVINO in this process: int8 weights on a CPU."""
+    """OpenVINO in this process: int8 weights on a CPU, several adapters in one batch."""
 
     engine: Literal["openvino"]
     batch_size: PositiveInt = 4
     """Prompts per step."""
-
-    @model_validator(mode="after")
-    def _has_no_adapters(self) -> Self:
-        if self.adapters:
-            raise ValueError('engine "openvino" applies no adapters: use engine "transformers"')
-        return self
 
 
 class TransformersEngine(LocalEngineSettings):

@@ -52,8 +52,8 @@ class StepModel(ABC):
     prefill_tokens: int
     """Most prompt tokens, of all prompts together, in one step: bounds the overrun of the deadline."""
 
-    def adapter(self, name: str | None) -> AbstractContextManager[None]:
-        """Apply an adapter, or none, while the block runs. The default knows no adapters."""
+    def adapters(self, names: Sequence[str | None]) -> AbstractContextManager[None]:
+        """Apply to each row of a batch its adapter, or none, while the block runs. The default knows no adapters."""
         return nullcontext()
 
     @abstractmethod

@@ -6,30 +6,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
-
 from crag.core.deadline import Deadline
 from crag.core.places import REPOSITORY
 from crag.engines.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
-from crag.engines.llm.tokenizer import ChatTokenizer, PromptError
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, read_config
 from crag.settings import OpenvinoEngine, TransformersEngine, VllmEngine
+from crag.weights.adapters import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter, AdapterError, matrix_shapes
 from crag.weights.manifest import WeightsMissingError, load_manifest, locate
 
 _MODEL_ADVICE = "give a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
-_ADAPTER_ADVICE = (
+ADAPTER_ADVICE = (
     "crag train adapters trains adapters (docs/training.md), --set tuned=false runs without them; or give "
     "a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
 )
 
 EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
-
-
-class _AdapterConfig(BaseModel):
-    """The part of an `adapter_config.json` that no engine checks by itself."""
-
-    base: str | None = Field(None, validation_alias="base_model_name_or_path")
-    r: PositiveInt = 8
-    lora_alpha: FiniteFloat = 8
 
 
 class TokenizedRequest(NamedTuple):
@@ -138,7 +129,7 @@ def adapter_folder(name: str) -> Path:
     Raises WeightsMissingError: the folder or a file of the adapter is missing.
     """
     folder = locate(name) if name in load_manifest().models else REPOSITORY / name
-    _require_files(folder, ["adapter_config.json", "adapter_model.safetensors"], _ADAPTER_ADVICE)
+    _require_files(folder, [ADAPTER_CONFIG, ADAPTER_WEIGHTS], ADAPTER_ADVICE)
     return folder
 
 
@@ -149,34 +140,31 @@ def _require_files(folder: Path, names: Sequence[str], advice: str) -> None:
 
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
-    """Check a base model and its adapters (name -> location) without loading them.
+    """Check a base model and its adapters (name -> location) without loading the model.
 
     Raises WeightsMissingError: a file is missing or damaged, or an adapter was tuned for another model.
     """
-    model_folder(model)
+    config = read_config(model_folder(model), "config.json")
     for name, location in adapters.items():
-        base = _read_base_model(name, adapter_folder(location))
-        if base is None:
-            continue
-        canonical_base = _canonical_name(base)
-        if canonical_base is not None and canonical_base != _canonical_name(model):
-            raise WeightsMissingError(
-                f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
-                "one of this model, or remove the adapter there and where the preset names it"
-            )
+        adapter = Adapter(adapter_folder(location))
+        try:
+            adapter.check_numbers()
+            _require_base(name, adapter.config.base, model)
+            shapes = matrix_shapes(config)
+            if shapes is not None and adapter.feature_beyond_lora is None:
+                adapter.check_fit(shapes)
+        except AdapterError as error:
+            raise WeightsMissingError(f"the adapter {name} cannot be used: {error}: {ADAPTER_ADVICE}") from None
 
 
-def _read_base_model(name: str, folder: Path) -> str | None:
-    """The model that an adapter was tuned for, if its folder says so. Raises WeightsMissingError: a file is damaged."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        config = _AdapterConfig.model_validate_json((folder / "adapter_config.json").read_bytes())
-        safe_open(folder / "adapter_model.safetensors", "numpy")  # compares the header with the file's size
-    except (ValidationError, SafetensorError) as error:
-        reason = " ".join(f"the adapter {name} is damaged: {error}".split())[:300]
-        raise WeightsMissingError(f"{folder}: {reason}: {_ADAPTER_ADVICE}") from None
-    return config.base
+def _require_base(name: str, base: str | None, model: str) -> None:
+    """Raise WeightsMissingError if an adapter names another base than the engine's model."""
+    canonical_base = _canonical_name(base) if base is not None else None
+    if canonical_base is not None and canonical_base != _canonical_name(model):
+        raise WeightsMissingError(
+            f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
+            "one of this model, or remove the adapter there and where the preset names it"
+        )
 
 
 def _canonical_name(model: str) -> str | None:

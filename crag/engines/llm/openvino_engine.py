@@ -4,7 +4,7 @@ import ctypes
 import mmap
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
-from crag.engines.llm.local_engine import model_folder
+from crag.engines.llm.local_engine import adapter_folder, model_folder
+from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
 from crag.engines.llm.stepwise_engine import StepwiseEngine
 from crag.settings import OpenvinoEngine
+from crag.weights.adapters import Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 from crag.weights.manifest import WeightsMissingError
 
+WEIGHTS_FILE, GRAPH_FILE = INT8_FILES
 OPTIONS = {
     "PERFORMANCE_HINT": "LATENCY",
     "INFERENCE_PRECISION_HINT": "f32",
@@ -48,7 +51,9 @@ Rows = NDArray[np.int32]
 
 
 class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
-    """`StepwiseEngine` with int8 weights."""
+    """`StepwiseEngine` with int8 weights and adapters."""
+
+    _mixes_adapters = True
 
     def check_weights(self) -> None:
         """See `LocalEngine.check_weights`."""
@@ -58,10 +63,18 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
             if not (folder / name).is_file():
                 raise WeightsMissingError(f"{folder / name} is missing: crag models int8 {folder} writes it")
 
+        for name, location in self._settings.adapters.items():
+            feature = Adapter(adapter_folder(location)).feature_beyond_lora
+            if feature is not None:
+                raise WeightsMissingError(
+                    f'{feature}, which engine "openvino" does not compute: tune the adapter {name} without it, '
+                    'or run engine = "transformers"'
+                )
+
     def _load(self) -> "OpenvinoModel":
         folder = model_folder(self._settings.model)
         try:
-            return OpenvinoModel(folder)
+            return OpenvinoModel(folder, self._settings.adapters)
         except (ImportError, RuntimeError) as error:
             cause = " ".join(str(error).split())
             raise EngineUnavailableError(
@@ -78,17 +91,35 @@ class OpenvinoModel(StepModel):
 
     prefill_tokens = PREFILL_TOKENS_ON_CPU
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, adapters: Mapping[str, str] | None = None) -> None:
         import openvino as ov  # here: only this engine pays for the import
 
         self._tensor_class = ov.Tensor
-        weights_name, graph_name = INT8_FILES
-        graph = folder / graph_name
-        options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
-        self._request = ov.Core().compile_model(graph, "CPU", options).create_infer_request()
+        self._adapters = list(adapters or {})
+        self._adapters_of_rows: Sequence[str | None] = ()
 
-        with _releasing_pages(folder / weights_name):  # the first step repacks the matrices
-            self.rehearse()
+        if adapters:
+            adapter_folders = [adapter_folder(location) for location in adapters.values()]
+            self._compiled = compile_with_adapters(folder, adapter_folders, OPTIONS)
+        else:
+            graph = folder / GRAPH_FILE
+            options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
+            self._compiled = Compiled(ov.Core().compile_model(graph, "CPU", options), None)
+        self._request = self._compiled.graph.create_infer_request()
+
+        with _releasing_pages(folder / WEIGHTS_FILE):  # the first step repacks the matrices
+            for name in (None, *self._adapters):
+                with self.adapters([name]):
+                    self.rehearse()
+
+    @contextmanager
+    def adapters(self, names: Sequence[str | None]) -> Iterator[None]:
+        """See `StepModel.adapters`; here the rows may have different ones."""
+        self._adapters_of_rows = names
+        try:
+            yield
+        finally:
+            self._adapters_of_rows = ()
 
     def step(
         self,
@@ -111,11 +142,22 @@ class OpenvinoModel(StepModel):
         self._set_input("position_ids", np.ascontiguousarray(positions))
         self._set_input("beam_idx", cache)
         self._set_input("kept", np.array([logits_to_keep], np.int64))
+        if self._adapters:
+            self._set_adapters()
         self._request.infer()
 
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
+
+    def _set_adapters(self) -> None:
+        """Tell the graph which rows use which adapter."""
+        used = [(row, name) for row, name in enumerate(self._adapters_of_rows) if name is not None]
+        gates = np.zeros((len(used), 1, len(self._adapters)), np.float32)
+        for index, (_, name) in enumerate(used):
+            gates[index, 0, self._adapters.index(name)] = 1
+        self._set_input("adapted_rows", np.array([row for row, _ in used], np.int64))
+        self._set_input("adapter_gates", gates)
 
     def _set_input(self, name: str, values: NDArray[Any]) -> None:
         self._request.set_tensor(name, self._tensor_class(values))

@@ -4,7 +4,6 @@ import gc
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import groupby
 from typing import Any, TypeVar
 
 from llguidance import LLTokenizer
@@ -21,11 +20,14 @@ Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
 
 class StepwiseEngine(LocalEngine[Engine]):
-    """Groups requests by adapter, sorts them by length and runs micro-batches of `settings.batch_size`.
+    """Sorts requests by length and runs micro-batches of `settings.batch_size`.
 
     Greedy results depend on batch mates only by rounding: none in practice with float32; near ties can differ with
     float16. Only the clock refuses requests. Prompts longer than `settings.max_model_tokens` fail.
     """
+
+    _mixes_adapters = False
+    """Whether the rows of a micro-batch may have different adapters."""
 
     def __init__(self, settings: Engine) -> None:
         super().__init__(settings)
@@ -116,14 +118,16 @@ class StepwiseEngine(LocalEngine[Engine]):
         return Slot(request, prompt, limit, matcher, index)
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
-        """Batches of one adapter and prompts of similar length; the shortest first, as they are the fastest."""
-        # `groupby` joins only neighbours, so the adapter comes first in the order.
-        ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
+        """Batches of prompts of similar length, of one adapter each or of several; the shortest first."""
+        groups: dict[str | None, list[Slot]] = {}
+        for row in sorted(rows, key=lambda row: len(row.prompt)):
+            group = None if self._mixes_adapters else row.request.adapter
+            groups.setdefault(group, []).append(row)
+
         size = self._settings.batch_size
         batches: list[list[Slot]] = []
-        for _, group in groupby(ordered, key=lambda row: row.request.adapter):
-            rows_of_adapter = list(group)
-            batches.extend(rows_of_adapter[start : start + size] for start in range(0, len(rows_of_adapter), size))
+        for group in groups.values():
+            batches.extend(group[start : start + size] for start in range(0, len(group), size))
         return batches
 
     def _run(self, batch: list[Slot], generations: dict[int, Generation], deadline: Deadline) -> None:
@@ -154,5 +158,5 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _decode(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         if self._decoder is None or self._model is None:
             raise RuntimeError("the model was closed while it was generating")
-        with self._model.adapter(rows[0].request.adapter):
+        with self._model.adapters([row.request.adapter for row in rows]):
             return self._decoder.run(rows, deadline)

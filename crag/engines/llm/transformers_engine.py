@@ -1,6 +1,6 @@
 """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,7 +42,7 @@ class TransformersModel(StepModel):
     """A causal language model of transformers."""
 
     def __init__(self, settings: TransformersEngine) -> None:
-        self._adapters = settings.adapters
+        self._has_adapters = bool(settings.adapters)
         with quiet_transformers():
             self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
@@ -50,12 +50,13 @@ class TransformersModel(StepModel):
         self.prefill_tokens = PREFILL_TOKENS_ON_CPU if self._device.type == "cpu" else _PREFILL_TOKENS_ON_GPU
 
     @contextmanager
-    def adapter(self, name: str | None) -> Iterator[None]:
-        """Apply an adapter, or none, while the block runs."""
+    def adapters(self, names: Sequence[str | None]) -> Iterator[None]:
+        """See `StepModel.adapters`; here a batch has one."""
+        (name,) = set(names)
         if name is not None:
             self._model.set_adapter(name)
             yield
-        elif self._adapters:
+        elif self._has_adapters:
             # Otherwise the adapter of the call before would stay active.
             with self._model.disable_adapter():
                 yield

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 from openvino.op import util
 
+from crag.weights.adapters import LAYERS, MATRICES_OF_LAYER
+
 SCALE = ".scale"
 """Appended to a matrix's name: float16, (rows, 1)."""
 _TO_THE_END = 2**31 - 1
@@ -32,6 +34,17 @@ def build_graph(config: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> 
     if family not in {"llama", "qwen2"}:
         raise ValueError(f"a {family} model: only llama and qwen2 models are known")
     return _GraphBuilder(config, weights).build()
+
+
+def find_matrix_products(graph: ov.Model) -> dict[str, ov.Node]:
+    """The products with the layers' matrices in a graph of `build_graph`, also if it was read from a file."""
+    products = [node for node in graph.get_ops() if node.get_type_name() == "MatMul"]
+    # Names end with a number that counts up as the builder makes nodes: MatMul_116
+    products.sort(key=lambda node: int(node.get_friendly_name().rpartition("_")[2]))
+
+    layers = len(products) // len(MATRICES_OF_LAYER)  # one product more is with the vocabulary's matrix
+    names = [f"{LAYERS}{number}.{name}" for number in range(layers) for name in MATRICES_OF_LAYER]
+    return dict(zip(names, products, strict=False))
 
 
 class _GraphBuilder:
@@ -61,7 +74,7 @@ class _GraphBuilder:
         cosine, sine = self._rotary_embedding()
         attention_mask = self._attention_mask()
         for number in range(self._config["num_hidden_layers"]):
-            layer = f"model.layers.{number}"
+            layer = f"{LAYERS}{number}"
             normed = self._normalise(states, f"{layer}.input_layernorm")
             attended = self._attention(normed, layer, cosine, sine, attention_mask)
             states = op.add(states, attended)
