@@ -220,5 +220,5 @@ def _as_float32(file: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
 
 
 def _damaged(file: Path, error: Exception) -> AdapterError:
-    reason = " ".join(f"{file} is damaged: {error}".split())
+    reason = " ".join(f"{file}: is damaged: {error}".split())
     return AdapterError(reason[:300])

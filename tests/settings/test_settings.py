@@ -163,7 +163,6 @@ REFUSED = [
     # parts that are used and not configured, or configured and not used
     (["cross_encoder = none"], "cross_encoder is missing"),
     (["answering.adapter = nobody"], "nobody' is not among"),
-    (["language_model.adapters.mine = here"], 'language_model": .*openvino" applies no adapters: use engine "transf'),
     (["answering.self_assessment = {}"], "go together"),
     (
         ["answering = {prompt='assessed', self_assessment={}, own_prompt={user='$context $query'}}"],
