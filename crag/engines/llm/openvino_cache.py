@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crag.core.files import write_whole
-from crag.weights.adapters import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter
+from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 
 if TYPE_CHECKING:

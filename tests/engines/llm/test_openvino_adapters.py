@@ -14,7 +14,7 @@ from crag.engines.llm.decoding import Logits, StepModel
 from crag.engines.llm.openvino_engine import OpenvinoLanguageModel, OpenvinoModel
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.settings import OpenvinoEngine
-from crag.weights.adapters import MATRICES_OF_LAYER
+from crag.weights.adapter_files import MATRICES_OF_LAYER
 from crag.weights.manifest import WeightsMissingError, locate
 from tests.engines.llm.tiny_models import build_adapter
 

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from crag.weights.adapters import matrix_shapes
+from crag.weights.adapter_files import matrix_shapes
 from crag.weights.conversion.int8 import write_int8
 
 LETTERS = "the quick brown fox jumps over the lazy dog. Pack my box with five dozen liquor jugs! 0123456789 is it?"

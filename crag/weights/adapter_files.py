@@ -135,7 +135,9 @@ class Adapter:
             tensors = deserialize(self.weights_file.read_bytes())
         except SafetensorError as error:
             raise _damaged(self.weights_file, error) from None
-        return {name: _as_float32(self.weights_file, name, tensor) for name, tensor in sorted(tensors, key=itemgetter(0))}
+        return {
+            name: _as_float32(self.weights_file, name, tensor) for name, tensor in sorted(tensors, key=itemgetter(0))
+        }
 
     def check_numbers(self) -> None:
         """Raise AdapterError if the file of the weights is damaged or one of its numbers is not finite."""
