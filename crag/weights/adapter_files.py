@@ -132,7 +132,8 @@ class Adapter:
     def _halves(self) -> dict[str, Matrix]:
         """Tensors by name, float32. Raises AdapterError: the file is cut off or a tensor has another type."""
         try:
-            tensors = deserialize(self.weights_file.read_bytes())
+            # Not safetensors.numpy, which reads no bfloat16
+            tensors = deserialize(self.weights_file.read_bytes())  # type: ignore[no-untyped-call]
         except SafetensorError as error:
             raise _damaged(self.weights_file, error) from None
         return {

@@ -28,7 +28,7 @@ def adapters(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict
     folder = tmp_path_factory.mktemp("tuned")
     build_adapter(folder / "all", tiny_llama, seed=1, size=0.2, modules=MATRICES_OF_LAYER)
     some = ("self_attn.k_proj", "mlp.up_proj", "mlp.down_proj")
-    build_adapter(folder / "rank-stabilised", tiny_llama, seed=2, rank=4, modules=some, use_rslora=True)
+    build_adapter(folder / "rank-stabilised", tiny_llama, seed=2, rank=4, modules=some, config={"use_rslora": True})
     return {name: str(folder / name) for name in ("all", "rank-stabilised")}
 
 
@@ -135,7 +135,7 @@ def test_a_damaged_compiled_file_is_made_again(
 def test_what_the_engine_does_not_compute_is_refused_before_anything_loads(
     tmp_path: Path, tiny_llama: Path, config: dict[str, object], named: str
 ) -> None:
-    adapter = build_adapter(tmp_path / "adapter", tiny_llama, seed=1, **config)
+    adapter = build_adapter(tmp_path / "adapter", tiny_llama, seed=1, config=config)
     settings = OpenvinoEngine(engine="openvino", model=str(tiny_llama), adapters={"mine": str(adapter)})
     with pytest.raises(
         WeightsMissingError, match=f'adapter_config.json: {named}.*mine.*engine = "transformers"'

@@ -1,7 +1,7 @@
 """Models small enough to build inside a test: a random Llama with a tokenizer of its own, and LoRA adapters for it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -70,9 +70,12 @@ def build_adapter(
     size: float = 0.3,
     rank: int = 8,
     modules: Sequence[str] = ("self_attn.q_proj", "self_attn.v_proj"),
-    **config: object,
+    config: Mapping[str, object] | None = None,
 ) -> Path:
-    """A LoRA adapter with random weights on these modules of all layers; `size` is their standard deviation."""
+    """A LoRA adapter with random weights on these modules of all layers; `size` is their standard deviation.
+
+    `config` changes `adapter_config.json`.
+    """
     shapes = matrix_shapes(json.loads((model / "config.json").read_text(encoding="utf-8")))
     assert shapes is not None
     chance = torch.Generator().manual_seed(seed)
@@ -95,5 +98,5 @@ def build_adapter(
         "bias": "none",
         "target_modules": [module.rpartition(".")[2] for module in modules],
     }
-    (folder / "adapter_config.json").write_text(json.dumps(description | config), encoding="utf-8")
+    (folder / "adapter_config.json").write_text(json.dumps(description | dict(config or {})), encoding="utf-8")
     return folder
