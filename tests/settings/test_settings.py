@@ -164,7 +164,6 @@ REFUSED = [
     (["cross_encoder = none"], "cross_encoder is missing"),
     (["language_model.adapters = {'my.own' = 'here'}"], "'my.own' cannot name an adapter"),
     (["answering.adapter = nobody"], "nobody' is not among"),
-    (["language_model.adapters.mine = here"], 'language_model": .*openvino" applies no adapters: use engine "transf'),
     (["answering.self_assessment = {}"], "go together"),
     (
         ["answering = {prompt='assessed', self_assessment={}, own_prompt={user='$context $query'}}"],

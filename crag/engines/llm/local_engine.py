@@ -11,7 +11,7 @@ from crag.core.places import REPOSITORY
 from crag.engines.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
 from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, read_config
 from crag.settings import OpenvinoEngine, TransformersEngine, VllmEngine
-from crag.weights.adapters import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter, AdapterError, matrix_shapes
+from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter, AdapterError, matrix_shapes
 from crag.weights.manifest import WeightsMissingError, load_manifest, locate
 
 _MODEL_ADVICE = "give a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crag.core.files import write_whole
-from crag.weights.adapters import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter
+from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 
 if TYPE_CHECKING:
@@ -49,18 +49,17 @@ def compile_with_adapters(folder: Path, adapters: Sequence[Path], options: Mappi
     if path.is_file():
         try:
             return _read_compiled(core, path, options_to_read)
-        except RuntimeError as error:
+        except (RuntimeError, ValueError, OSError) as error:
             log.warning("%s is damaged and made again: %s", path, " ".join(str(error).split())[:200])
 
     compiled = _compile(core, graph, adapters, options)
     try:
         _replace_compiled(compiled, path)
+        # Read back, because it needs less memory than what was compiled here
+        return _read_compiled(core, path, options_to_read)
     except OSError as error:
         log.warning("each start compiles the adapters again, because the result cannot be kept: %s", error)
         return Compiled(compiled, None)
-    # Read back, because it needs less memory than what was compiled here
-    del compiled
-    return _read_compiled(core, path, options_to_read)
 
 
 def _hash_inputs(

@@ -18,7 +18,7 @@ from crag.engines.llm.local_engine import adapter_folder, model_folder
 from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
 from crag.engines.llm.stepwise_engine import StepwiseEngine
 from crag.settings import OpenvinoEngine
-from crag.weights.adapters import Adapter
+from crag.weights.adapter_files import Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 from crag.weights.manifest import WeightsMissingError
 

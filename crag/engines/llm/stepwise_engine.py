@@ -121,8 +121,8 @@ class StepwiseEngine(LocalEngine[Engine]):
         """Batches of prompts of similar length, of one adapter each or of several; the shortest first."""
         groups: dict[str | None, list[Slot]] = {}
         for row in sorted(rows, key=lambda row: len(row.prompt)):
-            group = None if self._mixes_adapters else row.request.adapter
-            groups.setdefault(group, []).append(row)
+            adapter = None if self._mixes_adapters else row.request.adapter
+            groups.setdefault(adapter, []).append(row)
 
         size = self._settings.batch_size
         batches: list[list[Slot]] = []

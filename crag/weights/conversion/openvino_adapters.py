@@ -12,7 +12,7 @@ import numpy as np
 import openvino as ov
 from openvino import opset15 as op
 
-from crag.weights.adapters import LowRank, Matrix
+from crag.weights.adapter_files import LowRank, Matrix
 from crag.weights.conversion.int8 import quantise
 from crag.weights.conversion.openvino_graph import find_matrix_products
 

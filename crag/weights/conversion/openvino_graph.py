@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 from openvino.op import util
 
-from crag.weights.adapters import LAYERS, MATRICES_OF_LAYER
+from crag.weights.adapter_files import LAYERS, MATRICES_OF_LAYER
 
 SCALE = ".scale"
 """Appended to a matrix's name: float16, (rows, 1)."""

@@ -32,6 +32,7 @@ ENGINES = [
     "openai over scripted",
     "openai over transformers",
     pytest.param("transformers smollm2", marks=pytest.mark.models),
+    pytest.param("openvino smollm2", marks=pytest.mark.models),
     pytest.param("vllm", marks=pytest.mark.vllm),  # with a real model: test_vllm_engine.py
 ]
 
@@ -109,7 +110,7 @@ def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
-    """Each engine in turn, with the adapters "first" and "second"; `openvino` has none."""
+    """Each engine in turn, with the adapters "first" and "second"."""
     with ExitStack() as resources:
         model = load_language_model(_settings_of(request.param, request, resources))
         resources.callback(model.close)
@@ -132,9 +133,9 @@ def _settings_of(name: str, request: pytest.FixtureRequest, resources: ExitStack
         return scripted()
     prefix = "smollm2" if name.endswith("smollm2") else "tiny"
     model = request.getfixturevalue("smollm2" if prefix == "smollm2" else "tiny_llama")
-    if name == "openvino":
-        return OpenvinoEngine(engine="openvino", model=str(model), max_model_tokens=POSITIONS)
     adapters = request.getfixturevalue(f"{prefix}_adapters")
+    if name.startswith("openvino"):
+        return OpenvinoEngine(engine="openvino", model=str(model), adapters=adapters, max_model_tokens=POSITIONS)
     if name.startswith("vllm"):
         return vllm(model, adapters)
     return transformers(model, adapters)

@@ -42,8 +42,6 @@ def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: La
 
 
 def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
-    if type(engine).__name__ == "OpenvinoLanguageModel":
-        pytest.skip("it applies no adapters")
     requests = [
         ask("How many dogs?", adapter=adapter, max_tokens=6) for adapter in ("first", None, "second", "first", None)
     ]
@@ -57,7 +55,7 @@ def test_an_unknown_adapter_costs_its_own_request_only(engine: LanguageModel) ->
     first, second = engine.generate([ask("a", adapter="nobody"), ask("b")], Deadline(LONG))
     assert first.finish_reason == "error"
     assert "nobody" in (first.error or "")
-    assert any(f"adapters of this engine: {known}" in (first.error or "") for known in ("first, second", "none"))
+    assert "adapters of this engine: first, second" in (first.error or "")
     assert second.finish_reason in {"stop", "length"}
 
 

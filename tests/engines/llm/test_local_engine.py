@@ -31,10 +31,28 @@ def make_model(folder: Path) -> Path:
     return folder
 
 
+MATRIX = "base_model.model.model.layers.0.self_attn.q_proj"
+
+
 def make_adapter(folder: Path, weights_file: str = "adapter_model.safetensors") -> Path:
     folder.mkdir(parents=True)
     (folder / "adapter_config.json").write_text("{}")
-    (folder / weights_file).write_bytes(save({"a": np.zeros(99, np.float32)}))
+    (folder / weights_file).write_bytes(halves())
+    return folder
+
+
+def halves(matrix: str = MATRIX, inputs: int = 16, outputs: int = 16, rank: int = 8, value: float = 0) -> bytes:
+    """A file with the low-rank product of one matrix."""
+    down, up = np.full((rank, inputs), value, np.float32), np.full((outputs, rank), value, np.float32)
+    return save({f"{matrix}.lora_A.weight": down, f"{matrix}.lora_B.weight": up})
+
+
+def make_llama(folder: Path) -> Path:
+    """The description of a Llama with two layers."""
+    make_model(folder)
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama", **sizes, **heads}))
     return folder
 
 
@@ -74,23 +92,43 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
 @pytest.mark.parametrize(
     ("file", "content", "named"),
     [
-        ("adapter_config.json", b'{"r": 0}', "r Input should be greater than 0"),
-        ("adapter_config.json", b'{"lora_alpha": NaN}', "lora_alpha Input should be a finite number"),
-        ("adapter_config.json", b'{"r": 8', "Invalid JSON"),
-        ("adapter_model.safetensors", save({"a": np.zeros(99, np.float32)})[:-1], "file not fully covered"),
-        ("adapter_model.safetensors", b"", "header too small"),
+        ("adapter_config.json", b'{"r": 0}', "is damaged: .*r Input should be greater than 0"),
+        ("adapter_config.json", b'{"lora_alpha": NaN}', "is damaged: .*lora_alpha Input should be a finite number"),
+        ("adapter_config.json", b'{"r": 8', "is damaged: .*Invalid JSON"),
+        ("adapter_config.json", b'{"r": 4}', "q_proj has not rank 4, which adapter_config.json says"),
+        ("adapter_model.safetensors", halves()[:-1], "is damaged: .*"),
+        ("adapter_model.safetensors", b"", "is damaged: .*"),
+        ("adapter_model.safetensors", halves(value=np.nan), "q_proj.lora_A.weight has numbers that are not finite"),
+        ("adapter_model.safetensors", halves(value=np.inf), "q_proj.lora_A.weight has numbers that are not finite"),
+        (
+            "adapter_model.safetensors",
+            halves(inputs=8),
+            "q_proj is for a matrix of 16 x 8, the base model's has 16 x 16",
+        ),
+        (
+            "adapter_model.safetensors",
+            halves("base_model.model.model.layers.2.mlp.up_proj"),
+            "no matrix model.layers.2",
+        ),
+        ("adapter_model.safetensors", halves("base_model.model.model.layers.0.moe.up_proj"), "no matrix .*moe.up_proj"),
+        ("adapter_model.safetensors", save({"a": np.zeros(9, np.float32)}), "a is not half of a low-rank product"),
     ],
 )
-def test_a_damaged_adapter_is_one_line(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, file: str, content: bytes, named: str
+def test_an_adapter_that_is_damaged_or_does_not_fit_is_one_line(
+    repository: Path, file: str, content: bytes, named: str
 ) -> None:
-    monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
+    make_llama(repository / "base")
     (make_adapter(repository / "adapter") / file).write_bytes(content)
-    with pytest.raises(
-        WeightsMissingError, match=rf"^\S+/adapter: the adapter kg_writer is damaged: .*{named}"
-    ) as caught:
-        check_folders(KNOWN, {"kg_writer": "adapter"})
+    line = rf"^the adapter kg_writer cannot be used: \S+/adapter_\S+: .*{named}.*--set tuned=false"
+    with pytest.raises(WeightsMissingError, match=line) as caught:
+        check_folders(str(repository / "base"), {"kg_writer": "adapter"})
     assert "\n" not in str(caught.value)
+
+
+def test_an_adapter_of_fewer_layers_or_of_an_unknown_family_is_not_refused(repository: Path) -> None:
+    make_adapter(repository / "adapter")
+    for base in (make_llama(repository / "llama"), make_model(repository / "unknown")):
+        check_folders(str(base), {"kg_writer": "adapter"})
 
 
 @pytest.mark.parametrize(

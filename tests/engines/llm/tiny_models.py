@@ -1,6 +1,7 @@
 """Models small enough to build inside a test: a random Llama with a tokenizer of its own, and LoRA adapters for it."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -8,6 +9,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from crag.weights.adapter_files import matrix_shapes
 from crag.weights.conversion.int8 import write_int8
 
 LETTERS = "the quick brown fox jumps over the lazy dog. Pack my box with five dozen liquor jugs! 0123456789 is it?"
@@ -60,18 +62,30 @@ def build_tiny_llama(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
-def build_adapter(folder: Path, model: Path, *, seed: int, size: float = 0.3, rank: int = 8) -> Path:
-    """A LoRA adapter on the query and value projections with random weights; `size` is their standard deviation."""
-    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    hidden = config["hidden_size"]
-    value_rows = hidden // config["num_attention_heads"] * config["num_key_value_heads"]
+def build_adapter(
+    folder: Path,
+    model: Path,
+    *,
+    seed: int,
+    size: float = 0.3,
+    rank: int = 8,
+    modules: Sequence[str] = ("self_attn.q_proj", "self_attn.v_proj"),
+    config: Mapping[str, object] | None = None,
+) -> Path:
+    """A LoRA adapter with random weights on these modules of all layers; `size` is their standard deviation.
+
+    `config` changes `adapter_config.json`.
+    """
+    shapes = matrix_shapes(json.loads((model / "config.json").read_text(encoding="utf-8")))
+    assert shapes is not None
     chance = torch.Generator().manual_seed(seed)
     tensors = {}
-    for layer in range(config["num_hidden_layers"]):
-        for module, rows in (("q_proj", hidden), ("v_proj", value_rows)):
-            prefix = f"base_model.model.model.layers.{layer}.self_attn.{module}"
-            tensors[f"{prefix}.lora_A.weight"] = torch.randn(rank, hidden, generator=chance) * size
-            tensors[f"{prefix}.lora_B.weight"] = torch.randn(rows, rank, generator=chance) * size
+    for name, (outputs, inputs) in shapes.items():
+        if name.endswith(tuple(modules)):
+            prefix = f"base_model.model.{name}"
+            tensors[f"{prefix}.lora_A.weight"] = torch.randn(rank, inputs, generator=chance) * size
+            tensors[f"{prefix}.lora_B.weight"] = torch.randn(outputs, rank, generator=chance) * size
+
     folder.mkdir(parents=True)
     save_file(tensors, str(folder / "adapter_model.safetensors"))
     description = {
@@ -82,7 +96,7 @@ def build_adapter(folder: Path, model: Path, *, seed: int, size: float = 0.3, ra
         "lora_alpha": 2 * rank,
         "lora_dropout": 0.0,
         "bias": "none",
-        "target_modules": ["q_proj", "v_proj"],
+        "target_modules": [module.rpartition(".")[2] for module in modules],
     }
-    (folder / "adapter_config.json").write_text(json.dumps(description), encoding="utf-8")
+    (folder / "adapter_config.json").write_text(json.dumps(description | dict(config or {})), encoding="utf-8")
     return folder

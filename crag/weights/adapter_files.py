@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,10 +132,13 @@ class Adapter:
     def _halves(self) -> dict[str, Matrix]:
         """Tensors by name, float32. Raises AdapterError: the file is cut off or a tensor has another type."""
         try:
-            tensors = deserialize(self.weights_file.read_bytes())
+            # Not safetensors.numpy, which reads no bfloat16
+            tensors = deserialize(self.weights_file.read_bytes())  # type: ignore[no-untyped-call]
         except SafetensorError as error:
             raise _damaged(self.weights_file, error) from None
-        return {name: _as_float32(self.weights_file, name, tensor) for name, tensor in tensors}
+        return {
+            name: _as_float32(self.weights_file, name, tensor) for name, tensor in sorted(tensors, key=itemgetter(0))
+        }
 
     def check_numbers(self) -> None:
         """Raise AdapterError if the file of the weights is damaged or one of its numbers is not finite."""
@@ -220,5 +224,5 @@ def _as_float32(file: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
 
 
 def _damaged(file: Path, error: Exception) -> AdapterError:
-    reason = " ".join(f"{file} is damaged: {error}".split())
+    reason = " ".join(f"{file}: is damaged: {error}".split())
     return AdapterError(reason[:300])
