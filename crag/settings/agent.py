@@ -125,7 +125,9 @@ class Settings(StrictModel):
     def _has_the_adapters_it_uses(self) -> "Settings":
         for key, adapter in self.adapters_used.items():
             if adapter is not None and adapter not in self.language_model.adapters:
-                raise ValueError(f"{key} {adapter!r} is not among language_model.adapters")
+                raise ValueError(
+                    f"{key} {adapter!r} is not among language_model.adapters; tuned = false runs without adapters"
+                )
         return self
 
     @model_validator(mode="after")

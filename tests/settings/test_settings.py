@@ -72,7 +72,9 @@ def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) ->
     base, mine = tmp_path / "base.toml", tmp_path / "deep" / "mine.toml"
     base.write_text('extends = "cpu"\ndeadline = "none"\nanswering.word_limit = 7', encoding="utf-8")
     mine.parent.mkdir()
-    mine.write_text('extends = "../base.toml"\n[language_model]\nengine = "scripted"\n', encoding="utf-8")
+    mine.write_text(
+        'extends = "../base.toml"\ntuned = false\n[language_model]\nengine = "scripted"\n', encoding="utf-8"
+    )
     cpu, settings = load_settings("cpu", []), load_settings(mine, ["answering.max_new_tokens = 8"])
     assert (settings.answering.word_limit, settings.answering.max_new_tokens) == (7, 8)
     assert settings.answering.prompt == cpu.answering.prompt
