@@ -71,7 +71,9 @@ class _AdapterBuilder:
             lowered = op.multiply(lowered, self._gates_of(owners))
 
         ranks = [len(stack.down) for stack in tuned.values()]
-        parts = op.variadic_split(lowered, _integer(2), _integers(*ranks)).outputs()
+        parts = lowered.outputs()
+        if len(ranks) > 1:
+            parts = op.variadic_split(lowered, _integer(2), _integers(*ranks)).outputs()
         for (name, stack), part in zip(tuned.items(), parts, strict=True):
             change = op.matmul(part, _matrix(stack.up), False, True)
             self._add_to_rows(products[name], change)
