@@ -61,19 +61,25 @@ def traces_of(preset: str, graph: str) -> list[dict[str, Any]]:
     return [trace.to_dict() | {"occurrence": 0, "batch": 0, "attempt": 1} for trace in answered(preset, graph)]
 
 
-def request_of(shown: object) -> GenerationRequest:
+def request_of(shown: object, *, exact_turns: bool) -> GenerationRequest:
     """A prompt as a trace holds it."""
     if isinstance(shown, str):
         return GenerationRequest(prompt=shown)
     assert isinstance(shown, list)
-    return GenerationRequest(messages=tuple(Message(turn["role"], turn["content"]) for turn in shown))
+    turns = tuple(Message(turn["role"], turn["content"]) for turn in shown)
+    return GenerationRequest(messages=turns, exact_turns=exact_turns)
 
 
-def commands_of(adapter: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
+def reads_the_question_alone(use: Use) -> bool:
+    graph = load_settings(use.preset, []).knowledge_graph
+    return use.step == "calls" and graph is not None and graph.writer.form == "question"
+
+
+def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
     """The commands of the adapter's recipe, such as "train prompts", with their arguments."""
     asked = folder / "questions.jsonl"
     asked.touch()
-    given = [adapter, "--questions", str(asked), "--pages", str(asked)]
+    given = [use.adapter, "--config", use.config, "--questions", str(asked), "--pages", str(asked)]
     capfd.readouterr()
     assert train_adapter([*given, "--work", str(folder), "--set", "device=cpu", "--dry-run"]) == 0
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
@@ -85,7 +91,7 @@ def learnt_from(
     use: Use, traces: list[dict[str, Any]], folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> list[TrainingExample]:
     """What the adapter's recipe makes of the golden cases."""
-    commands, cases = commands_of(use.adapter, folder, capfd), {case["interaction_id"]: case for case in sample()}
+    commands, cases = commands_of(use, folder, capfd), {case["interaction_id"]: case for case in sample()}
     prompts = commands["train prompts"]
     if use.step == "calls":
         pairs = [
@@ -112,8 +118,9 @@ def test_what_is_learnt_is_what_is_served(
 ) -> None:
     traces = traces_of(use.preset, graph)
     tokenizer = ChatTokenizer(tokenizer_folder)
+    exact_turns = reads_the_question_alone(use)
     served = {
-        tuple(tokenizer.prompt_tokens(request_of(trace["prompts"][use.step])))
+        tuple(tokenizer.prompt_tokens(request_of(trace["prompts"][use.step], exact_turns=exact_turns)))
         for trace in traces
         if use.step in trace["prompts"]
     }
@@ -123,6 +130,7 @@ def test_what_is_learnt_is_what_is_served(
 
 
 def test_every_adapter_that_a_preset_names_has_a_recipe() -> None:
-    assert {(use.config, use.adapter) for use in uses()} == {("db3", name) for name in BASE_PRESETS}
+    recipes = {("cpu", "kg_writer")} | {("db3", name) for name in BASE_PRESETS}
+    assert {(use.config, use.adapter) for use in uses()} == recipes
     for name, base_preset in BASE_PRESETS.items():
         assert name in load_settings(base_preset, []).language_model.adapters

@@ -291,7 +291,7 @@ def test_names_of_models_groups_and_presets_resolve_to_each_model_once_and_requi
     assert len(wanted.models) == len(set(wanted.models))
     assert {"smollm2-135m-instruct", "qwen2.5-coder-1.5b-instruct", "llama-2-tokenizer"} <= set(wanted.models)
     assert "llama-2-tokenizer" not in wanted.optional
-    assert {folder.kind for folder in folders} == {"classifier", "calibration"}
+    assert {folder.kind for folder in folders} == {"adapter", "classifier", "calibration"}
 
 
 def test_a_presets_file_is_followed_and_what_training_makes_is_reported(world: World, tmp_path: Path) -> None:
