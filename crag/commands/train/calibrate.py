@@ -11,6 +11,9 @@ have at least 10 of the kind; "covers" in the file lists the kinds. Other answer
 A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
 much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.
 
+With another call writer only answers from the graph change: run over questions without pages, and take the weights
+for answers from pages from the file that you have (--pages-of cpu).
+
 Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
 for new kinds of questions; without calls, all rows of a question.
 """
@@ -21,6 +24,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+from crag.answering.confidence import PAGES_KIND, ConfidenceModel
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
@@ -43,6 +47,7 @@ LICENCE = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     options = _parse(arguments)
+    earlier = ConfidenceModel.load(options.pages_of) if options.pages_of else None
     from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
 
     path = Path(options.out)
@@ -70,13 +75,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
-    write_json(path, fitted.model.model_dump(mode="json") | provenance)
+    model = fitted.model
+    if earlier is not None:
+        model = _with_pages_of(earlier, model)
+        provenance["pages_of"] = options.pages_of
+    write_json(path, model.model_dump(mode="json") | provenance)
 
     settings = {
         "folds": FOLDS,
         "seed": SEED,
         "judge": options.judge,
         "without": options.without,
+        "pages_of": options.pages_of,
         "inverse_strength": fitted.inverse_strength,
         **options.split.to_card(),
     }
@@ -86,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
 
     _print_metrics(metrics)
-    print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
+    print("weighed kinds of answers: " + ", ".join(model.covers) + "; others are given unweighed")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
 
@@ -115,12 +125,33 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
     )
     parser.add_argument(
+        "--pages-of",
+        metavar="NAME|FILE",
+        help="keep the weights for answers from pages of this model; the runs are then without pages",
+    )
+    parser.add_argument(
         "--judge",
         choices=JUDGE_NAMES,
         default="rules",
         help="judge of answers that the runs withheld",
     )
     return parser.parse_args(arguments)
+
+
+def _with_pages_of(earlier: ConfidenceModel, fitted: ConfidenceModel) -> ConfidenceModel:
+    """The fitted model with the earlier one's weights for answers from pages.
+
+    Raises UserError: the earlier one has none, or the runs have answers from pages too.
+    """
+    if PAGES_KIND not in earlier.covers:
+        raise UserError("--pages-of: this model does not weigh answers from pages")
+    if PAGES_KIND in fitted.covers:
+        raise UserError("--pages-of: the runs have answers from pages too; give runs without pages, or leave it out")
+    changes = {
+        "pages": earlier.pages or earlier.correct,
+        "covers": (*fitted.covers, PAGES_KIND),
+    }
+    return fitted.model_copy(update=changes)
 
 
 def _describe_training_data(
