@@ -11,8 +11,8 @@ have at least 10 of the kind; "covers" in the file lists the kinds. Other answer
 A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
 much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.
 
-With another call writer only answers from the graph change: run over questions without pages, and take the weights
-for answers from pages from the file that you have (--pages-of cpu).
+With another call writer only answers from the graph change: run over questions without pages, and keep the weights for
+answers from pages of the file that you have (--pages-of cpu).
 
 Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
 for new kinds of questions; without calls, all rows of a question.
@@ -24,7 +24,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from crag.answering.confidence import PAGES_KIND, ConfidenceModel
+from crag.answering.confidence import PAGES_KIND, ConfidenceModel, LogisticModel
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
@@ -47,7 +47,7 @@ LICENCE = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     options = _parse(arguments)
-    earlier = ConfidenceModel.load(options.pages_of) if options.pages_of else None
+    pages_model = _pages_model(options.pages_of) if options.pages_of else None
     from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
 
     path = Path(options.out)
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         questions += asked_questions(run, judge, set(options.without))
 
     try:
-        fitted = calibrate(questions, FOLDS, SEED)
+        fitted = calibrate(questions, FOLDS, SEED, pages_model)
     except NothingLearnedError as error:
         listed = ", ".join(str(folder / TRACES) for folder in options.runs)
         remedy = "pass more runs of a preset that answers, over labelled questions"
@@ -75,11 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
-    model = fitted.model
-    if earlier is not None:
-        model = _with_pages_of(earlier, model)
+    if options.pages_of:
         provenance["pages_of"] = options.pages_of
-    write_json(path, model.model_dump(mode="json") | provenance)
+    write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
         "folds": FOLDS,
@@ -96,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
 
     _print_metrics(metrics)
-    print("weighed kinds of answers: " + ", ".join(model.covers) + "; others are given unweighed")
+    print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
 
@@ -127,7 +125,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages-of",
         metavar="NAME|FILE",
-        help="keep the weights for answers from pages of this model; the runs are then without pages",
+        help="keep the weights for answers from pages of this model: only those for the graph's answers are fitted",
     )
     parser.add_argument(
         "--judge",
@@ -138,20 +136,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _with_pages_of(earlier: ConfidenceModel, fitted: ConfidenceModel) -> ConfidenceModel:
-    """The fitted model with the earlier one's weights for answers from pages.
-
-    Raises UserError: the earlier one has none, or the runs have answers from pages too.
-    """
+def _pages_model(name: str) -> LogisticModel:
+    """The weights for answers from pages of a calibration file. Raises UserError: it has none."""
+    earlier = ConfidenceModel.load(name)
     if PAGES_KIND not in earlier.covers:
-        raise UserError("--pages-of: this model does not weigh answers from pages")
-    if PAGES_KIND in fitted.covers:
-        raise UserError("--pages-of: the runs have answers from pages too; give runs without pages, or leave it out")
-    changes = {
-        "pages": earlier.pages or earlier.correct,
-        "covers": (*fitted.covers, PAGES_KIND),
-    }
-    return fitted.model_copy(update=changes)
+        raise UserError(f"--pages-of {name}: this model does not weigh answers from pages")
+    return earlier.pages or earlier.correct
 
 
 def _describe_training_data(
