@@ -11,9 +11,6 @@ have at least 10 of the kind; "covers" in the file lists the kinds. Other answer
 A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
 much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.
 
-With another call writer only answers from the graph change: run over questions without pages, and keep the weights for
-answers from pages of the file that you have (--pages-of cpu).
-
 Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
 for new kinds of questions; without calls, all rows of a question.
 """
@@ -24,7 +21,6 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from crag.answering.confidence import PAGES_KIND, ConfidenceModel, LogisticModel
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
@@ -47,7 +43,6 @@ LICENCE = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     options = _parse(arguments)
-    pages_model = _pages_model(options.pages_of) if options.pages_of else None
     from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
 
     path = Path(options.out)
@@ -64,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         questions += asked_questions(run, judge, set(options.without))
 
     try:
-        fitted = calibrate(questions, FOLDS, SEED, pages_model)
+        fitted = calibrate(questions, FOLDS, SEED)
     except NothingLearnedError as error:
         listed = ", ".join(str(folder / TRACES) for folder in options.runs)
         remedy = "pass more runs of a preset that answers, over labelled questions"
@@ -75,8 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
-    if options.pages_of:
-        provenance["pages_of"] = options.pages_of
     write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
@@ -84,7 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "seed": SEED,
         "judge": options.judge,
         "without": options.without,
-        "pages_of": options.pages_of,
         "inverse_strength": fitted.inverse_strength,
         **options.split.to_card(),
     }
@@ -123,25 +115,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
     )
     parser.add_argument(
-        "--pages-of",
-        metavar="NAME|FILE",
-        help="keep the weights for answers from pages of this model: only those for the graph's answers are fitted",
-    )
-    parser.add_argument(
         "--judge",
         choices=JUDGE_NAMES,
         default="rules",
         help="judge of answers that the runs withheld",
     )
     return parser.parse_args(arguments)
-
-
-def _pages_model(name: str) -> LogisticModel:
-    """The weights for answers from pages of a calibration file. Raises UserError: it has none."""
-    earlier = ConfidenceModel.load(name)
-    if PAGES_KIND not in earlier.covers:
-        raise UserError(f"--pages-of {name}: this model does not weigh answers from pages")
-    return earlier.pages or earlier.correct
 
 
 def _describe_training_data(

@@ -39,6 +39,9 @@ class GenerationRequest:
     top_p: float = 1.0
     stop: tuple[str, ...] = ()
     """Generation ends before any of these strings."""
+    likely_texts: tuple[str, ...] = ()
+    """Texts of which the output is likely to repeat parts. Engines in this process guess tokens from them, which makes
+    the same text faster; others ignore them."""
     with_log_probability: bool = False
     """Ask for `Generation.mean_log_probability`; some engines always give it."""
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
+from crag.engines.llm.guesses import TokenIndex, find_continuation
 from crag.engines.llm.tokenizer import ChatTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
@@ -19,7 +20,7 @@ FEWEST_PREFILL_TOKENS = 32
 PREFILL_TOKENS_ON_CPU = 256
 """`StepModel.prefill_tokens` of a CPU: a second or two with a 1.5B model on two cores; 512 are no faster."""
 GUESSED_TOKENS = 8
-"""Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
+"""Tokens of a step, of all prompts together, that are guessed and checked by the model."""
 
 Integers = NDArray[np.int64]
 Logits = NDArray[np.float32]
@@ -35,6 +36,8 @@ class Slot:
     prompt: Sequence[int]
     limit: int
     matcher: GrammarMatcher | None = None
+    likely: TokenIndex | None = None
+    """The tokens of `request.likely_texts`."""
     request_index: int = 0
     """Position in the caller's list of requests."""
     tokens: list[int] = field(default_factory=list)
@@ -148,9 +151,9 @@ class BatchDecoder:
     def _decode(self, rows: Sequence[Slot], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline) -> None:
         """Choose tokens until every row ends or time runs out.
 
-        The model reads a row's newest token together with a guess of the next tokens, which often are in the prompt
-        already (names, examples of calls). The logits after each of them tell how far the guess is right; wrong
-        guesses are masked. The text is the same up to rounding, with fewer steps.
+        The model reads a row's newest token together with a guess of the next tokens, which a grammar may force, and
+        which often are in the prompt already (names, examples of calls). The logits after each of them tell how far the
+        guess is right; wrong guesses are masked. The text is the same up to rounding, with fewer steps.
         """
         unread: list[list[int]] = [[] for _ in rows]
         while True:
@@ -180,7 +183,12 @@ class BatchDecoder:
         share = -(-GUESSED_TOKENS // row_count)  # rounded up
         # Less one, because a step yields one token more than it guesses right.
         guess_limit = min(share, row.limit - len(row.tokens) - 1)
-        guess = find_continuation([*row.prompt, *row.tokens], guess_limit) if guess_limit else []
+        if not guess_limit:
+            return [row.tokens[-1]]
+
+        guess = row.matcher.forced()[:guess_limit] if row.matcher else []
+        text = [*row.prompt, *row.tokens, *guess]
+        guess += find_continuation(text, guess_limit - len(guess), row.likely)
         if row.matcher:
             guess = row.matcher.valid(guess)
         return [row.tokens[-1], *guess]
@@ -278,21 +286,6 @@ class BatchDecoder:
             finish_reason=row.finish_reason or "deadline",
             first_entropy=row.first_entropy,
         )
-
-
-def find_continuation(text: Sequence[int], limit: int) -> list[int]:
-    """The tokens, at most `limit`, that followed the latest earlier occurrence of the text's ending (3 tokens, else 2).
-
-    find_continuation([5, 6, 7, 8, 5, 6], limit=2) is [7, 8]: the text ends with 5, 6, after which came 7, 8 before.
-    """
-    for size in (3, 2):
-        ending = text[-size:]
-        # Backwards, and without the ending itself, which starts at `len(text) - size`.
-        for start in range(len(text) - size - 1, -1, -1):
-            if text[start : start + size] == ending:
-                end = start + size
-                return list(text[end : end + limit])
-    return []
 
 
 def _pad_left(texts: Sequence[Sequence[int]], width: int) -> tuple[Integers, Integers]:

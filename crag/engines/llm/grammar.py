@@ -35,6 +35,11 @@ class GrammarMatcher:
             return []
         return tokens[: self._matcher.validate_tokens(tokens)]
 
+    def forced(self) -> list[int]:
+        """The tokens that must follow, up to the next choice; often none."""
+        tokens: list[int] = self._matcher.compute_ff_tokens()
+        return tokens
+
     @property
     def finished(self) -> bool:
         """Whether only the end of the text can follow."""

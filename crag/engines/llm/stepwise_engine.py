@@ -12,6 +12,7 @@ from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
 from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
+from crag.engines.llm.guesses import TokenIndex
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
 from crag.engines.llm.tokenizer import read_config
 from crag.settings import OpenvinoEngine, TransformersEngine
@@ -33,6 +34,8 @@ class StepwiseEngine(LocalEngine[Engine]):
         super().__init__(settings)
         self._decoder: BatchDecoder | None = None
         self._model: StepModel | None = None
+        self._indexed_texts: tuple[str, ...] = ()
+        self._text_index = TokenIndex([])
 
     def warm_up(self) -> None:
         """Load the model and its adapters.
@@ -115,7 +118,17 @@ class StepwiseEngine(LocalEngine[Engine]):
         matcher = None
         if request.grammar is not None:
             matcher = GrammarMatcher(self._grammar_tokenizer, request.grammar)
-        return Slot(request, prompt, limit, matcher, index)
+        likely = self._index_texts(request.likely_texts) if request.likely_texts else None
+        return Slot(request, prompt, limit, matcher, likely, index)
+
+    def _index_texts(self, texts: tuple[str, ...]) -> TokenIndex:
+        """The tokens of texts, each with an end, so that the end is guessed too; those of the last request are kept."""
+        if texts is not self._indexed_texts:
+            end = [] if self._tokenizer.end_token is None else [self._tokenizer.end_token]
+            encodings = self._tokenizer.backend.encode_batch(list(texts), add_special_tokens=False)
+            self._text_index = TokenIndex([[*encoding.ids, *end] for encoding in encodings])
+            self._indexed_texts = texts
+        return self._text_index
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
         """Batches of prompts of similar length, of one adapter each or of several; the shortest first."""

@@ -8,6 +8,7 @@ Training and serving take prompt and completion from here. Names and values are 
 spelling; a question that the graph cannot answer has ``None`` in place of the calls.
 """
 
+import functools
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from crag.graph.language import (
     render,
 )
 from crag.graph.schema import Domain
+from crag.graph.writing.bank import load_bank
 
 
 def question_prompt(question: str) -> GenerationRequest:
@@ -35,6 +37,12 @@ def domain_and_calls(domain: Domain, program: Program) -> str:
     """What a tuned writer should write for a question of this domain."""
     statements = tuple(map(_in_lower_case, program.statements))
     return f"{domain}\n{render(Program(statements))}"
+
+
+@functools.cache
+def shipped_completions() -> tuple[str, ...]:
+    """What a tuned writer should write for the questions of the example bank."""
+    return tuple(domain_and_calls(example.domain, example.program) for example in load_bank())
 
 
 def output_grammar(

@@ -122,8 +122,11 @@ class CallWriter:
         temperature: float,
     ) -> GenerationRequest:
         prompt = write_prompt(self._settings, neighbourhood, question.text)
+        # A prompt with examples is likely text itself
+        reads_question_alone = self._settings.form == "question"
         return replace(
             prompt,
+            likely_texts=question_form.shipped_completions() if reads_question_alone else (),
             adapter=self._settings.adapter,
             grammar=self._grammar(question, neighbourhood.domain) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,

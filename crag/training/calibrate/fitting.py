@@ -195,16 +195,8 @@ class Calibration(NamedTuple):
     inverse_strength: dict[str, float]
 
 
-def calibrate(
-    questions: Sequence[AskedQuestion],
-    folds: int,
-    seed: int,
-    pages_model: LogisticModel | None = None,
-) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples.
-
-    With a `pages_model` answers from pages are weighed by it, and only those from the graph are learned from.
-    """
+def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
+    """Fit P(correct) to kinds of answers with enough examples."""
     rows: list[Item] = []
     for question in questions:
         rows += [
@@ -218,11 +210,7 @@ def calibrate(
 
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
     kinds = [answer_kind(row.features) for row in rows]
-    if pages_model is not None:
-        kinds_to_learn = [kind for kind in kinds if kind != PAGES_KIND]
-    else:
-        kinds_to_learn = kinds
-    covers = {kind for kind, count in Counter(kinds_to_learn).items() if count >= LEAST_OF_KIND}
+    covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
         raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
     learned = [index for index, kind in enumerate(kinds) if kind in covers]
@@ -234,18 +222,13 @@ def calibrate(
     likely = dict(zip(learned, parts["correct"].held_out, strict=True))
 
     # Answers from pages get a model of their own, if it can be fitted, whose probabilities take precedence.
+
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
             parts["pages"] = fit([rows[index] for index in pages], folds, seed)
             likely |= zip(pages, parts["pages"].held_out, strict=True)
 
     models: dict[str, object] = {name: part.model for name, part in parts.items()}
-    if pages_model is not None:
-        models["pages"] = pages_model
-        covers.add(PAGES_KIND)
-        for index, kind in enumerate(kinds):
-            if kind == PAGES_KIND:
-                likely[index] = pages_model.probability(rows[index].features)
     return Calibration(
         ConfidenceModel.model_validate({**models, "covers": sorted(covers)}),
         _weigh(questions, likely),

@@ -13,6 +13,7 @@ from crag.core.deadline import Deadline
 from crag.engines.llm.base import GenerationRequest
 from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, Integers, Slot
 from crag.engines.llm.grammar import GrammarError
+from crag.engines.llm.guesses import TokenIndex
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -160,6 +161,9 @@ class Only:
     def valid(self, tokens: list[int]) -> list[int]:
         return [token for token in tokens if LETTERS[token] in self._letters]
 
+    def forced(self) -> list[int]:
+        return [] if len(self._letters) > 1 else [LETTERS.index(self._letters)] * (self._tokens - len(self.seen))
+
     @property
     def finished(self) -> bool:
         return len(self.seen) >= self._tokens
@@ -183,6 +187,17 @@ def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
     assert long.mean_log_probability == pytest.approx(short.mean_log_probability)
     assert len(plain.shapes) == 9
     assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
+
+
+def test_what_likely_texts_say_and_what_a_grammar_forces_is_read_in_fewer_steps() -> None:
+    likely, bound = Alphabet(), Alphabet()
+    guessing = row("ab", 9)
+    guessing.likely = TokenIndex([[LETTERS.index(letter) for letter in "xxabcdefghijk"]])
+    (short,) = run(likely, guessing)
+    assert (short.text, likely.widths) == ("cdefghijk", [2, 8])
+
+    (forced,) = run(bound, row("ab", 9, matcher=Only("x", tokens=5)))
+    assert (forced.text, bound.widths) == ("xxxxx", [2, 5]), "the newest x and four that must follow"
 
 
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:

@@ -60,12 +60,12 @@ def write_run(folder: Path, rows: list[dict[str, Any]], traces: list[dict[str, A
     return folder
 
 
-def answered_run(folder: Path, count: int, seed: int, more: Mapping[str, float] | None = None) -> Path:
-    """A run with one answer to each question, which has `more` features."""
+def answered_run(folder: Path, count: int, seed: int) -> Path:
+    """A run with one answer to each question."""
     rows, traces = [], []
     for question in asked(count, seed):
         answer = question.candidates[0]
         text = RIGHT if answer.right else WRONG
         rows.append(row(question.interaction_id, text, "correct" if answer.right else "incorrect"))
-        traces.append(trace(question.interaction_id, [candidate(text, {**answer.features, **(more or {})})]))
+        traces.append(trace(question.interaction_id, [candidate(text, answer.features)]))
     return write_run(folder, rows, traces)

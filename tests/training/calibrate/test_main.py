@@ -34,20 +34,6 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
     assert (tmp_path / "again.json").read_bytes() == out.read_bytes()
 
 
-def test_answers_from_pages_keep_their_weights_if_only_the_graph_s_are_fitted_again(tmp_path: Path) -> None:
-    pages_run = str(answered_run(tmp_path / "pages", 150, 1))
-    graph_run = str(answered_run(tmp_path / "graph", 150, 2, {"from_graph": 1.0, "top_passage_logit": 0.5}))
-    earlier, later = str(tmp_path / "earlier.json"), str(tmp_path / "later.json")
-    assert main([pages_run, "--out", earlier]) == 0
-    assert main([graph_run, pages_run, "--out", later, "--pages-of", earlier]) == 0
-
-    before, after = ConfidenceModel.load(earlier), ConfidenceModel.load(later)
-    on_a_page = {"top_passage_logit": 7.0}
-    assert after.probability(on_a_page) == before.probability(on_a_page)
-    assert set(after.covers) == {"web", "graph generated"}
-    assert after.probability(on_a_page | {"from_graph": 1.0}) != before.probability(on_a_page)
-
-
 def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     silent = write_run(tmp_path / "silent", [row("a", "i don't know", "missing")], [trace("a", [])])
     sure = [row(f"q{n}", RIGHT, "correct") for n in range(11)]
