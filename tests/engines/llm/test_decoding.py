@@ -196,8 +196,10 @@ def test_what_likely_texts_say_and_what_a_grammar_forces_is_read_in_fewer_steps(
     (short,) = run(likely, guessing)
     assert (short.text, likely.widths) == ("cdefghijk", [2, 8])
 
-    (forced,) = run(bound, row("ab", 9, matcher=Only("x", tokens=5)))
-    assert (forced.text, bound.widths) == ("xxxxx", [2, 5]), "the newest x and four that must follow"
+    (forced,) = run(bound, row("ab", 5, matcher=Only("x", tokens=5)))
+    assert (forced.text, bound.widths) == ("xxxxx", [2, 4]), (
+        "the newest x and three that must follow; the step adds one"
+    )
 
 
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
