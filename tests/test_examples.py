@@ -56,7 +56,7 @@ def test_the_tour_runs_from_its_first_cell_to_its_last(tmp_path: Path) -> None:
     except WeightsMissingError as error:
         pytest.skip(str(error))
     small = tmp_path / "small.toml"  # the smallest real model
-    small.write_text(f'extends = "cpu"\n[language_model]\nmodel = "{SMALL}"\n', encoding="utf-8")
+    small.write_text(f'extends = "cpu"\ntuned = false\n[language_model]\nmodel = "{SMALL}"\n', encoding="utf-8")
     own = tmp_path / "own.toml"
     changed = (EXAMPLES / "own_preset.toml").read_text(encoding="utf-8").replace('"cpu"', '"small.toml"')
     own.write_text(changed, encoding="utf-8")

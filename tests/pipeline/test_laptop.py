@@ -33,7 +33,8 @@ sys.meta_path.insert(0, Absent())
 sys.argv = sys.argv[1:]
 runpy.run_module("crag", run_name="__main__", alter_sys=True)
 """
-ASK = ["ask", "who directed the godfather?", "--preset", "cpu", "--set", "language_model.model=smollm2-135m-instruct"]
+SMALL = ["--set", "language_model.model=smollm2-135m-instruct", "--set", "tuned=false"]
+ASK = ["ask", "who directed the godfather?", "--preset", "cpu", *SMALL]
 
 
 @pytest.mark.models

@@ -162,8 +162,8 @@ def _require_base(name: str, base: str | None, model: str) -> None:
     canonical_base = _canonical_name(base) if base is not None else None
     if canonical_base is not None and canonical_base != _canonical_name(model):
         raise WeightsMissingError(
-            f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
-            "one of this model, or remove the adapter there and where the preset names it"
+            f"the adapter {name} was tuned for {base}, and the engine runs {model}: tuned = false runs without "
+            "adapters; or give language_model.adapters one of this model"
         )
 
 

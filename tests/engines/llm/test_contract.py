@@ -42,8 +42,9 @@ def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: La
 
 
 def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
+    """One token, because later ones of random adapters hang on rounding, which depends on the size of the batch."""
     requests = [
-        ask("How many dogs?", adapter=adapter, max_tokens=6) for adapter in ("first", None, "second", "first", None)
+        ask("How many dogs?", adapter=adapter, max_tokens=1) for adapter in ("first", None, "second", "first", None)
     ]
     together = engine.generate(requests, Deadline(LONG))
     assert [generation.text for generation in together[:3]] == [alone(engine, one).text for one in requests[:3]]

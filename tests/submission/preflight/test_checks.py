@@ -66,7 +66,7 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "file that git does not know": ("clean-tree", lambda root: (root / "notes.txt").touch(), "git add"),
     "pointer instead of weights": ("lfs", written("models/weights/m/model.safetensors", POINTER), "git lfs pull"),
     "weights outside of Git LFS": ("lfs", stored_outside_lfs, "git lfs migrate import"),
-    "large file outside of models": ("lfs", written("data/größe.csv", bytes(6_000_000)), "git lfs migrate import"),
+    "large file outside of models": ("lfs", written("data/größe.csv", bytes(21_000_000)), "git lfs migrate import"),
     "no rule for weights": ("lfs", written(".gitattributes", "* text=auto eol=lf\n"), "filter=lfs"),
     "token": ("secrets", written("notes.txt", "first\nuse hf_" + "aB3" * 12), "revoke it"),
     "filled .env": ("secrets", written(".env", "# mine\nOPENAI_API_KEY=" + "x" * 8), "revoke it"),

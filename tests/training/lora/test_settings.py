@@ -26,9 +26,9 @@ def test_db3_is_table_1_of_the_paper() -> None:
 def test_a_laptops_writer_is_what_the_folds_chose() -> None:
     cpu = LoraTraining.load("cpu")
     attention, others = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
-    shape = {"rank": 8, "alpha": 16, "dropout": 0.0, "targets": (*attention, *others)}
+    shape = {"rank": 8, "alpha": 32, "dropout": 0.0, "targets": (*attention, *others)}
     assert cpu.adapter.model_dump() == shape
-    assert (cpu.learning_rate, cpu.schedule, cpu.warm_up_steps, cpu.epochs) == (6e-4, "linear", 10, 3)
+    assert (cpu.learning_rate, cpu.schedule, cpu.warm_up_steps, cpu.epochs) == (4e-4, "linear", 10, 3)
     assert cpu.batch_size * cpu.accumulation == 16
 
 
