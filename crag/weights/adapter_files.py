@@ -66,7 +66,8 @@ def matrix_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, int]] | Non
     if config.get("model_type") not in {"llama", "qwen2"}:
         return None
 
-    hidden, inner = config["hidden_size"], config["intermediate_size"]
+    hidden = config["hidden_size"]
+    inner = config["intermediate_size"]
     key_value_width = hidden // config["num_attention_heads"] * config["num_key_value_heads"]
     attention = [(hidden, hidden), (key_value_width, hidden), (key_value_width, hidden), (hidden, hidden)]
     feed_forward = [(inner, hidden), (inner, hidden), (hidden, inner)]
@@ -202,7 +203,8 @@ class Adapter:
         for name, pair in halves.items():
             if len(pair) < 2:
                 raise AdapterError(f"{self.weights_file}: {name} has only one half of its product")
-            down, up = pair["A"], pair["B"]
+            down = pair["A"]
+            up = pair["B"]
             if len(down) != rank or up.shape[1] != rank:
                 raise AdapterError(f"{self.weights_file}: {name} has not rank {rank}, which {ADAPTER_CONFIG} says")
             pairs[name] = (down, up)

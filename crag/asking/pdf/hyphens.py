@@ -59,7 +59,9 @@ class Hyphenation:
         if divided is None or following is None or not divided[1]:
             return before + ("" if _is_chinese_or_japanese(before[-1:], after[:1]) else " ") + after
 
-        first, hyphen, second = divided[1], divided[2], following[0]
+        first = divided[1]
+        hyphen = divided[2]
+        second = following[0]
         if hyphen == "\u00ad":
             return before[:-1] + after
         if second.lower() in _HALF_OF_A_PAIR:
@@ -73,7 +75,8 @@ class Hyphenation:
 
     def _keeps_hyphen(self, first: str, second: str, before: str) -> bool:
         """Whether the hyphen belongs to the word."""
-        first, lower = re.split(r"[^\w'’]", first.lower())[-1], second.lower()
+        first = re.split(r"[^\w'’]", first.lower())[-1]
+        lower = second.lower()
         joined = first + lower
         if f"{first}-{lower}" in self._compounds:
             return True

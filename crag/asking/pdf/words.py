@@ -155,7 +155,8 @@ def _group_characters(
 
 def _read_characters(text_page: pypdfium2.PdfTextPage, frame: _Frame) -> Iterator[_Character]:
     """The characters of a page without blanks, in the order of the file."""
-    x, y = ctypes.c_double(), ctypes.c_double()
+    x = ctypes.c_double()
+    y = ctypes.c_double()
     follows_blank = True
     for index in range(min(text_page.count_chars(), MOST_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text_page, index)
@@ -200,7 +201,8 @@ def _has_ink(
     """Whether the pixels where a character of the word stands differ."""
     for character in characters:
         left, bottom, right, top = text_page.get_charbox(character.number)
-        (x_1, y_1), (x_2, y_2) = frame.to_screen(left, bottom), frame.to_screen(right, top)
+        x_1, y_1 = frame.to_screen(left, bottom)
+        x_2, y_2 = frame.to_screen(right, top)
         left, right = sorted((x_1 * frame.scale, x_2 * frame.scale))
         top, bottom = sorted((y_1 * frame.scale, y_2 * frame.scale))
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_PREFIX, _SUFFIX = "adapters-", ".compiled"
+_PREFIX = "adapters-"
+_SUFFIX = ".compiled"
 """Of the names of the files written here, beside those of OpenVINO's own cache."""
 _FORMAT = 1
 """Counts up when `crag.weights.conversion.openvino_adapters` builds other graphs."""

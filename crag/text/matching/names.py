@@ -224,7 +224,9 @@ def is_one_letter_apart(left: str, right: str) -> bool:
     differing = [index for index, letter in enumerate(first) if letter != second[index]]
     if len(differing) != 1:
         return False
-    before, letter, other = first[: differing[0]], first[differing[0]], second[differing[0]]
+    before = first[: differing[0]]
+    letter = first[differing[0]]
+    other = second[differing[0]]
     begins_word = not before or before.endswith(" ")
     return not begins_word and letter.isalpha() and other.isalpha()
 
