@@ -127,7 +127,9 @@ class Adapter:
         try:
             return AdapterConfig.model_validate_json(self._config_file.read_bytes())
         except ValidationError as error:
-            raise _damaged(self._config_file, error) from None
+            fault = error.errors(include_url=False)[0]
+            key = ".".join(map(str, fault["loc"]))
+            raise _damaged(self._config_file, f"{key}: {fault['msg']}" if key else fault["msg"]) from None
 
     @cached_property
     def _halves(self) -> dict[str, Matrix]:
@@ -136,7 +138,7 @@ class Adapter:
             # Not safetensors.numpy, which reads no bfloat16
             tensors = deserialize(self.weights_file.read_bytes())  # type: ignore[no-untyped-call]
         except SafetensorError as error:
-            raise _damaged(self.weights_file, error) from None
+            raise _damaged(self.weights_file, str(error)) from None
         return {
             name: _as_float32(self.weights_file, name, tensor) for name, tensor in sorted(tensors, key=itemgetter(0))
         }
@@ -225,6 +227,6 @@ def _as_float32(file: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
     return values.reshape(tensor["shape"])
 
 
-def _damaged(file: Path, error: Exception) -> AdapterError:
-    reason = " ".join(f"{file}: is damaged: {error}".split())
+def _damaged(file: Path, fault: str) -> AdapterError:
+    reason = " ".join(f"{file}: is damaged: {fault}".split())
     return AdapterError(reason[:300])

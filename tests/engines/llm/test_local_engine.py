@@ -92,8 +92,8 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
 @pytest.mark.parametrize(
     ("file", "content", "named"),
     [
-        ("adapter_config.json", b'{"r": 0}', "is damaged: .*r Input should be greater than 0"),
-        ("adapter_config.json", b'{"lora_alpha": NaN}', "is damaged: .*lora_alpha Input should be a finite number"),
+        ("adapter_config.json", b'{"r": 0}', "is damaged: r: Input should be greater than 0"),
+        ("adapter_config.json", b'{"lora_alpha": NaN}', "is damaged: lora_alpha: Input should be a finite number"),
         ("adapter_config.json", b'{"r": 8', "is damaged: .*Invalid JSON"),
         ("adapter_config.json", b'{"r": 4}', "q_proj has not rank 4, which adapter_config.json says"),
         ("adapter_model.safetensors", halves()[:-1], "is damaged: .*"),
