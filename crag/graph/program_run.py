@@ -366,7 +366,7 @@ class ProgramRun:
         *,
         needs_all: bool,
     ) -> list[list[Row]]:
-        """The rows for each name in the place of an argument.
+        """The rows for each name given as an argument.
 
         Raises NotFoundError: the graph has none of the names, or with `needs_all` not all of them.
         """

@@ -77,7 +77,7 @@ def constraint_with_domain(
     question: str,
     names_from_question: Collection[str] = (),
 ) -> str:
-    """The grammar of a text whose first line is one of the domains, and whose other lines are its calls or `None`.
+    """The grammar of a domain on the first line, followed by calls of that domain or `None`.
 
     In the domains of `names_from_question`, every name in a call must be in the question word for word, in lower case.
     """

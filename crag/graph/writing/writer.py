@@ -200,7 +200,7 @@ class CallWriter:
         request: GenerationRequest,
         generation: Generation,
     ) -> WrittenCalls:
-        """Parse what the model wrote; a text that is no program has a fault."""
+        """Parse what the model wrote; text that cannot be parsed is recorded as a fault."""
         result = WrittenCalls(
             neighbourhood,
             request,
