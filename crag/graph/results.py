@@ -10,6 +10,9 @@ Value = str | int | float | bool | None
 Cell = Value | tuple[Value, ...] | tuple["Row", ...]
 """A value, a list of values, or rows of another table."""
 
+UNKNOWN_END = "unknown"
+"""The begin or end of a life span that the graph does not know."""
+
 
 class Status(enum.StrEnum):
     """The outcome of a statement."""

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
-from crag.graph.derive.readings import NUMERIC_TYPES, GraphEvidence, Reading
+from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, NUMERIC_TYPES, GraphEvidence, Reading
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
 from crag.graph.schema import Column, Match, Type
@@ -84,6 +84,12 @@ def _means_the_rows(evidence: GraphEvidence, reading: Reading) -> bool:
     return reading.averaged or meant_rows(evidence.masked, reading.rows, reading.decided) == reading.rows
 
 
+def _is_other_end_of_life(key: str, question: str) -> bool:
+    """Whether the values may be the beginning of a life and the question asks for its end."""
+    # A life span has both; `values.life_span` takes the one that is meant
+    return key == "lifespan" or (key in BIRTH_KEYS and bool(END_OF_LIFE.search(question)))
+
+
 def _kind_fits(column: Column, question: str) -> bool:
     """Whether a value of that type can answer the question."""
     is_number = column.type in NUMERIC_TYPES
@@ -91,6 +97,8 @@ def _kind_fits(column: Column, question: str) -> bool:
 
     if HOW_MANY.search(question):
         return is_number
+    if _is_other_end_of_life(column.name, question):
+        return False
     # Nobody is a number or a date
     if _WHO.match(question) and (is_number or is_moment):
         return False

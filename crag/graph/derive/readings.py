@@ -18,6 +18,27 @@ from crag.text.reasoning import CalendarDate, ExpressionError, Quantity, arithme
 NUMERIC_TYPES = frozenset({Type.NUMBER, Type.MONEY})
 DATE_TYPES = frozenset({Type.DATE, Type.YEAR})
 
+BIRTH_KEYS = frozenset({"birthday", "birth_date"})
+"""Keys of the day on which a life or a band began."""
+BEGIN_OF_LIFE = re.compile(
+    r"""
+    \b(?:
+        start(?:ed)? | beg[iau]n | form(?:ed)? | found(?:ed)? | (?:come|came)\ together | active\ since   # of a band
+      | born | birth
+    )\b
+    """,
+    re.VERBOSE,
+)
+END_OF_LIFE = re.compile(
+    r"""
+    \b(?:
+        end(?:ed)? | stop(?:ped)? | split | disband(?:ed)? | br(?:eak|oke)\ up | until                    # of a band
+      | die[ds]? | dead | deaths? | pass(?:ed)?\ away
+    )\b
+    """,
+    re.VERBOSE,
+)
+
 _NUMBER_LIMIT = 10**25
 """Larger values are no counts or amounts."""
 _DOLLARS = CURRENCIES["$"]

@@ -3,6 +3,9 @@
 import re
 
 from crag.graph.derive.readings import (
+    BEGIN_OF_LIFE,
+    BIRTH_KEYS,
+    END_OF_LIFE,
     Derived,
     GraphEvidence,
     Reading,
@@ -13,6 +16,7 @@ from crag.graph.derive.readings import (
 )
 from crag.graph.language import Key
 from crag.graph.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
+from crag.graph.results import UNKNOWN_END
 from crag.graph.schema import Type
 from crag.graph.wording import readable
 from crag.text.matching import normalise_name
@@ -46,13 +50,11 @@ _SINGLE_DAYS = re.compile(r"\b(?:average|mean|daily|each|every|per day|highest|l
 _VOLUME = re.compile(r"\bvolume\b|\bshares\b")
 
 # --- lives ------------------------------------------------------------------------------------------------------------
-_ASKS_FOR_TIME = ("when", "what year", "which year", "in what year", "in which year")
-_BEGIN = re.compile(r"\b(?:start(?:ed)?|beg[iau]n|form(?:ed)?|found(?:ed)?|come together|came together|active since)\b")
-_END = re.compile(r"\b(?:end(?:ed)?|break up|broke up|split|disband(?:ed)?|stop(?:ped)?|die[ds]?|until)\b")
+_ASKS_FOR_TIME = re.compile(r"(?:[io]n )?(?:when|(?:what|which) (?:year|day|date))\b")
+_WHAT_YEAR = re.compile(r"\b(?:what|which) year\b")
 _AGE = re.compile(r"\bhow old (?:is|was|were|would)\b|\bwhat age\b|\bage of\b|\bat what age\b")
 _AGE_TODAY = re.compile(r"\bhow old is\b|\b(?:age of|current age)\b")
 _AT_OTHER_TIME = re.compile(r"\b(?:when|at the time|in [0-9]{4})\b")
-_BIRTH_KEYS = frozenset({"birthday", "birth_date"})
 
 
 # --- titles and languages ---------------------------------------------------------------------------------------------
@@ -211,15 +213,26 @@ def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 # --- lives ------------------------------------------------------------------------------------------------------------
 def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
-    """The start of a band or a life."""
-    if reading.key != "lifespan" or not reading.values:
+    """The start or the end of a band or a life."""
+    question = evidence.question
+    if reading.key != "lifespan" or len(reading.values) != 2:
         return None
-    if not evidence.question.startswith(_ASKS_FOR_TIME):
+    if not _ASKS_FOR_TIME.match(question):
         return None
-    # "From when until when" wants both ends, and this rule knows only the first
-    if not _BEGIN.search(evidence.question) or _END.search(evidence.question):
+
+    asks_for_begin = bool(BEGIN_OF_LIFE.search(question))
+    asks_for_end = bool(END_OF_LIFE.search(question))
+    # "From when until when" wants both
+    if asks_for_begin == asks_for_end:
         return None
-    return Derived(str(reading.values[0]), "the beginning of the life span")
+
+    begin, end = map(str, reading.values)
+    day = begin if asks_for_begin else end
+    if day == UNKNOWN_END:
+        return None
+    if _WHAT_YEAR.search(question):
+        day = day[:4]
+    return Derived(day, f"the {'beginning' if asks_for_begin else 'end'} of the life span")
 
 
 def age(evidence: GraphEvidence) -> Derived | None:
@@ -231,8 +244,8 @@ def age(evidence: GraphEvidence) -> Derived | None:
         return None
 
     # One birth, and at most one other event; each with one date.
-    births = [reading for reading in evidence.readings if reading.key in _BIRTH_KEYS]
-    events = [reading for reading in evidence.readings if reading.key not in _BIRTH_KEYS]
+    births = [reading for reading in evidence.readings if reading.key in BIRTH_KEYS]
+    events = [reading for reading in evidence.readings if reading.key not in BIRTH_KEYS]
     has_single_dates = all(len(reading.values) == 1 for reading in evidence.readings)
     if len(births) != 1 or len(events) > 1 or not has_single_dates:
         return None

@@ -1,7 +1,7 @@
 """The music tables. Most keys have an endpoint of their own, so only those of the requested keys are asked."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from crag.graph.conditions import year_range
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
-from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
+from crag.graph.results import UNKNOWN_END, Cell, MeaninglessCallError, NotFoundError, Row
 from crag.graph.spelling import search_names
 from crag.text.dates import Calendar
 from crag.text.matching import best_title_match
@@ -54,8 +54,7 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     # Lists become tuples; an empty one means unknown.
     cells: dict[str, Cell] = dict(values)
     if "lifespan" in values:
-        days = [day for day in values["lifespan"] or () if day]
-        cells["lifespan"] = tuple(days) or None
+        cells["lifespan"] = _read_lifespan(values["lifespan"] or ())
     if "members" in values:
         members = sorted(values["members"] or ())
         cells["members"] = tuple(members) or None
@@ -65,6 +64,13 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     if cells and all(value is None for value in cells.values()):
         raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
     return [Row(artist, {"name": artist, **cells})]
+
+
+def _read_lifespan(ends: Sequence[str | None]) -> tuple[str, ...] | None:
+    """Begin and end; an end that the graph does not know is "unknown", so that the other keeps its place."""
+    if not any(ends):
+        return None
+    return tuple(day or UNKNOWN_END for day in ends)
 
 
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:

@@ -92,7 +92,13 @@ on which days did abc's stock close higher this week? | WEEK | () ("2024-01-02",
 what was abc's volume of trading this week? | VOLUME | (10_000,5) | 10,005 shares
 what was abc's volume each day this week? | VOLUME | (10_000,5) | None
 when did the owls start performing? | LIFE | ("1975","1999") | 1975
-when did the owls disband? | LIFE | ("1975",) | None
+when did the owls disband? | LIFE | ("1975","unknown") | None
+when did the owls disband? | LIFE | ("unknown","1999-02-03") | 1999-02-03
+on what day did the owls break up? | LIFE | ("1975","1999-02-03") | 1999-02-03
+in what year did the owls die? | LIFE | ("1975","1999-02-03") | 1999
+when did the owls form? | LIFE | ("unknown","1999") | None
+from when until when did the owls exist? | LIFE | ("1975","1999") | None
+when was the owls born? | LIFE | ("1975","unknown") | 1975
 how long did the owls exist? | LIFE | ("1975","1999") | None
 how old is ann lee? | AGE | ("1974-03-06",) | 49 years
 how old was ann lee when she married? | AGE | ("1974-03-06",) | None

@@ -34,6 +34,10 @@ do you know offhand who made heat or dust? | music | get_song("heat or dust")["a
 what does kr pay in total? | finance | ALL get_stock_dividend("kr")["value"] | [0.5, 0.5] | $1
 how many songs has tool? | music | get_person("tool")["music"]["len"] | [0] | None
 how many goals on 2024-01-02? | sports | get_soccer_on_date("nice","2024-01")["GF"] | [2] | None
+when was tool born? | music | get_person("tool")["birth_date"] | ['1990'] | 1990
+what day did tool die? | music | get_person("tool")["birth_date"] | ['1990'] | None
+when did ann lee pass away? | movie | get_person("ann lee")["birthday"] | ['1990-01-02'] | None
+what day did tool die? | music | get_person("tool")["lifespan"] | ['1990', 'unknown'] | None
 who makes alan wake? | open | get_open("alan wake")["name"] | ['Alan Wake'] | None
 """
 """Question, domain, calls, values, answer."""
