@@ -74,6 +74,10 @@ class StepModel(ABC):
         after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache.
         """
 
+    @abstractmethod
+    def select_rows(self, cache: Cache, rows: Sequence[int]) -> Cache:
+        """The cache of these rows of the batch alone: the next steps read only them."""
+
     def rehearse(self) -> None:
         """Take the first step, which includes setup costs."""
         tokens = np.ones((1, 4), np.int64)
@@ -164,11 +168,16 @@ class BatchDecoder:
                 # Wrong guesses stay in the cache, at the end of the row; masked, no later token sees them.
                 mask[index, mask.shape[1] - wrong :] = 0
 
-            if all(row.finish_reason for row in rows) or deadline.expired:
+            running = [index for index, row in enumerate(rows) if not row.finish_reason]
+            if not running or deadline.expired:
                 return
+            if len(running) < len(rows):
+                # Rows that have ended would cost as much as the others.
+                rows = [rows[index] for index in running]
+                mask = mask[running]
+                cache = self._model.select_rows(cache, running)
 
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
-            # Rows that have ended have nothing to read: they are only padding here.
             width = max(map(len, unread))
             tokens, new_mask = _pad_left(unread, width)
             mask = np.hstack([mask, new_mask])
@@ -176,10 +185,7 @@ class BatchDecoder:
             logits, cache = self._model.step(tokens, mask, positions, cache, width)
 
     def _newest_and_guess(self, row: Slot, row_count: int) -> list[int]:
-        """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
-        if row.finish_reason:
-            return []
-
+        """The newest token of a row that has not ended, and what may follow it within the row's limit and grammar."""
         share = -(-GUESSED_TOKENS // row_count)  # rounded up
         # Less one, because a step yields one token more than it guesses right.
         guess_limit = min(share, row.limit - len(row.tokens) - 1)
@@ -198,9 +204,6 @@ class BatchDecoder:
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
         """
-        if row.finish_reason:
-            return 0
-
         logits_after = logits[-1 - len(guess) :]
         right = 0
         token = self._choose_token(row, logits_after[0])

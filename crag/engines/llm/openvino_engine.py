@@ -150,6 +150,12 @@ class OpenvinoModel(StepModel):
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
 
+    def select_rows(self, cache: Rows, rows: Sequence[int]) -> Rows:
+        """See `StepModel.select_rows`."""
+        self._adapters_of_rows = [self._adapters_of_rows[row] for row in rows]
+        selected: Rows = cache[list(rows)]
+        return selected
+
     def _set_adapters(self) -> None:
         """Tell the graph which rows use which adapter."""
         used = [(row, name) for row, name in enumerate(self._adapters_of_rows) if name is not None]

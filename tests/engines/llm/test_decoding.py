@@ -34,6 +34,8 @@ class Alphabet:
         self.positions: list[list[list[int]]] = []
         self.cached: list[list[int]] = []
         self.mask = np.zeros((0, 0), np.int64)
+        self.numbers: list[int] = []
+        self.known: list[str] = []
         self.now = 0.0
 
     prefill_tokens = 1000
@@ -44,6 +46,8 @@ class Alphabet:
         self.shapes.append(tuple(tokens.shape))
         self.positions.append(positions.tolist())
         before = self.cached if past else [[] for _ in tokens]
+        if not past:
+            self.numbers = list(range(len(tokens)))
         self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
         self.mask = mask
         self.now += 1.0
@@ -53,12 +57,19 @@ class Alphabet:
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
+    def select_rows(self, cache: int, rows: Sequence[int]) -> int:
+        self.known = self.read()
+        self.cached = [self.cached[row] for row in rows]
+        self.mask = self.mask[list(rows)]
+        self.numbers = [self.numbers[row] for row in rows]
+        return cache
+
     def read(self) -> list[str]:
-        """What the model knows of each text."""
-        return [
-            "".join(LETTERS[token] for token, real in zip(tokens, seen, strict=True) if real)
-            for tokens, seen in zip(self.cached, self.mask.tolist(), strict=True)
-        ]
+        """What the model knows of each text; of one that has ended, what it knew then."""
+        texts = self.known or [""] * len(self.cached)
+        for number, tokens, seen in zip(self.numbers, self.cached, self.mask.tolist(), strict=True):
+            texts[number] = "".join(LETTERS[token] for token, real in zip(tokens, seen, strict=True) if real)
+        return texts
 
     @property
     def widths(self) -> list[int]:

@@ -92,6 +92,19 @@ def test_rows_without_an_adapter_are_those_of_the_plain_model_whatever_ran_befor
             np.testing.assert_allclose(logits[:1], tuned, atol=0.02, rtol=0.02)
 
 
+def test_rows_go_on_as_before_when_others_have_ended(tiny_llama: Path, adapters: dict[str, str]) -> None:
+    model = OpenvinoModel(tiny_llama, adapters)
+    expected = read(model, ROWS)
+    tokens, remaining = np.array(PROMPTS), [2, 0]
+    mask = np.ones_like(tokens)
+    positions = mask.cumsum(1) - 1
+    with model.adapters(ROWS):
+        _, cache = model.step(tokens[:, :4], mask[:, :4], positions[:, :4], None)
+        cache = model.select_rows(cache, remaining)
+        logits, _ = model.step(tokens[remaining, 4:], mask[remaining], positions[remaining, 4:], cache)
+    np.testing.assert_allclose(logits[:, -1], expected[remaining], atol=0.02, rtol=0.02)
+
+
 def test_another_adapter_under_the_same_name_replaces_what_was_compiled(tmp_path: Path, tiny_llama: Path) -> None:
     model = copy_model(tiny_llama, tmp_path / "model")
     answers = []
