@@ -36,8 +36,10 @@ class OpenvinoEngine(LocalEngineSettings):
     """OpenVINO in this process: int8 weights on a CPU, several adapters in one batch."""
 
     engine: Literal["openvino"]
-    batch_size: PositiveInt = 4
-    """Prompts per step."""
+    batch_size: PositiveInt = 16
+    """Most prompts per step."""
+    batch_tokens: PositiveInt | None = 2048
+    """Most tokens of the prompts of a step, with padding; a longer prompt is read alone."""
 
 
 class TransformersEngine(LocalEngineSettings):
@@ -45,7 +47,9 @@ class TransformersEngine(LocalEngineSettings):
 
     engine: Literal["transformers"]
     batch_size: PositiveInt = 4
-    """Prompts per step."""
+    """Most prompts per step."""
+    batch_tokens: PositiveInt | None = None
+    """Most tokens of the prompts of a step, with padding; a longer prompt is read alone."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     device: str = "auto"
     """A torch device, or ``auto``: layers spread over all GPUs, or the CPU without a GPU."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
+from crag.engines.llm.beginnings import Beginning, KeptBeginnings, KeysAndValues
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.guesses import TokenIndex, find_continuation
 from crag.engines.llm.tokenizer import ChatTokenizer
@@ -74,6 +75,18 @@ class StepModel(ABC):
         after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache.
         """
 
+    def copy_row(self, cache: Cache, row: int, columns: NDArray[np.int64]) -> KeysAndValues | None:
+        """A copy of what the cache holds for these tokens of a row; None: this engine hands nothing out."""
+        return None
+
+    def resume(self, rows: Sequence[KeysAndValues | None], width: int) -> Cache:
+        """The cache of new texts that begin with these tokens, padded on the left to `width`; None: none are known."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def select_rows(self, cache: Cache, rows: Sequence[int]) -> Cache:
+        """The cache of these rows of the batch alone: the next steps read only them."""
+
     def rehearse(self) -> None:
         """Take the first step, which includes setup costs."""
         tokens = np.ones((1, 4), np.int64)
@@ -82,6 +95,17 @@ class StepModel(ABC):
 
     def release(self) -> None:  # noqa: B027 - most have nothing to release
         """Release the memory of a failed step."""
+
+
+@dataclass(slots=True)
+class _Prompts:
+    """The prompts of a batch."""
+
+    tokens: Integers
+    """What is not in the cache yet (rows x tokens)."""
+    mask: Integers
+    """0 for padding (rows x tokens, those in the cache too)."""
+    cache: Cache
 
 
 class BatchDecoder:
@@ -98,46 +122,74 @@ class BatchDecoder:
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
+        self._beginnings = KeptBeginnings()
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._random = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        width = max(len(row.prompt) for row in rows)
-        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
-        tokens, mask = _pad_left([row.prompt for row in rows], width)
-
-        logits, cache = self._read_prompts(tokens, mask, deadline)
+        prompts = self._resume_prompts(rows)
+        logits = self._read_prompts(prompts, deadline)
         if logits is not None:
-            self._decode(rows, logits, cache, mask, deadline)
+            self._keep_beginnings(rows, prompts)
+            self._decode(rows, logits, prompts.cache, prompts.mask, deadline)
 
         return [self._build_generation(row) for row in rows]
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
-    def _read_prompts(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
-        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
-        row_count, width = tokens.shape
-        positions = _positions(mask)
-        logits: Logits | None = None
+    def _resume_prompts(self, rows: Sequence[Slot]) -> "_Prompts":
+        """The prompts as one batch; what is known of their beginnings is in the cache and need not be read."""
+        beginnings = [self._beginnings.find(row.request.adapter, row.prompt) for row in rows]
+        known_tokens = [beginning.tokens if beginning else () for beginning in beginnings]
+        known_width = max(map(len, known_tokens))
         cache: Cache = None
+        if known_width:
+            states = [self._beginnings.read(beginning) if beginning else None for beginning in beginnings]
+            cache = self._model.resume(states, known_width)
+
+        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
+        unread = [row.prompt[len(known) :] for row, known in zip(rows, known_tokens, strict=True)]
+        tokens, mask = _pad_left(unread, max(map(len, unread)))
+        _, known_mask = _pad_left(known_tokens, known_width)
+        return _Prompts(tokens, np.hstack([known_mask, mask]), cache)
+
+    def _read_prompts(self, prompts: "_Prompts", deadline: Deadline) -> Logits | None:
+        """Read the prompts into the cache; returns the next token's logits, None if time ran out."""
+        row_count, width = prompts.tokens.shape
+        known_width = prompts.mask.shape[1] - width
+        positions = _positions(prompts.mask)[:, known_width:]
+        logits: Logits | None = None
 
         start = 0
         while start < width:
             if deadline.expired:
-                return None, None
+                return None
             # A step reads the same columns of all prompts, at least one of them.
             columns = max(1, self._affordable_tokens(deadline) // row_count)
             end = min(width, start + columns)
 
             seconds_before = deadline.remaining
-            part = tokens[:, start:end]
-            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
+            part = prompts.tokens[:, start:end]
+            mask = prompts.mask[:, : known_width + end]
+            logits, prompts.cache = self._model.step(part, mask, positions[:, start:end], prompts.cache)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 
             start = end
-        return logits, cache
+        return logits
+
+    def _keep_beginnings(self, rows: Sequence[Slot], prompts: "_Prompts") -> None:
+        """Keep what the prompts just read share with each other or with earlier ones."""
+        for index, row in enumerate(rows):
+            adapter = row.request.adapter
+            count = self._beginnings.shared_tokens(adapter, row.prompt)
+            if not count:
+                continue
+            columns = np.flatnonzero(prompts.mask[index])[:count]
+            states = self._model.copy_row(prompts.cache, index, columns)
+            if states is not None:
+                self._beginnings.keep(Beginning(adapter, tuple(row.prompt[:count])), states)
 
     def _affordable_tokens(self, deadline: Deadline) -> int:
         """How many prompt tokens to read in one step: half of what seems to fit, because the speed varies."""
@@ -164,11 +216,16 @@ class BatchDecoder:
                 # Wrong guesses stay in the cache, at the end of the row; masked, no later token sees them.
                 mask[index, mask.shape[1] - wrong :] = 0
 
-            if all(row.finish_reason for row in rows) or deadline.expired:
+            running = [index for index, row in enumerate(rows) if not row.finish_reason]
+            if not running or deadline.expired:
                 return
+            if len(running) < len(rows):
+                # Rows that have ended would cost as much as the others.
+                rows = [rows[index] for index in running]
+                mask = mask[running]
+                cache = self._model.select_rows(cache, running)
 
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
-            # Rows that have ended have nothing to read: they are only padding here.
             width = max(map(len, unread))
             tokens, new_mask = _pad_left(unread, width)
             mask = np.hstack([mask, new_mask])
@@ -176,10 +233,7 @@ class BatchDecoder:
             logits, cache = self._model.step(tokens, mask, positions, cache, width)
 
     def _newest_and_guess(self, row: Slot, row_count: int) -> list[int]:
-        """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
-        if row.finish_reason:
-            return []
-
+        """The newest token of a row that has not ended, and what may follow it within the row's limit and grammar."""
         share = -(-GUESSED_TOKENS // row_count)  # rounded up
         # Less one, because a step yields one token more than it guesses right.
         guess_limit = min(share, row.limit - len(row.tokens) - 1)
@@ -198,9 +252,6 @@ class BatchDecoder:
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
         """
-        if row.finish_reason:
-            return 0
-
         logits_after = logits[-1 - len(guess) :]
         right = 0
         token = self._choose_token(row, logits_after[0])

@@ -1,8 +1,9 @@
 """What in-process engines that run a model step by step share: `transformers` and `openvino`."""
 
 import gc
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
 
 class StepwiseEngine(LocalEngine[Engine]):
-    """Sorts requests by length and runs micro-batches of `settings.batch_size`.
+    """Sorts requests by length and runs micro-batches of at most `settings.batch_size` and `settings.batch_tokens`.
 
     Greedy results depend on batch mates only by rounding: none in practice with float32; near ties can differ with
     float16. Only the clock refuses requests. Prompts longer than `settings.max_model_tokens` fail.
@@ -137,11 +138,21 @@ class StepwiseEngine(LocalEngine[Engine]):
             adapter = None if self._mixes_adapters else row.request.adapter
             groups.setdefault(adapter, []).append(row)
 
-        size = self._settings.batch_size
-        batches: list[list[Slot]] = []
-        for group in groups.values():
-            batches.extend(group[start : start + size] for start in range(0, len(group), size))
-        return batches
+        return [batch for group in groups.values() for batch in self._split(group)]
+
+    def _split(self, rows: Sequence[Slot]) -> Iterator[list[Slot]]:
+        """Micro-batches of rows sorted by length: at most `batch_size` rows, and `batch_tokens` with padding."""
+        most_tokens = self._settings.batch_tokens or math.inf
+        batch: list[Slot] = []
+        for row in rows:
+            # The newest row is the longest, so all others are padded to its length
+            tokens = (len(batch) + 1) * len(row.prompt)
+            if batch and (len(batch) == self._settings.batch_size or tokens > most_tokens):
+                yield batch
+                batch = []
+            batch.append(row)
+        if batch:
+            yield batch
 
     def _run(self, batch: list[Slot], generations: dict[int, Generation], deadline: Deadline) -> None:
         """Run one micro-batch; if it fails as a whole, try each request alone."""

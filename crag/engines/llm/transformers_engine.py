@@ -91,6 +91,12 @@ class TransformersModel(StepModel):
             raise LanguageModelDiedError(f"the GPU fails: {error}") from error
         return np.asarray(logits), output.past_key_values
 
+    def select_rows(self, cache: Cache, rows: Sequence[int]) -> Cache:
+        """See `StepModel.select_rows`."""
+        # On the CPU, because layers may be on several GPUs
+        cache.batch_select_indices(torch.tensor(rows))
+        return cache
+
     def release(self) -> None:
         """See `StepModel.release`."""
         if torch.cuda.is_available():
