@@ -36,12 +36,16 @@ HTML = "<html><body><p>The kite festival was founded in 1998.</p></body></html>"
 XHTML = HTML.replace("<html>", '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">')
 
 
-def imports_of(module: str, *, in_functions: bool) -> set[str]:
-    """The packages that a module imports when it is loaded, or also inside its functions."""
+def file_of(module: str) -> Path:
     spec = find_spec(module)
     assert spec
     assert spec.origin
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return Path(spec.origin)
+
+
+def imports_of(path: Path, *, in_functions: bool) -> set[str]:
+    """The packages that a file imports when it is loaded, or also inside its functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     names: set[str] = set()
     for node in ast.walk(tree) if in_functions else tree.body:
         if isinstance(node, ast.Import):
@@ -65,14 +69,16 @@ def imported(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return names
 
 
-def model_modules(settings: Settings) -> list[str]:
-    """The modules that run the models of a preset."""
-    modules = [ENGINES[settings.language_model.engine][0]]
+def model_files(settings: Settings) -> list[Path]:
+    """The files that run the models of a preset."""
+    engine = settings.language_model.engine
+    # An engine's files begin with its name: vllm_engine.py
+    files = sorted(file_of(ENGINES[engine][0]).parent.glob(f"{engine}_*.py"))
     if settings.dense_encoder:
-        modules.append(type(load_dense_encoder(settings.dense_encoder)).__module__)
+        files.append(file_of(type(load_dense_encoder(settings.dense_encoder)).__module__))
     if settings.cross_encoder:
-        modules.append(type(load_cross_encoder(settings.cross_encoder)).__module__)
-    return modules
+        files.append(file_of(type(load_cross_encoder(settings.cross_encoder)).__module__))
+    return files
 
 
 def read_and_rank(settings: Settings, pages: Sequence[str]) -> None:
@@ -88,9 +94,9 @@ def read_and_rank(settings: Settings, pages: Sequence[str]) -> None:
 def test_the_table_names_the_packages_on_the_path_of(preset: str, imported: set[str]) -> None:
     settings = load_settings(preset, [])
     read_and_rank(settings, [HTML, XHTML])
-    on_path = imported | imports_of(ranking.__name__, in_functions=False)
-    for module in model_modules(settings):
-        on_path |= imports_of(module, in_functions=True)
+    on_path = imported | imports_of(file_of(ranking.__name__), in_functions=False)
+    for path in model_files(settings):
+        on_path |= imports_of(path, in_functions=True)
     if not getattr(settings.language_model, "adapters", {}):
         on_path.discard("peft")
 
