@@ -13,7 +13,8 @@ class EncoderRouter(StrictModel):
     engine: Literal["encoder"]
     classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     """Folders written by `crag train router`: names under `models/routers/`, under `crag/weights/routers/` (shipped) or
-    in the cache of fetched models. Each predicts one or more of domain, question_type, static_or_dynamic and answerable_from."""
+    in the cache of fetched models. Each predicts one or more of domain, question_type, static_or_dynamic and
+    answerable_from."""
     batch_size: PositiveInt = 16
 
 

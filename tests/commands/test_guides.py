@@ -118,6 +118,15 @@ def test_the_lines_of_python_about_own_pages(
     assert capsys.readouterr().out == "Ann Lee Its founder is Ann Lee. a, reports/a.txt None\n"
 
 
+def test_what_the_pages_make_for_a_submission_is_carried_by_git_lfs() -> None:
+    attributes = (DOCS.parent / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    carried = {line.partition("/*")[0] for line in attributes if "filter=lfs" in line}
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    written = set(re.findall(r"--(?:out|to) (models/\w+)", text))
+    assert written >= {"models/weights", "models/routers", "models/public"}
+    assert written <= carried
+
+
 @pytest.mark.vllm
 @pytest.mark.parametrize("words", commands(SCALE, "vllm serve"), ids=" ".join)
 def test_a_server(words: list[str]) -> None:
