@@ -139,9 +139,9 @@ preflight: install $(if $(shell command -v nvidia-smi),serving)  ## check for kn
 task1 task2 task3:  ## set the task in aicrowd.json and the active preset (or PRESET=...)
 	$(PYTHON) -m crag.submission.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
-benchmarks: models  ## measure figures of the README on this machine
+benchmarks: models  ## measure the web path on the sample, and estimate the preset submission on four T4
 	$(BIN)/python -m crag bench retrieval --dataset data/sample/questions.jsonl
 	$(BIN)/python -m crag bench t4-plan
 
-clean:  ## remove the virtual environments and results, keep fetched models
+clean:  ## remove the virtual environments that make made, and results; keep fetched models
 	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) .venv-locks results .mypy_cache .ruff_cache .pytest_cache

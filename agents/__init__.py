@@ -1,1 +1,1 @@
-"""The folder that the evaluator loads: the agent (`user_config`) and the active preset. The code is in `crag/`."""
+"""The agent (`user_config`) and the active preset of a submission. The code is in `crag/`."""

@@ -1,4 +1,4 @@
-"""What the 2025 evaluator imports: `from agents.user_config import UserAgent`."""
+"""The agent: `from agents.user_config import UserAgent`. The 2024 evaluator imports it from `models.user_config`."""
 
 from crag.pipeline.user_agent import UserAgent
 

@@ -1,6 +1,6 @@
-"""What the 2024 evaluator imports: `from models.user_config import UserModel`.
+"""What the 2024 evaluator imports: `from models.user_config import UserModel`; `agents.user_config` has the same class.
 
-The 2025 kit imports `UserAgent` from `agents.user_config`. Both names are the same class: one submission serves both.
+CRAG-MM, the challenge of 2025 about images, is not supported: its evaluator calls `batch_generate_response`.
 """
 
 from crag.pipeline.user_agent import UserAgent as UserModel

@@ -1,7 +1,7 @@
 """The 2024 starter kit's baselines as an agent, with a preset's engine and model, to compare with the preset.
 
-    crag evaluate --agent crag.benchmarks.starter_kit:StarterKit --output KIT [--preset cpu] [--dataset FILE]
-    [--mock-kg] crag compare KIT RUN
+    crag bench starter-kit --output KIT [--preset cpu] [--dataset FILE] [--mock-kg]
+    crag compare KIT RUN
 
 The web baseline: the 20 sentences of all pages nearest to the question by MiniLM, 4,000 characters of them, and a short
 answer. With a graph also its graph baseline: the model names domain and entities as JSON, open and movie are asked, and

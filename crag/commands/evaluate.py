@@ -62,15 +62,16 @@ def main(
     arguments: Sequence[str] | None = None,
     program: str = PROGRAM,
     description: str | None = __doc__,
+    agent: str = DEFAULT_AGENT,
 ) -> int:
-    """Run the evaluation; returns the exit code. `program` and `description` are for --help: see `crag bench`.
+    """Run the evaluation; returns the exit code. `program`, `description` and default `agent` are another command's.
 
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
     could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
     # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
-    options = parsed(words, program, description)
+    options = parsed(words, program, description, agent)
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
@@ -271,6 +272,7 @@ def parsed(
     arguments: Sequence[str] | None,
     program: str = PROGRAM,
     description: str | None = __doc__,
+    agent: str = DEFAULT_AGENT,
 ) -> argparse.Namespace:
     """The options; ends the process if they are invalid."""
     parser = parser_of(
@@ -278,7 +280,7 @@ def parsed(
         description,
         "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
     )
-    _add_run_options(parser)
+    _add_run_options(parser, agent)
     add_judge_arguments(parser.add_argument_group("judge"))
     _add_limits(parser)
     _add_files(parser)
@@ -290,7 +292,7 @@ def parsed(
     return options
 
 
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
+def _add_run_options(parser: argparse.ArgumentParser, agent: str) -> None:
     group = parser.add_argument_group("run")
     add_preset_arguments(group)
     parser.set_defaults(preset=None)  # with another agent it matters whether a preset was named
@@ -311,7 +313,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--agent",
         metavar="M:C|FILE.py:C",
-        default=DEFAULT_AGENT,
+        default=agent,
         help="the agent's module, or its file, and class (default: %(default)s)",
     )
     add_graph_arguments(group)

@@ -11,7 +11,7 @@ from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 SECONDS_PER_QUERY = 30.0
 """The evaluator's limit since 2024-04-24; a batch of n gets n times that."""
 STARTUP_SECONDS = 600.0
-"""Time limit for importing and building an agent, as in the 2025 evaluator."""
+"""Time limit for importing and building an agent: the 2025 evaluator's. The 2024 one documents none."""
 MAX_BATCH_SIZE = 16
 """The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
 GPU_MEMORY_GIB = 15.0

@@ -11,8 +11,8 @@ from crag.settings import Settings, load_settings
 class UserAgent:
     """The submission: `crag.pipeline.agent.CragAgent` behind the evaluator's interface.
 
-    `search_pipeline` is an argument of the 2025 evaluator; CRAG passes search results with each batch, so it is not
-    used. `preset` is a name, a TOML file or None for the active preset.
+    `search_pipeline` is accepted because later evaluators construct agents with it; CRAG passes search results with
+    each batch, so it is not used. `preset` is a name, a TOML file or None for the active preset.
 
     Raises:
         crag.settings.SettingsError: the preset cannot be used.

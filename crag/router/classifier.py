@@ -61,7 +61,8 @@ class ClassifierConfig(StrictModel):
 
 
 def locate_classifier(name: str) -> Path:
-    """The folder of classifier `name`: in `crag/weights/routers`, or in the cache of fetched models.
+    """The folder of classifier `name`: in `models/routers`, `crag/weights/routers`, or the cache of fetched models.
+
     Raises WeightsMissingError: the folder or a file is missing; the message names the command that trains it.
     """
     folder = needed_folder("router.classifiers", "classifier", name)

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from crag.core.text import encodable
 from crag.settings import SettingsError
 
-Pooling = Literal["mean", "cls"]
-"""Pooling of the token vectors: their mean, or the first token's vector (as in BERT)."""
+Pooling = Literal["mean", "pooler"]
+"""A question's vector: the mean of its tokens' states, or BERT's own pooler, a layer on the first token's state."""
 Tensors = Mapping[str, NDArray[np.floating[Any]]]
 Floats = NDArray[np.float32]
 
+POOLER = "pooler.dense"
+"""The layer that BERT's own classification head reads; some encoders are published without it."""
 _SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 _ERF_P = 0.3275911
 _ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
@@ -109,8 +111,9 @@ class BertEncoder:
     def vectors(self, batch: TokenBatch, pooling: Pooling) -> Floats:
         """One vector for each question: (questions, dimensions)."""
         states = self.states(batch)
-        if pooling == "cls":
-            return states[:, 0]
+        if pooling == "pooler":
+            pooled: Floats = np.tanh(self._linear(states[:, 0], POOLER))
+            return pooled
 
         # The mean over the tokens of the question, without padding.
         token_counts = batch.mask.sum(axis=1, keepdims=True)

@@ -128,7 +128,8 @@ class ConfidenceSettings(StrictModel):
     """Answers if the expected score is positive: a right answer scores 1, a wrong one -1."""
 
     model: str
-    """A file written by `crag train calibrate`: a name under `crag/weights/calibration/`, or a path to a .json."""
+    """A file written by `crag train calibrate`: a name under `models/calibration/` or, of a shipped one, under
+    `crag/weights/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
 
@@ -171,8 +172,9 @@ class AnsweringSettings(StrictModel):
     self_assessment: SelfAssessmentSettings | None = None
     alone: SinglePageSettings | None = None
     other_sites: bool = False
-    """Where one site alone holds the answer, ask again without it: another answer that would be given too withholds
-    this one. So one site cannot speak against the others (after PoisonedRAG, Zou et al. 2024)."""
+    """Where one site alone holds the answer, ask again without it: another answer withholds this one if its P(correct)
+    is above `alone.above`, or above the threshold if no page is read alone. So one site cannot speak against the others
+    (after PoisonedRAG, Zou et al. 2024)."""
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False

@@ -12,8 +12,9 @@ class EncoderRouter(StrictModel):
 
     engine: Literal["encoder"]
     classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    """Folders written by `crag train router`: names under `crag/weights/routers/` or in the cache of fetched models.
-    Each predicts one or more of domain, question_type, static_or_dynamic and answerable_from."""
+    """Folders written by `crag train router`: names under `models/routers/`, under `crag/weights/routers/` (shipped) or
+    in the cache of fetched models. Each predicts one or more of domain, question_type, static_or_dynamic and
+    answerable_from."""
     batch_size: PositiveInt = 16
 
 

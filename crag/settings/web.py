@@ -28,7 +28,8 @@ class ExtractSettings(StrictModel):
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
     """A slower page is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2
-    """Number of processes; 0 extracts in this process, where a hanging page cannot be stopped."""
+    """Largest number of processes, no more than the machine's cores, but two; 0 extracts in this process, where a
+    hanging page cannot be stopped."""
     max_word_characters: PositiveInt | None = None
     """Longer words are dropped (NEC 2.1: 30)."""
     english_only: bool = False

@@ -458,7 +458,7 @@ def write_classifier(
         "format": 1,
         "base": base_name,
         "members": 1,
-        "pooling": "cls",
+        "pooling": "mean",
         "max_tokens": 64,
         "fields": fields,
         "trained_on": "nothing: a stand-in with random weights",

@@ -1,4 +1,4 @@
-"""The commands of docs/evaluation.md and docs/scale.md: their options exist, their settings load, their agent runs."""
+"""The commands of the pages: their options exist; those of docs/evaluation.md and docs/scale.md load and run."""
 
 import importlib
 import re
@@ -21,6 +21,7 @@ from tests.test_local_evaluation import results_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE, SCALE, OWN = DOCS / "evaluation.md", DOCS / "scale.md", DOCS / "own_data.md"
+PAGES = [DOCS.parent / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.name != "commands.md")]
 PLACES_OF_VLLMS_OPTIONS = ("vllm.entrypoints.launchers.cli_args", "vllm.entrypoints.openai.cli_args")
 """They moved between versions."""
 
@@ -43,7 +44,14 @@ def options_of(*command: str) -> frozenset[str]:
         written: list[str] = []
         patch.setattr("sys.stdout.write", written.append)
         assert called("crag", *command, "--help") == 0
-    return frozenset(re.findall(r"(?<!\w)--[a-z-]+", "".join(written)))
+    return frozenset(re.findall(r"(?<!\w)--[a-z0-9-]+", "".join(written)))
+
+
+def inline_commands(page: Path) -> list[list[str]]:
+    """The words after ``crag`` of each command with an option that stands inside the text."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    marked = re.findall(r"`(?:[A-Z_]+=\S+ )?crag ([^`]* --[^`]*)`", text.replace("\n", " "))
+    return [shlex.split(command) for command in marked]
 
 
 def verbs(words: list[str]) -> list[str]:
@@ -51,8 +59,13 @@ def verbs(words: list[str]) -> list[str]:
     return words[:2] if isinstance(VERBS[words[0]], Group) else words[:1]
 
 
+def options_in(words: list[str]) -> set[str]:
+    return {word.partition("=")[0] for word in words if word.startswith("--")}
+
+
 EVALUATIONS = [words for page in (GUIDE, SCALE) for words in commands(page, "python local_evaluation.py ")]
-OTHERS = [words for page in (GUIDE, SCALE) for words in commands(page, "crag ")]
+OTHERS = [words for page in PAGES for words in commands(page, "crag ")]
+INLINE = [words for page in PAGES for words in inline_commands(page)]
 
 
 @pytest.mark.parametrize("words", EVALUATIONS, ids=" ".join)
@@ -65,14 +78,14 @@ def test_an_evaluation(words: list[str]) -> None:
         assert f"export {model.base_url_variable}=" in SCALE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
+@pytest.mark.parametrize("words", [*OTHERS, *INLINE], ids=" ".join)
 def test_another_command(words: list[str]) -> None:
-    assert {word for word in words if word.startswith("--")} <= options_of(*verbs(words))
+    assert options_in(words) <= options_of(*verbs(words))
 
 
 def test_every_option_that_the_text_names_exists() -> None:
     named = set(re.findall(r"`(--[a-z-]+)", GUIDE.read_text(encoding="utf-8")))
-    known = options_of("evaluate").union(*(options_of(*verbs(words)) for words in OTHERS))
+    known = options_of("evaluate").union(*(options_of(*verbs(words)) for words in commands(GUIDE, "crag ")))
     assert len(named) > 10
     assert named <= known
 
@@ -103,6 +116,15 @@ def test_the_lines_of_python_about_own_pages(
     (tmp_path / "own.py").write_text(source, encoding="utf-8")
     runpy.run_path("own.py")
     assert capsys.readouterr().out == "Ann Lee Its founder is Ann Lee. a, reports/a.txt None\n"
+
+
+def test_what_the_pages_make_for_a_submission_is_carried_by_git_lfs() -> None:
+    attributes = (DOCS.parent / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    carried = {line.partition("/*")[0] for line in attributes if "filter=lfs" in line}
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    written = set(re.findall(r"--(?:out|to) (models/\w+)", text))
+    assert written >= {"models/weights", "models/routers", "models/public"}
+    assert written <= carried
 
 
 @pytest.mark.vllm

@@ -68,6 +68,25 @@ def test_companies(tmp_path: Path) -> None:
     )
 
 
+COMPANIES = "Name,Ticker Symbol,Market Capitalisation,Earnings per Share,Price to Earnings Ratio\n"
+
+
+def test_companies_of_a_table(tmp_path: Path) -> None:
+    table = tmp_path / "figures.csv"
+    table.write_text(f'{COMPANIES}Kite Works,kite,"$1,200,000,000",2.5,n/a\n', encoding="utf-8")
+    assert build_companies(table, tmp_path / "out", as_of="1 March 2024") == 1
+    assert paragraphs(tmp_path / "out")["Kite Works"] == (
+        "The name is Kite Works. The ticker symbol is KITE. The market capitalisation is $1,200,000,000. "
+        "The earnings per share is 2.5. The date of the figures is 1 March 2024."
+    )
+    table.write_text(f"{COMPANIES}Kite Works,KITE,1.2B,2.5,\n", encoding="utf-8")
+    with pytest.raises(TableError, match=r"company KITE, .market_capitalisation.: '1\.2B' is no number"):
+        build_companies(table, tmp_path / "out", "")
+    table.write_text("name,ticker\nKite Works,KITE\n", encoding="utf-8")
+    with pytest.raises(TableError, match='has no columns "earnings_per_share"'):
+        build_companies(table, tmp_path / "out", "")
+
+
 def test_films_with_and_without_credits_and_with_broken_rows(tmp_path: Path) -> None:
     header = "id,title,original_title,release_date,original_language,genres,runtime,budget,revenue\n"
     films = """7,Deep,Tief,1970-05-01,de,"[{'id': 1, 'name': 'Drama'}]",91.0,0,2500000\nbroken,,,,,,,,\n"""

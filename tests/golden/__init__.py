@@ -1,4 +1,4 @@
-"""Golden traces: what each preset does with the shipped sample, frozen.
+"""Golden traces: what the presets do with the shipped sample, frozen. On vLLM or a server they do the same.
 
 `python -m tests.golden` writes the files anew; a commit that changes one says why. The language model replays the calls
 in calls.json and draws its answers from a short list by a hash of the prompt; encoders count words. So a golden trace

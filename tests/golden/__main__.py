@@ -1,4 +1,4 @@
-"""Write the golden traces of all presets anew."""
+"""Write the golden traces anew."""
 
 from crag.mock_api import serve
 from tests.golden import FOLDER, PRESETS, lines, traces

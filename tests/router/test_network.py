@@ -30,11 +30,19 @@ def test_states_are_those_of_transformers_with_the_update_that_peft_merges(bert:
         expected = tuned(input_ids=ids, attention_mask=mask).last_hidden_state.numpy()
     encoder, real = BertEncoder(bert, update), batch.mask == 1
     np.testing.assert_allclose(encoder.states(batch)[real], expected[real], atol=1e-5)
-    np.testing.assert_allclose(encoder.vectors(batch, "cls"), expected[:, 0], atol=1e-5)
     lengths = batch.mask.sum(axis=1)
     means = [states[:length].mean(axis=0) for states, length in zip(expected, lengths, strict=True)]
     np.testing.assert_allclose(encoder.vectors(batch, "mean"), means, atol=1e-5)
     assert not np.allclose(BertEncoder(bert, {}).states(batch)[real], expected[real], atol=1e-2)
+
+
+def test_the_pooler_is_that_of_transformers(bert: Path) -> None:
+    tokenizer = QuestionTokenizer(bert, 32)
+    batch = tokenizer.batch(tokenizer.tokens(TEXTS))
+    with torch.inference_mode():
+        ids, mask = (torch.from_numpy(array) for array in batch)
+        expected = AutoModel.from_pretrained(bert)(input_ids=ids, attention_mask=mask).pooler_output.numpy()
+    np.testing.assert_allclose(BertEncoder(bert, {}).vectors(batch, "pooler"), expected, atol=1e-5)
 
 
 def test_long_and_broken_texts_have_tokens(bert: Path) -> None:

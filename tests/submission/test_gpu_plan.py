@@ -66,3 +66,13 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
     assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
     with pytest.raises(UserError, match="does not run a model"):
         build_writer(planned("cpu"), plan_gpus(planned("cpu")), 0)
+
+
+def test_nec_answers_and_reviews_sixteen_full_contexts_with_a_tenth_of_the_time_to_spare() -> None:
+    settings = planned("nec")
+    prompt_tokens = settings.web.context.max_tokens + 130  # instructions and question
+    read_twice = Generations(prompts=16, tokens=16 * prompt_tokens, unshared=16 * prompt_tokens, longest=50)
+    load = Workload(questions=16, reranker_tokens=16 * 32_000, front_half_seconds_on_cpu=20.0)
+    load.generations = {"answer": read_twice, "refine": read_twice}
+    rows = time_rows(settings, plan_gpus(settings), load, graph=False)
+    assert sum(seconds for _, seconds in rows) <= 0.9 * settings.batch_size * settings.deadline.seconds_per_query

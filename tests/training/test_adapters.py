@@ -82,3 +82,9 @@ def test_what_is_missing_is_reported_in_a_line(
     reported = capfd.readouterr().err
     assert message in reported
     assert reported.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["kg_writer", "kg_answerer"])
+def test_an_adapter_for_the_graph_needs_questions(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--dry-run"]) == 2
+    assert capsys.readouterr().err == f"error: {name} learns from labelled questions: pass --questions FILE\n"

@@ -2,8 +2,9 @@
 
     crag bench kg-execution --questions FILE [--data DIR | --kg-url URL]
 
-A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
-two readings:
+A row has query, query_time, domain, calls, kg_values (what the calls return), frame (table, filters, sort, select,
+aggregate), answerable, verified, answer and alt_ans; only rows with "verified": true count. Without --kg-url `mock_api`
+serves the graph of --data. "Equal" has two readings:
 
 direct   the values of the statements are the labelled ones (numbers to 1e-6, texts without case, lists in any order
          unless the question sorts); an article holds the labelled passage;

@@ -1,8 +1,8 @@
-"""Measure the calls of a preset's writer for real questions. None of them is in the example bank.
+"""Measure the calls of a preset's writer for labelled questions. The shipped example bank holds none of CRAG's.
 
-    crag bench kg-writing --preset cpu --limit 60 [--set KEY=VALUE]
+    crag bench kg-writing --questions FILE [--preset cpu] [--limit 60] [--set KEY=VALUE]
 
-The rows are those of `crag.benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
+The rows are those of `crag bench kg-execution`. It prints shares by domain, with 95 % intervals in percent:
 
 parses    the output can be read;
 values    the executed program gives the labelled values (`kg_execution.values_agree`); for a question that the graph

@@ -14,4 +14,5 @@ AGENT = "crag.benchmarks.starter_kit:StarterKit"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate the baseline. Exit codes are those of `crag evaluate`."""
-    return evaluate(["--agent", AGENT, *(arguments or ())], PROGRAM, __doc__)
+    # Among the words too: they are recorded as the command of the run
+    return evaluate(["--agent", AGENT, *(arguments or ())], PROGRAM, __doc__, AGENT)

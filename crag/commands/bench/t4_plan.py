@@ -4,10 +4,11 @@
     crag bench t4-plan --training [--set KEY=VALUE]      memory of the steps of docs/training.md
     crag bench t4-plan --run full [--peak TFLOPS GB/S]   also run the language model, on this machine's cards
 
-Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too). The agent answers
-the questions, once with their pages and once with fifty, beside the shipped graph. A stand-in for the language model
-counts each prompt's tokens, and those that vLLM's prefix cache does not know, with the tokenizers of `cpu`. It always
-says that it does not know, so that each question takes every step. `crag.submission.gpu_plan` computes the seconds.
+Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it if memory is the reason).
+The agent answers the questions, once with their pages and once with fifty, beside the shipped graph. A stand-in for the
+language model counts each prompt's tokens, and those that vLLM's prefix cache does not know, with the tokenizers of
+`cpu`. It always says that it does not know, so that each question takes every step. `crag.submission.gpu_plan` computes
+the seconds.
 
 With --run vLLM reads and writes one batch of each task, adapters included, with random weights in the preset's real
 shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With --peak also the seconds on

@@ -1,4 +1,10 @@
-"""Make a folder of tables for the key public_data.tables of a preset, from the files that db3 used."""
+"""Make a folder of tables for the key public_data.tables of a preset, from the files that db3 used.
+
+The figures of companies (price-to-earnings ratio, earnings per share, market capitalisation) are not published for
+download. --companies takes a CSV file with the columns name, ticker_symbol, market_capitalisation (dollars),
+earnings_per_share and price_to_earnings_ratio, or JSON in db3's form: {"ticker_info_map": {TICKER: SENTENCE}}. Tables
+that are not made anew are those that ship.
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -46,8 +52,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--companies",
         type=Path,
-        metavar="JSON",
-        help="market capitalisation, EPS and P/E by ticker",
+        metavar="CSV|JSON",
+        help="figures of companies, a file of your own",
     )
     parser.add_argument(
         "--as-of",

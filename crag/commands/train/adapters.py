@@ -25,7 +25,6 @@ from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import PRESETS, Settings, load_settings
 from crag.training.adapters import BASE_PRESETS, CHANGES_BY_CONFIG, PRESETS_BY_CONFIG
-from crag.training.api_pairs import QUESTIONS
 
 
 @command()
@@ -82,8 +81,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--questions",
         type=Path,
         action="append",
+        default=[],
         metavar="FILE",
-        help="questions with calls; for kg_writer it can be repeated",
+        help="kg_writer: questions with calls, can be repeated; kg_answerer: questions with answers",
     )
     parser.add_argument(
         "--graph",
@@ -113,9 +113,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="show the commands that are left to do",
     )
     # Variables may stand between options
-    options = parser.parse_intermixed_args(arguments)
-    options.questions = options.questions or [QUESTIONS]
-    return options
+    return parser.parse_intermixed_args(arguments)
 
 
 def _check(options: argparse.Namespace, settings: Settings) -> None:
@@ -127,6 +125,8 @@ def _check(options: argparse.Namespace, settings: Settings) -> None:
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
     if options.pages is None and options.name == "web_answerer":
         raise UserError("web_answerer learns from web pages: pass --pages FILE")
+    if not options.questions and options.name != "web_answerer":
+        raise UserError(f"{options.name} learns from labelled questions: pass --questions FILE")
     if len(options.questions) > 1 and options.name != "kg_writer":
         raise UserError(f"{options.name} learns from one file of questions: pass --questions once")
 

@@ -1,4 +1,6 @@
-"""Write labelled questions with the entities of their calls: crag train api-pairs --out pairs.jsonl.
+"""Write labelled questions with the entities of their calls.
+
+    crag train api-pairs --questions questions.jsonl --out pairs.jsonl
 
 A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (for
 `crag.training.folds`), source, answer and alt_ans. pairs/run_card.json records data, settings and counts.
@@ -18,15 +20,14 @@ from crag.commands.command_line import add_split_argument, command, parser_of, w
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
 from crag.training.api_pairs import (
-    QUESTIONS,
     Pair,
     add_graph_argument,
     bank_pairs,
     bank_version,
     company_names,
+    find_graph,
     graph_files,
     grouped_by_calls,
-    open_graph,
     real_pairs,
 )
 from crag.training.files import RunCard, check_data_file, file_hash
@@ -64,11 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _read_pairs(options: argparse.Namespace) -> list[Pair]:
     """The questions of all files, each once, with the bank if it is wanted, in their groups."""
-    if options.group_by == "entities":
-        with open_graph(options.graph) as graph:
-            companies = company_names(graph)
-    else:
-        companies = {}  # they spell the entities alike, and are not needed for calls
+    # They spell the entities alike, and are not needed for calls
+    companies = company_names(find_graph(options.graph)) if options.group_by == "entities" else {}
 
     pair_by_question: dict[str, Pair] = {}
     for path in options.questions:
@@ -88,7 +86,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--questions",
         type=Path,
         action="append",
-        help=f"labelled real questions; can be repeated ({QUESTIONS})",
+        required=True,
+        metavar="FILE",
+        help="labelled questions; can be repeated",
     )
     add_graph_argument(parser)
     add_split_argument(parser)
@@ -111,6 +111,4 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="entities",
         help="what folds keep together (default: entities)",
     )
-    options = parser.parse_args(arguments)
-    options.questions = options.questions or [QUESTIONS]
-    return options
+    return parser.parse_args(arguments)

@@ -104,7 +104,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--out",
         required=True,
         metavar="NAME|FILE",
-        help="a name under crag/weights/calibration/, or a path to a .json",
+        help="a name under models/calibration/, or a path to a .json",
     )
     add_split_argument(parser)
     parser.add_argument(

@@ -1,14 +1,14 @@
 """Choose the call writer's fixed examples by its remaining errors (db3 section 3.2).
 
-    crag train choose-examples --preset db3_task23 --out DIR [--set KEY=VALUE] [--resume]
+    crag train choose-examples --preset db3_task23 --questions FILE --out DIR [--set KEY=VALUE] [--resume]
 
 A domain starts with --start examples, chosen so that each table and operator of our bank stands in two of them, rare
 ones first. In each of --rounds rounds the preset's untuned writer, shown the examples so far, is asked --asked labelled
-questions. Its calls are executed on the graph; if they give other values than the
-labelled calls, at most --added examples are added, for the most frequent kinds of failing calls first. By default this
-is the most similar example of the same kind from our own bank, so that the list can be published; with --pool questions
-it is the question itself, as in the paper. A domain is done when its list has the preset's number of examples
-(knowledge_graph.writer.examples), nothing fails, or no candidate is left.
+questions. Its calls are executed on the graph; if they give other values than the labelled calls, at most --added
+examples are added, for the most frequent kinds of failing calls first. By default this is the most similar example of
+the same kind from our own bank, so that the list can be published; with --pool questions it is the question itself, as
+in the paper. A domain is done when its list has the preset's number of examples (knowledge_graph.writer.examples),
+nothing fails, or no candidate is left.
 
 DIR gets a file of examples for each domain, which a preset names as knowledge_graph.writer.fixed_examples, and
 run_card.json: data with sha256, settings, and the failures of each round. The model's output is kept in --work, so that
@@ -40,14 +40,13 @@ from crag.graph.writing import Example, load_bank, write_examples
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from crag.training.api_pairs import (
-    QUESTIONS,
     Pair,
     add_graph_argument,
     bank_version,
     company_names,
     executor_of,
+    find_graph,
     graph_files,
-    open_graph,
     real_pairs,
 )
 from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, Growth, grow
@@ -119,8 +118,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--questions",
         type=Path,
-        default=QUESTIONS,
-        help="labelled real questions (%(default)s)",
+        required=True,
+        metavar="FILE",
+        help="labelled questions",
     )
     add_graph_argument(parser)
     parser.add_argument(
@@ -175,7 +175,7 @@ def _grow(
     """Choose the examples of every domain."""
     grown = {}
     with ExitStack() as stack:
-        graph = stack.enter_context(open_graph(options.graph))
+        graph = find_graph(options.graph)
         executor = stack.enter_context(executor_of(graph))
         labelled = real_pairs(options.questions, company_names(graph), options.split)
         # Questions that measure the result later must not shape the list

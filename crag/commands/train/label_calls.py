@@ -50,8 +50,8 @@ from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine,
 from crag.training.api_pairs import (
     add_graph_argument,
     executor_of,
+    find_graph,
     graph_files,
-    open_graph,
     pair_of,
 )
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
@@ -290,7 +290,7 @@ def _label(
     missing = [row for key, row in rows.items() if key not in entries]
 
     with ExitStack() as stack:
-        graph = stack.enter_context(open_graph(options.graph))
+        graph = find_graph(options.graph)
         executor = stack.enter_context(executor_of(graph))
         # No model is loaded if the journal has everything
         attempts = list(_attempts(options, settings, stack)) if missing else []

@@ -1,4 +1,4 @@
-"""Figures of companies, from a JSON file of sentences by ticker."""
+"""Figures of companies, from a CSV file, or from a JSON file of sentences by ticker in db3's form."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,11 @@ from pathlib import Path
 from pydantic import BaseModel, TypeAdapter
 
 from crag.facts.converters.folder import dollars_or_empty, number_or_empty, write_table
-from crag.facts.tables import EntityTable, Row, read_json
+from crag.facts.tables import EntityTable, Row, TableError, read_json, read_table_rows
+
+_NAMES = ("name", "ticker_symbol")
+_FIGURE_COLUMNS = ("market_capitalisation", "earnings_per_share", "price_to_earnings_ratio")
+_NO_FIGURE = frozenset({"", "-", "n/a", "nan", "none", "unknown"})
 
 _FIGURES = re.compile(
     r"""
@@ -26,22 +30,14 @@ class _Companies(BaseModel):
 
 
 def build_companies(source: Path, out: Path, as_of: str) -> int:
-    """Figures of companies, as of `as_of`; returns the number of rows. Raises TableError."""
-    rows: list[Row] = []
-    for sentence in read_json(source, TypeAdapter(_Companies)).ticker_info_map.values():
-        match = _FIGURES.search(sentence)
-        if match is None:
-            continue
-        rows.append(
-            {
-                "name": match["name"],
-                "ticker_symbol": match["ticker"].upper(),
-                "market_capitalisation": dollars_or_empty(match["capitalisation"]),
-                "earnings_per_share": number_or_empty(match["eps"]),
-                "price_to_earnings_ratio": number_or_empty(match["ratio"]),
-                "date_of_the_figures": as_of,
-            }
-        )
+    """Figures of companies, as of `as_of`; returns the number of rows. Raises TableError.
+
+    A file whose name ends in ``.csv`` has the columns ``name``, ``ticker_symbol``, ``market_capitalisation`` (dollars),
+    ``earnings_per_share`` and ``price_to_earnings_ratio``. Any other is JSON in db3's form:
+    ``{"ticker_info_map": {TICKER: SENTENCE}}``.
+    """
+    is_csv = source.suffix.casefold() == ".csv"
+    rows = _read_csv(source, as_of) if is_csv else _read_sentences(source, as_of)
 
     table = EntityTable(
         layout="entities",
@@ -49,7 +45,52 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
         label="companies' figures",
         source=f"{source.name}, figures as of {as_of or 'an unknown day'}",
         licence="as of the source",
-        names=("name", "ticker_symbol"),
+        names=_NAMES,
         companies=True,
     )
     return write_table(out, "companies.csv", rows, table)
+
+
+def _read_csv(source: Path, as_of: str) -> list[Row]:
+    rows: list[Row] = []
+    for company in read_table_rows(source, (*_NAMES, *_FIGURE_COLUMNS)):
+        capitalisation, earnings, ratio = (_read_figure(source, company, column) for column in _FIGURE_COLUMNS)
+        rows.append(_build_row(company["name"], company["ticker_symbol"], (capitalisation, earnings, ratio), as_of))
+    return rows
+
+
+def _read_figure(source: Path, company: Row, column: str) -> str:
+    """``1234567`` of ``$1,234,567``; raises TableError: the cell is neither empty nor a number."""
+    cell = company[column]
+    number = cell.replace(",", "").replace("$", "")
+    if number.casefold() in _NO_FIGURE:
+        return ""
+    if not number_or_empty(number):
+        raise TableError(
+            f'{source}, company {company["ticker_symbol"]}, "{column}": {cell!r} is no number, such as 1234567.5'
+        )
+    return number
+
+
+def _read_sentences(source: Path, as_of: str) -> list[Row]:
+    rows: list[Row] = []
+    for sentence in read_json(source, TypeAdapter(_Companies)).ticker_info_map.values():
+        match = _FIGURES.search(sentence)
+        if match is None:
+            continue
+        figures = (match["capitalisation"], match["eps"], match["ratio"])
+        rows.append(_build_row(match["name"], match["ticker"], figures, as_of))
+    return rows
+
+
+def _build_row(name: str, ticker: str, figures: tuple[str, str, str], as_of: str) -> Row:
+    """`figures`: market capitalisation, earnings per share, price-to-earnings ratio; what is no number is unknown."""
+    capitalisation, earnings, ratio = figures
+    return {
+        "name": name,
+        "ticker_symbol": ticker.upper(),
+        "market_capitalisation": dollars_or_empty(capitalisation),
+        "earnings_per_share": number_or_empty(earnings),
+        "price_to_earnings_ratio": number_or_empty(ratio),
+        "date_of_the_figures": as_of,
+    }

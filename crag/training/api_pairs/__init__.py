@@ -8,8 +8,6 @@ Entities are spelled the same for every question, so that an entity is in one fo
 import argparse
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,9 +30,6 @@ from crag.text.matching import normalise_name
 from crag.training.files import row_of
 from crag.training.program_kind import kind_name
 
-SHARED = Path(__file__).parents[3].parent / "shared/data/kg"
-PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
-QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
 _LISTING_COLUMNS = ("Name", "Symbol")
@@ -169,29 +164,19 @@ def bank_version() -> str:
 
 
 def add_graph_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--graph DIR`` for `open_graph` and `graph_files`."""
+    """Add ``--graph DIR`` for `find_graph` and `graph_files`."""
     what = (
         "folder of the graph tables that the questions are asked of (see `crag graph import`); default: "
-        "the packed graph of ../shared/data/kg, if present, else the project's own"
+        "the small graph that ships"
     )
     parser.add_argument("--graph", type=Path, metavar="DIR", help=what)
 
 
-@contextmanager
-def open_graph(folder: Path | None) -> Iterator[Path]:
-    """The folder of the graph; without one, that of the packed real graph, if present, else the project's own."""
-    if folder or not PACKED_GRAPH.is_file():
-        root = folder or SHIPPED_GRAPH
-        check_whole(root)
-        yield root
-        return
-
-    with tempfile.TemporaryDirectory() as unpacked:
-        shutil.unpack_archive(PACKED_GRAPH, unpacked, filter="data")
-        # The archive may hold the five folders in a folder.
-
-        (movie,) = filter(Path.is_dir, Path(unpacked).rglob("movie"))
-        yield movie.parent
+def find_graph(folder: Path | None) -> Path:
+    """The folder of the graph, by default the shipped one. Raises GraphError: it is not whole."""
+    root = folder or SHIPPED_GRAPH
+    check_whole(root)
+    return root
 
 
 def check_whole(folder: Path) -> None:
@@ -210,10 +195,7 @@ def check_whole(folder: Path) -> None:
 
 
 def graph_files(folder: Path | None) -> dict[str, Path]:
-    """The files of the graph that `open_graph` yields, by their names in its folder, for a run card."""
-    if folder is None and PACKED_GRAPH.is_file():
-        return {f"graph {PACKED_GRAPH.name}": PACKED_GRAPH}
-
+    """The files of the graph that `find_graph` finds, by their names in its folder, for a run card."""
     root = folder or SHIPPED_GRAPH
     files = filter(Path.is_file, sorted(root.glob("*/*")))
     return {f"graph {path.relative_to(root)}": path for path in files}

@@ -62,7 +62,7 @@ class TunedEncoder:
     ) -> None:
         # Before the heads and updates get their random weights
         torch.manual_seed(settings.seed)
-        encoder = load_encoder(base)
+        encoder = load_encoder(base, settings.pooling)
         if settings.tuning == "lora":  # freezes the encoder
             lora = LoraConfig(
                 r=settings.rank,
@@ -77,6 +77,10 @@ class TunedEncoder:
         for name in fields:
             classes = len(FIELD_CLASSES[name])
             head = torch.nn.Linear(encoder.config.hidden_size, classes, device=device)
+            if settings.pooling == "pooler":
+                # As BERT's own head begins
+                torch.nn.init.normal_(head.weight, std=encoder.config.initializer_range)
+                torch.nn.init.zeros_(head.bias)
             heads[f"{name}.weight"] = head.weight
             heads[f"{name}.bias"] = head.bias
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
@@ -161,14 +165,23 @@ class EncoderTrainer:
         return tuned
 
     def _build_optimizer(self, tuned: TunedEncoder) -> torch.optim.AdamW:
-        """AdamW, with a higher learning rate for the heads, which begin untrained."""
-        heads = tuned.network.heads
-        body = [parameter for name, parameter in tuned.parameters.items() if name not in heads]
-        groups = [
-            {"params": body, "lr": self._settings.learning_rate},
-            {"params": list(heads.values()), "lr": self._settings.head_learning_rate},
-        ]
-        return torch.optim.AdamW(groups, weight_decay=self._settings.weight_decay)
+        """AdamW, with learning rates of their own for encoder and heads.
+
+        Matrices decay; biases and the weights of layer norms, the only vectors, do not (as in transformers' Trainer).
+        """
+        settings = self._settings
+        groups: dict[tuple[float, float], list[Tensor]] = {}
+        for name, parameter in tuned.parameters.items():
+            is_head = name in tuned.network.heads
+            learning_rate = settings.head_learning_rate if is_head else settings.learning_rate
+            decay = settings.weight_decay if parameter.ndim > 1 else 0.0
+            groups.setdefault((learning_rate, decay), []).append(parameter)
+        return torch.optim.AdamW(
+            [
+                {"params": parameters, "lr": learning_rate, "weight_decay": decay}
+                for (learning_rate, decay), parameters in groups.items()
+            ]
+        )
 
     def predict(self, tuned: TunedEncoder, positions: Positions) -> dict[str, LogProbabilities]:
         """Log-probabilities of each field, shape (positions, classes)."""

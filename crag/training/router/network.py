@@ -1,4 +1,8 @@
-"""An encoder in training: transformers' own, with a linear head per field. `crag.router` runs it afterwards."""
+"""An encoder in training: transformers' own, with a linear head per field. `crag.router` runs it afterwards.
+
+With ``pooler`` encoder and head are those of transformers' `BertForSequenceClassification`: BERT's pooler, dropout, a
+linear layer.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,8 +11,9 @@ from torch import Tensor
 from torch.nn import Linear, Module, functional
 from transformers import AutoModel
 
+from crag.core.files import UserError
 from crag.engines.llm.tokenizer import quiet_transformers
-from crag.router.network import Pooling
+from crag.router.network import POOLER, Pooling
 
 
 class QuestionNetwork:
@@ -28,14 +33,13 @@ class QuestionNetwork:
 
     def logits(self, ids: Tensor, mask: Tensor, dropout: float = 0.0) -> dict[str, Tensor]:
         """For each field a tensor of shape (questions, classes); `dropout` applies to the heads' inputs."""
-        states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        if self._pooling == "cls":
-            # The first token stands for the whole question
-            vectors = states[:, 0]
+        output = self.encoder(input_ids=ids, attention_mask=mask)
+        if self._pooling == "pooler":
+            vectors = output.pooler_output
         else:
             # The mean over the tokens that are not padding.
             weights = mask / mask.sum(dim=1, keepdim=True)
-            weighted = states * weights.unsqueeze(-1)
+            weighted = output.last_hidden_state * weights.unsqueeze(-1)
             vectors = weighted.sum(dim=1)
         vectors = functional.dropout(vectors, dropout)
 
@@ -47,10 +51,21 @@ class QuestionNetwork:
         return logits
 
 
-def load_encoder(folder: Path) -> Module:
-    """The encoder of a Hugging Face folder, in float32, without its pooler."""
+def load_encoder(folder: Path, pooling: Pooling) -> Module:
+    """The encoder of a Hugging Face folder, in float32, with its pooler only if that is used.
+
+    Raises UserError: the pooler is to be used, but the folder has none.
+    """
     with quiet_transformers():  # it would print a long warning about the unused pooler
-        encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+        encoder, loading = AutoModel.from_pretrained(
+            folder,
+            add_pooling_layer=pooling == "pooler",
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    # transformers would make up random weights, and the classifier could not be loaded afterwards
+    if f"{POOLER}.weight" in loading["missing_keys"]:
+        raise UserError(f'key "encoder.pooling": {folder.name} has no pooler; use "mean"')
     loaded: Module = encoder.float().eval()
     return loaded
 

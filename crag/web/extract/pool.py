@@ -1,6 +1,7 @@
 """Reads many pages in parallel, in worker processes that stay from batch to batch."""
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 20.0
 """Time limit for a worker's start on a busy machine; it takes 0.1 s on a quiet one."""
+FEWEST_WORKERS = 2
+"""Of a pool that may have several: while a page hangs in one worker, another one reads on."""
 TOO_LATE = "the time for reading pages was over"
 
 
@@ -83,7 +86,9 @@ class ExtractionPool:
             self.start()
             with self._explain_failure():
                 self._idle_workers[0].wait_ready(Deadline(START_SECONDS))
-            self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
+            # More workers than cores would make every page slower, until pages run out of their time
+            workers = min(self._settings.workers, max(FEWEST_WORKERS, len(os.sched_getaffinity(0))))
+            self._threads = ThreadPoolExecutor(workers, thread_name_prefix="extract")
         return self._threads
 
     @contextlib.contextmanager

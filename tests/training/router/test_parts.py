@@ -29,7 +29,7 @@ def test_nec_is_trained_as_published(field: str, epochs: int) -> None:
     encoder = settings.encoder
     assert encoder
     assert (encoder.base, encoder.tuning, encoder.epochs) == ("bert-base-uncased", "full", epochs)
-    assert (encoder.learning_rate, encoder.weight_decay) == (2e-5, 0.01)
+    assert (encoder.learning_rate, encoder.weight_decay, encoder.pooling) == (2e-5, 0.01, "pooler")
 
 
 @pytest.mark.parametrize(

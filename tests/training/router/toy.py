@@ -29,7 +29,9 @@ def write_toy(path: Path, count: int = 90, seed: int = 0) -> Path:
     return path
 
 
-def toy_settings(*, folds: int = 2, tuning: str = "lora", ngrams: bool = True, epochs: int = 6) -> RouterTraining:
+def toy_settings(
+    *, folds: int = 2, tuning: str = "lora", ngrams: bool = True, epochs: int = 6, pooling: str = "mean"
+) -> RouterTraining:
     """Settings under which the tiny BERT learns the task within seconds; tuning ``none``: n-grams alone."""
     return RouterTraining(
         description="toy",
@@ -39,6 +41,7 @@ def toy_settings(*, folds: int = 2, tuning: str = "lora", ngrams: bool = True, e
         folds=folds,
         encoder=EncoderTraining.model_validate(
             {"base": "all-minilm-l6-v2", "tuning": tuning, "rank": 8, "epochs": epochs, "batch_size": 8}
+            | {"pooling": pooling}
             | {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2}
         )
         if tuning != "none"

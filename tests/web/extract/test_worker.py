@@ -123,6 +123,18 @@ def test_a_machine_that_cannot_start_a_process_costs_pages_not_the_batch(
     pool.close()
 
 
+@pytest.mark.parametrize(("cores", "most"), [(1, 2), (3, 3)])
+def test_there_are_no_more_workers_than_cores_but_two(
+    others: set[int], monkeypatch: pytest.MonkeyPatch, cores: int, most: int
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+    pool = pool_of(8)
+    pages = [f"<p>page {number}</p>" for number in range(40)]
+    assert len(pool.extract(pages, Deadline(600)).texts) == len(pages)
+    assert 1 <= len(children() - others) <= most
+    pool.close()
+
+
 def test_no_workers_reads_in_this_process_until_the_deadline() -> None:
     pool = pool_of(0)
     pool.warm_up()
