@@ -64,7 +64,6 @@ class VllmEngine(LocalEngineSettings):
     """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
     """False: CUDA graphs, with which an H200 wrote eight times as fast; a start takes more time and memory."""
-    distributed_executor: Literal["ray", "mp", "uni"] | None = None
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
 
