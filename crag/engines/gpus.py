@@ -78,8 +78,9 @@ def _list_needs(settings: Settings) -> list[_Need]:
     needs: list[_Need] = []
     model = settings.language_model
     if isinstance(model, VllmEngine):
-        for card in range(model.tensor_parallel_size):
-            needs.append(_Need(card, "language_model.gpu_memory_utilization", model.gpu_memory_utilization, 0))
+        share = model.gpu_memory_utilization
+        cards = range(model.tensor_parallel_size)
+        needs += [_Need(card, "language_model.gpu_memory_utilization", share, 0) for card in cards]
 
     for key in ("language_model", "dense_encoder", "cross_encoder", "router"):
         device = getattr(getattr(settings, key), "device", "")
@@ -138,22 +139,24 @@ def probe_gpus(python: str = sys.executable, seconds: float = PROBE_SECONDS) -> 
 
 
 def main() -> None:
-    """In the process of its own: print what torch sees."""
+    """In the process of its own: write what torch sees, as a line of JSON."""
+    sys.stdout.write(json.dumps(_ask_torch()) + "\n")
+
+
+def _ask_torch() -> dict[str, object]:
     import torch
 
     if torch.version.cuda is None:
-        print(json.dumps({"for_gpus": False}))
-        return
+        return {"for_gpus": False}
 
+    gpus: list[tuple[str, float, float]] = []
     try:
         torch.cuda.init()
-        gpus: list[tuple[str, float, float]] = []
         for card in range(torch.cuda.device_count()):
             free, total = torch.cuda.mem_get_info(card)
             gpus.append((torch.cuda.get_device_name(card), free / GIB, total / GIB))
     except (RuntimeError, AssertionError) as error:
         # torch's first sentence is the cause; links follow.
         cause = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
-        print(json.dumps({"error": cause}))
-        return
-    print(json.dumps({"for_gpus": True, "gpus": gpus}))
+        return {"error": cause}
+    return {"for_gpus": True, "gpus": gpus}

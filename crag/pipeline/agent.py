@@ -8,7 +8,6 @@ from crag.core.contracts import Answer, Stage, Trace
 from crag.core.deadline import BatchClock
 from crag.core.queries import parse_batch
 from crag.engines.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
-from crag.engines.gpus import require_gpus
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
@@ -120,10 +119,8 @@ class CragAgent:
     def warm_up(self) -> None:
         """Load all weights and start an extraction worker, in parallel if the language model's engine allows it.
 
-        Raises crag.engines.gpus.GpuError: a GPU is missing, in use or unusable. EngineUnavailableError: the language
-        model cannot start.
+        Raises crag.engines.llm.EngineUnavailableError: the language model cannot start.
         """
-        require_gpus(self.settings)
         # vLLM takes its share of the cards' memory, which must be free then. Warming up twice does nothing.
         if self.settings.language_model.engine == "vllm":
             self._model.warm_up()

@@ -35,7 +35,7 @@ _ORPHAN_SECONDS = 5.0
 
 
 class LoopbackError(OSError):
-    """This machine cannot connect to itself."""
+    """Processes of this machine cannot connect to each other."""
 
 
 def main(descriptor: int) -> None:

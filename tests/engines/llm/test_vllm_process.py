@@ -51,9 +51,10 @@ PLATFORMS = """
 class current_platform:
     is_cpu = staticmethod(lambda: True)
 """
-WORKER_TRACEBACK = """print('''(Worker_TP0 pid=12) ERROR 01-02 03:04:05 [multiproc_executor.py:800] WorkerProc failed to start.
-(Worker_TP0 pid=12) ERROR 01-02 03:04:05 [multiproc_executor.py:800] ValueError: Free memory on device is too small
-(Worker_TP1 pid=13) ERROR 01-02 03:04:05 [multiproc_executor.py:800] RuntimeError: Connection closed by peer''')
+LOG = "(Worker_TP{} pid=12) ERROR 01-02 03:04:05 [multiproc_executor.py:800]"
+WORKER_TRACEBACK = f"""print('{LOG.format(0)} WorkerProc failed to start.')
+        print('{LOG.format(0)} ValueError: Free memory on device is too small')
+        print('{LOG.format(1)} RuntimeError: Connection closed by peer')
         raise Exception("WorkerProc initialization failed. See stack trace for root cause.")"""
 
 
