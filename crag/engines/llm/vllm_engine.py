@@ -10,8 +10,9 @@ adapters (CUDA has none in float32), CUDA graphs. Several cards, AWQ and GPTQ we
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import (
@@ -21,6 +22,7 @@ from crag.engines.llm.base import (
     GenerationRequest,
     LanguageModelDiedError,
 )
+from crag.engines.llm.grammar import GrammarError
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest
 from crag.engines.llm.vllm_process import VllmProcess, VllmProcessError
 from crag.settings import VllmEngine
@@ -29,6 +31,13 @@ START_SECONDS = 540.0
 """Time limit of a start, below the ten minutes that evaluators of 2025 gave and that `evaluate` gives."""
 STOP_SECONDS = 60.0
 """How long vLLM may take to stop at a deadline: many times its longest step."""
+
+
+class TextToScore(NamedTuple):
+    """A text under a grammar whose log-probability is wanted: its request, and the tokens that the model chose."""
+
+    tokenized: TokenizedRequest
+    tokens: list[int]
 
 
 class VllmLanguageModel(LocalEngine[VllmEngine]):
@@ -97,12 +106,25 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         described = [self._describe(request) for request in requests]
         if not described:
             return
+        tokenized_by_index = {tokenized.request_index: tokenized for tokenized in requests}
         reply = self._call({"do": "generate", "requests": described}, deadline)
 
         for index, refusal in reply["refusals"]:
             generations[index] = Generation.failed(f"vLLM refuses the request: {refusal}")
+        texts_to_score: list[TextToScore] = []
         for text in reply["texts"]:
-            generations[text["index"]] = _build_generation(text)
+            index = text["index"]
+            request = tokenized_by_index[index].request
+            generation = _build_generation(text)
+            if request.grammar is not None:
+                generation = self._end_with_grammar(request.grammar, generation, text["tokens"])
+                if request.with_log_probability and generation.finish_reason in {"stop", "length"}:
+                    chosen = text["tokens"][: generation.completion_tokens]
+                    texts_to_score.append(TextToScore(tokenized_by_index[index], chosen))
+            generations[index] = generation
+
+        if texts_to_score and not deadline.expired:
+            self._score(texts_to_score, generations, deadline)
 
     def _describe(self, tokenized: TokenizedRequest) -> dict[str, Any]:
         """A request as plain data."""
@@ -114,11 +136,76 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             "prompt": prompt,
             "adapter": request.adapter,
             "grammar": request.grammar,
+            "only_token": None,
             "max_tokens": max(1, min(request.max_tokens, token_limit)),
             "temperature": request.temperature,
             "top_p": request.top_p,
             "stop": [string for string in request.stop if string],
         }
+
+    # --- texts under a grammar ----------------------------------------------------------------------------------------
+
+    def _end_with_grammar(self, grammar: str, generation: Generation, tokens: Sequence[int]) -> Generation:
+        """The generation as other engines end it: without the end token that the grammar forced, and unscored.
+
+        vLLM masks the logits before it takes their log-probability, whatever its `logprobs_mode`, so its number is that
+        of a choice among what the grammar allows (0.19.1 and 0.32.0, `v1/worker/gpu_model_runner.py`).
+        """
+        generation = replace(generation, mean_log_probability=None)
+        try:
+            matcher = self._match_grammar(grammar)
+            count = matcher.count_until_end(tokens, self._end_tokens)
+        except GrammarError:  # vLLM's own llguidance reads it otherwise: the text stays as it is
+            return generation
+
+        is_complete = matcher.finished and generation.finish_reason == "length"
+        reason: FinishReason = "stop" if is_complete else generation.finish_reason
+        return replace(generation, completion_tokens=count, finish_reason=reason)
+
+    def _score(
+        self,
+        texts: Sequence[TextToScore],
+        generations: dict[int, Generation],
+        deadline: Deadline,
+    ) -> None:
+        """Set the mean log-probability of texts, before grammar; of those that the deadline allows.
+
+        Each token is generated again after those before it, with only this token allowed: that limit, unlike a grammar,
+        comes after the log-probability. The beginnings are in the prefix cache, so a token costs less than one of its
+        blocks, 16 tokens on a GPU. One pass with `prompt_logprobs` would not read that cache, and hold the logits of
+        2,048 positions: 2.6 GB with the vocabulary of Llama 3.
+        """
+        described: list[dict[str, Any]] = []
+        for text in texts:
+            # The longest first. If its prompt has left the cache it is read once, and then found by the others.
+            for position in reversed(range(len(text.tokens))):
+                described.append(self._describe_token(text, position))
+        reply = self._call({"do": "generate", "requests": described}, deadline)
+
+        scores: dict[int, list[float]] = {}
+        for result in reply["texts"]:
+            if result["tokens"]:
+                scores.setdefault(result["index"], []).append(result["log_probability"])
+        for text in texts:
+            index = text.tokenized.request_index
+            of_tokens = scores.get(index, [])
+            if of_tokens and len(of_tokens) == len(text.tokens):
+                mean = sum(of_tokens) / len(of_tokens)
+                generations[index] = replace(generations[index], mean_log_probability=mean)
+
+    def _describe_token(self, text: TextToScore, position: int) -> dict[str, Any]:
+        """The request, as plain data, that generates again the token at this position of a text."""
+        changes = {
+            "prompt": [*text.tokenized.prompt, *text.tokens[:position]],
+            "grammar": None,
+            "only_token": text.tokens[position],
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "stop": [],
+        }
+        return self._describe(text.tokenized) | changes
+
+    # --- vLLM's process -----------------------------------------------------------------------------------------------
 
     def _call(self, message: Mapping[str, object], deadline: Deadline) -> dict[str, Any]:
         """The reply of vLLM's process, which stops writing at the deadline.
@@ -147,7 +234,7 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "le
 
 def _build_generation(text: Mapping[str, Any]) -> Generation:
     reason = _FINISH_REASONS.get(text["reason"], "error")
-    count = text["completion_tokens"]
+    count = len(text["tokens"])
     total = text["log_probability"]
 
     return Generation(

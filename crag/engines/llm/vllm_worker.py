@@ -233,12 +233,14 @@ def _sampling_parameters(request: Mapping[str, Any]) -> "SamplingParams":
     from vllm.sampling_params import StructuredOutputsParams
 
     grammar = StructuredOutputsParams(grammar=request["grammar"]) if request["grammar"] is not None else None
+    only_token = request["only_token"]
     return SamplingParams(
         max_tokens=request["max_tokens"],
         temperature=request["temperature"],
         top_p=request["top_p"],
         stop=request["stop"],
         structured_outputs=grammar,
+        allowed_token_ids=[only_token] if only_token is not None else None,
         logprobs=0,  # of the chosen token only
     )
 
@@ -250,7 +252,7 @@ def _describe_output(output: "RequestOutput") -> dict[str, Any]:
         "text": encodable(completion.text),
         "log_probability": completion.cumulative_logprob,
         "prompt_tokens": len(output.prompt_token_ids or ()),
-        "completion_tokens": len(completion.token_ids),
+        "tokens": list(completion.token_ids),
         "reason": completion.finish_reason,
     }
 
