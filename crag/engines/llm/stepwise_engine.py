@@ -4,7 +4,7 @@ import gc
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
