@@ -15,7 +15,7 @@ EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 def _check_adapter_name(name: str) -> str:
     if "." in name or not name:
-        raise ValueError(f"{name!r} cannot name an adapter: torch's modules have no dots in their names")
+        raise ValueError(f"{name!r} cannot name an adapter: give it a name without dots, which separate keys")
     return name
 
 

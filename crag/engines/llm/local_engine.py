@@ -182,11 +182,30 @@ def check_folders(model: str, adapters: Mapping[str, str]) -> None:
         try:
             adapter.check_numbers()
             _require_base(name, adapter.config.base, model)
+            adapter.check_features()
             shapes = matrix_shapes(config)
             if shapes is not None and adapter.feature_beyond_lora is None:
                 adapter.check_fit(shapes)
         except AdapterError as error:
-            raise WeightsMissingError(f"the adapter {name} cannot be used: {error}: {ADAPTER_ADVICE}") from None
+            raise _unusable(name, error) from None
+
+
+def _unusable(adapter: str, fault: AdapterError) -> WeightsMissingError:
+    return WeightsMissingError(f"the adapter {adapter} cannot be used: {fault}: {ADAPTER_ADVICE}")
+
+
+def require_plain(engine: str, adapters: Mapping[str, str]) -> None:
+    """Raise WeightsMissingError if an adapter is more than low-rank products, which this engine does not compute."""
+    for name, location in adapters.items():
+        try:
+            feature = Adapter(adapter_folder(location)).feature_beyond_lora
+        except AdapterError as error:
+            raise _unusable(name, error) from None
+        if feature is not None:
+            raise WeightsMissingError(
+                f'{feature}, which engine "{engine}" does not compute: tune the adapter {name} without it, '
+                'or run engine = "transformers"'
+            )
 
 
 def _require_base(name: str, base: str | None, model: str) -> None:

@@ -23,9 +23,11 @@ from crag.engines.llm.base import (
     LanguageModelDiedError,
 )
 from crag.engines.llm.grammar import GrammarError
-from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest
+from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, adapter_folder, require_plain
 from crag.engines.llm.vllm_process import VllmProcess, VllmProcessError
 from crag.settings import VllmEngine
+from crag.weights.adapter_files import ADAPTER_CONFIG, Adapter
+from crag.weights.manifest import WeightsMissingError
 
 START_SECONDS = 540.0
 """Time limit of a start, below the ten minutes that evaluators of 2025 gave and that `evaluate` gives."""
@@ -58,6 +60,29 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         # Not imported: that takes seconds and a gigabyte, and this process never uses it.
         if find_spec("vllm") is None:
             raise ModuleNotFoundError("No module named 'vllm'")
+
+    def check_weights(self) -> None:
+        """See `LocalEngine.check_weights`; also refuse adapters that vLLM would misread, or refuse after its start.
+
+        vLLM 0.19.1 knows one rank and one scale an adapter, and skips the keys of `adapter_config.json` that it does
+        not know (`vllm/lora/peft_helper.py`).
+        """
+        super().check_weights()
+        require_plain(self._settings.engine, self._settings.adapters)
+
+        most = self._settings.max_adapter_rank
+        for name, location in self._settings.adapters.items():
+            folder = adapter_folder(location)
+            adapter = Adapter(folder)
+            if adapter.missing_keys:
+                raise WeightsMissingError(
+                    f"{folder / ADAPTER_CONFIG}: {', '.join(adapter.missing_keys)} is missing, which vLLM needs"
+                )
+            if adapter.config.r > most:
+                raise WeightsMissingError(
+                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {most}: "
+                    f"raise that, or tune the adapter {name} with a lower rank"
+                )
 
     def warm_up(self) -> None:
         """Load the model and run one token through it and through each adapter, which loads the adapters.
@@ -136,7 +161,6 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             "prompt": prompt,
             "adapter": request.adapter,
             "grammar": request.grammar,
-            "only_token": None,
             "max_tokens": max(1, min(request.max_tokens, token_limit)),
             "temperature": request.temperature,
             "top_p": request.top_p,
@@ -178,8 +202,8 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         described: list[dict[str, Any]] = []
         for text in texts:
             # The longest first. If its prompt has left the cache it is read once, and then found by the others.
-            for position in reversed(range(len(text.tokens))):
-                described.append(self._describe_token(text, position))
+            positions = reversed(range(len(text.tokens)))
+            described.extend(self._describe_token(text, position) for position in positions)
         reply = self._call({"do": "generate", "requests": described}, deadline)
 
         scores: dict[int, list[float]] = {}

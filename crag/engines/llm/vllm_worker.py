@@ -233,7 +233,7 @@ def _sampling_parameters(request: Mapping[str, Any]) -> "SamplingParams":
     from vllm.sampling_params import StructuredOutputsParams
 
     grammar = StructuredOutputsParams(grammar=request["grammar"]) if request["grammar"] is not None else None
-    only_token = request["only_token"]
+    only_token = request.get("only_token")
     return SamplingParams(
         max_tokens=request["max_tokens"],
         temperature=request["temperature"],

@@ -14,6 +14,8 @@ from crag.engines.llm.attention import REPEATED, attention_for
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.engines.llm.transformers_engine import TransformersLanguageModel
 from crag.settings import TransformersEngine
+from crag.weights.manifest import WeightsMissingError
+from tests.engines.llm.tiny_models import build_adapter
 
 QUESTIONS = ("who?", "Is it a lazy dog? " * 6, "five dozen", "The quick brown fox " * 3)
 
@@ -71,6 +73,24 @@ def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
         base = AutoModelForCausalLM.from_pretrained(str(tiny_llama))
         merged = PeftModel.from_pretrained(base, tiny_adapters[adapter]).merge_and_unload()
     check_against_reference(tiny, merged, tiny_llama, adapter)
+
+
+def test_an_adapter_may_have_the_name_of_a_method_of_torchs_modules(
+    tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str]
+) -> None:
+    other = load(tiny_llama, {"train": tiny_adapters["first"], "items": tiny_adapters["second"]})
+    names = {"first": "train", "second": "items"}
+    for name, same in names.items():
+        expected = tiny.generate([ask("who?", adapter=name)], Deadline(600))
+        assert other.generate([ask("who?", adapter=same)], Deadline(600)) == expected
+
+
+def test_an_adapter_that_peft_refuses_is_one_line(tiny_llama: Path, tmp_path: Path) -> None:
+    adapter = build_adapter(tmp_path / "adapter", tiny_llama, seed=1, config={"modules_to_save": ["lm_head"]})
+    with pytest.raises(
+        WeightsMissingError, match=rf"^the adapter mine cannot be used: PEFT refuses {adapter}: .*lm_head"
+    ):
+        load(tiny_llama, {"mine": str(adapter)}).warm_up()
 
 
 def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel) -> None:
