@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from llguidance import LLTokenizer
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
@@ -146,6 +147,22 @@ def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguage
         assert generation.finish_reason == "stop"
     assert len({generation.text for generation in bound}) > 1
     assert not pattern.fullmatch(unbound.text)
+
+
+def test_a_grammar_with_an_llguidance_that_takes_one_end_token(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As 1.3.0 does, the version that vLLM 0.19.1 wants."""
+
+    def build(backend: str, *, n_vocab: int, eos_token: int, slices: list[str]) -> LLTokenizer:
+        if not isinstance(eos_token, int):
+            raise TypeError("argument 'eos_token': 'list' object cannot be interpreted as an integer")
+        return LLTokenizer(backend, n_vocab=n_vocab, eos_token=eos_token, slices=slices)
+
+    monkeypatch.setattr("crag.engines.llm.grammar.LLTokenizer", build)
+    request = GenerationRequest(prompt="Colour:", grammar='start: "blue" | "green"')
+    (generation,) = load(tiny_llama).generate([request], Deadline(600))
+    assert generation.text in {"blue", "green"}
 
 
 def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:
