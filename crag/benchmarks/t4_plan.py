@@ -239,6 +239,9 @@ class CountingModel:
             counts.tokens += len(tokens)
             counts.unshared += len(tokens) - CACHE_BLOCK * shared_blocks
             counts.longest = max(counts.longest, request.max_tokens)
+            if request.grammar is not None and request.with_log_probability:
+                # vLLM writes each token again to score it, and reads at most a block for it
+                counts.unshared += CACHE_BLOCK * self._tokenizer.count(_reply(request))
         self.calls.append((list(requests), counts))
         return [Generation(_reply(request), None, 0, 0, "stop") for request in requests]
 
