@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 # Before numpy is imported: its BLAS threads wait busily, which costs each process 0.3 CPU seconds.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Before any of them is imported: libraries that report to their makers unless they are told not to.
+for _switch, _off in (
+    ("HF_HUB_DISABLE_TELEMETRY", "1"),
+    ("VLLM_NO_USAGE_STATS", "1"),
+    ("RAY_USAGE_STATS_ENABLED", "0"),
+    ("ORT_DISABLE_TELEMETRY", "1"),
+):
+    os.environ.setdefault(_switch, _off)
+
 # Before openvino is imported: without this module, openvino reports to nobody.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 

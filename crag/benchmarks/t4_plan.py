@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -159,14 +159,11 @@ class RandomModel(VllmLanguageModel):
         cards = cuda.device_count()
         # Fewer cards than the preset expects: everything on those that are there
         if cards < engine.tensor_parallel_size:
-            changes |= {"tensor_parallel_size": max(1, cards), "distributed_executor": None}
+            changes["tensor_parallel_size"] = max(1, cards)
         if not full_size:
             # A stand-in is tiny; the rest of the card is left to others
             changes["gpu_memory_utilization"] = 0.1
         super().__init__(engine.model_copy(update=changes))
-
-    def _engine_arguments(self) -> dict[str, Any]:
-        return {**super()._engine_arguments(), "load_format": "dummy"}
 
     def measure(self, requests: Sequence[GenerationRequest], counts: Generations) -> None:
         """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
@@ -179,7 +176,7 @@ class RandomModel(VllmLanguageModel):
         warming_up = [replace(request, max_tokens=2) for request in unstopped]
         self.generate(warming_up, Deadline(UNHURRIED_SECONDS))
         # The warm-up has left the prompts in the cache
-        self._llm.reset_prefix_cache()
+        self._call({"do": "reset_prefix_cache"}, Deadline(UNHURRIED_SECONDS))
 
         began = time.perf_counter()
         self.generate(only_reading, Deadline(UNHURRIED_SECONDS))
@@ -204,8 +201,7 @@ class RandomModel(VllmLanguageModel):
             free, total = cuda.mem_get_info(card)
             used.append(f"{(total - free) / 2**30:.1f}")
 
-        cache = self._llm.llm_engine.vllm_config.cache_config
-        tokens = cache.num_gpu_blocks * cache.block_size
+        tokens = self._call({"do": "count_cached_tokens"}, Deadline(UNHURRIED_SECONDS))["tokens"]
         return f"GiB in use on each card: {', '.join(used) or 'none'}; keys and values of {tokens:,} tokens at once"
 
 
@@ -243,6 +239,9 @@ class CountingModel:
             counts.tokens += len(tokens)
             counts.unshared += len(tokens) - CACHE_BLOCK * shared_blocks
             counts.longest = max(counts.longest, request.max_tokens)
+            if request.grammar is not None and request.with_log_probability:
+                # vLLM writes each token again to score it, and reads at most a block for it
+                counts.unshared += CACHE_BLOCK * self._tokenizer.count(_reply(request))
         self.calls.append((list(requests), counts))
         return [Generation(_reply(request), None, 0, 0, "stop") for request in requests]
 

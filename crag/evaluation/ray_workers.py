@@ -177,7 +177,6 @@ class RayWorkers(Worker):
 
 def _connect(address: str) -> Any:  # noqa: ANN401 - Ray has no types
     """The module `ray`, connected to the cluster."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # otherwise Ray reports to its makers
     try:
         import ray
     except ImportError:

@@ -117,8 +117,11 @@ class CragAgent:
         )
 
     def warm_up(self) -> None:
-        """Load all weights and start an extraction worker, in parallel if the language model's engine allows it."""
-        # vLLM starts processes, which must happen before this one uses CUDA. Warming up twice does nothing.
+        """Load all weights and start an extraction worker, in parallel if the language model's engine allows it.
+
+        Raises crag.engines.llm.EngineUnavailableError: the language model cannot start.
+        """
+        # vLLM takes its share of the cards' memory, which must be free then. Warming up twice does nothing.
         if self.settings.language_model.engine == "vllm":
             self._model.warm_up()
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crag.core.contracts import I_DONT_KNOW, Trace
+from crag.engines.gpus import require_gpus
 from crag.pipeline.agent import CragAgent
 from crag.settings import Settings, load_settings
 
@@ -17,6 +18,8 @@ class UserAgent:
     Raises:
         crag.settings.SettingsError: the preset cannot be used.
         crag.weights.manifest.WeightsMissingError: weights are missing; names the file and the command that gets it.
+        crag.engines.gpus.GpuError: a GPU is missing, in use or unusable.
+        crag.engines.llm.EngineUnavailableError: the language model cannot start.
     """
 
     def __init__(self, search_pipeline: object = None, *, preset: str | Path | None = None) -> None:
@@ -25,6 +28,8 @@ class UserAgent:
         self.last_traces: list[Trace] = []
         self._agent = CragAgent.from_settings(self.settings)
         try:
+            # Before anything is loaded, which takes minutes.
+            require_gpus(self.settings)
             self._agent.warm_up()
         except BaseException:
             # Its worker processes have started, and nobody else can stop them.

@@ -15,7 +15,7 @@ EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 def _check_adapter_name(name: str) -> str:
     if "." in name or not name:
-        raise ValueError(f"{name!r} cannot name an adapter: torch's modules have no dots in their names")
+        raise ValueError(f"{name!r} cannot name an adapter: give it a name without dots, which separate keys")
     return name
 
 
@@ -68,7 +68,6 @@ class VllmEngine(LocalEngineSettings):
     """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
     """False: CUDA graphs, with which an H200 wrote eight times as fast; a start takes more time and memory."""
-    distributed_executor: Literal["ray", "mp", "uni"] | None = None
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
 

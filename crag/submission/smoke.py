@@ -18,8 +18,8 @@ from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
 
 QUESTIONS = 4
-VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
-"""For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, else looked up in the network."""
+VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1"}
+"""For vLLM's CPU build: GiB of its cache of keys and values."""
 _STEPS_BY_KEY = {
     "answering.adapter": "answer",
     "knowledge_graph.writer.adapter": "calls",
@@ -51,10 +51,8 @@ def processor_changes(settings: Settings) -> list[str]:
     if isinstance(engine, VllmEngine):
         # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
         changes += ["language_model.tensor_parallel_size=1", "language_model.gpu_memory_utilization=0.1"]
-        # One is for several cards, the other for kernels of GPUs
-        for key in ("distributed_executor", "attention_backend"):
-            if getattr(engine, key):
-                changes.append(f"language_model.{key}=none")
+        if engine.attention_backend:
+            changes.append("language_model.attention_backend=none")
     return changes
 
 

@@ -30,6 +30,15 @@ _TENSOR = re.compile(
 )
 _NUMBER_TYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
 """Safetensors' names of the types that numpy has; it lacks BF16."""
+_FEATURES_OF_ALL_TEXTS = (
+    "alora_invocation_tokens",
+    "layer_replication",
+    "kasa_config",
+    "arrow_config",
+    "megatron_config",
+)
+"""Keys of `adapter_config.json` with which PEFT 0.21.2 changes the base model itself, or needs a whole text at once or
+more than the folder has; unless null or false."""
 _FEATURES_BEYOND_LORA = (
     "use_dora",
     "rank_pattern",
@@ -37,11 +46,16 @@ _FEATURES_BEYOND_LORA = (
     "modules_to_save",
     "lora_bias",
     "fan_in_fan_out",
-    "layer_replication",
     "trainable_token_indices",
     "target_parameters",
+    "use_bdlora",
+    "use_qalora",
+    "monteclora_config",
 )
-"""Keys of `adapter_config.json` that change more than one product beside each matrix, unless empty or false."""
+"""Keys that change more than one product beside each matrix, unless empty, null or false."""
+_INITS_OF_ADAPTER_ALONE = frozenset({"gaussian", "eva", "orthogonal", "mica", "lora_ga"})
+"""Values of ``init_lora_weights`` that a saved adapter no longer needs. Others (``pissa``, ``olora``, ``corda``,
+``loftq``) take something out of the base's own weights when PEFT loads the adapter, for every text."""
 
 MATRICES_OF_LAYER = (
     "self_attn.q_proj",
@@ -154,7 +168,11 @@ class Adapter:
 
         Matrices of the base without a product stay as they are.
         """
+        targets = self._keys.get("target_modules")
         for name, (down, up) in self._pairs.items():
+            # PEFT would leave its product out without a word, and other engines would not
+            if isinstance(targets, list) and not any(f".{name}".endswith(f".{target}") for target in targets):
+                raise AdapterError(f"{self._config_file}: target_modules does not name {name}, which has a product")
             if not name.startswith(LAYERS):
                 continue
             if name not in shapes:
@@ -166,23 +184,57 @@ class Adapter:
                     f"the base model's has {shapes[name][0]} x {shapes[name][1]}"
                 )
 
+    def check_features(self) -> None:
+        """Raise AdapterError if no engine can run it beside other adapters and the bare base model.
+
+        PEFT would change the base's own weights with it, and so the texts of others, without a word.
+        """
+        if self._feature_of_all_texts is not None:
+            raise AdapterError(self._feature_of_all_texts)
+
+    @cached_property
+    def _feature_of_all_texts(self) -> str | None:
+        """What `check_features` refuses; None: nothing."""
+        if self.config.bias != "none":
+            return f"{self._config_file}: bias is {self.config.bias}, not none"
+
+        init = self._keys.get("init_lora_weights")
+        if isinstance(init, str) and init.lower() not in _INITS_OF_ADAPTER_ALONE:
+            return (
+                f"{self._config_file}: init_lora_weights is {init}, which changes the base's own weights: save it as "
+                "plain LoRA (save_pretrained of PEFT, path_initial_model_for_weight_conversion)"
+            )
+        for key in _FEATURES_OF_ALL_TEXTS:
+            # Empty settings of a method switch it on
+            if self._keys.get(key) not in (None, False):
+                return f"{self._config_file}: {key} is set"
+        return None
+
     @cached_property
     def feature_beyond_lora(self) -> str | None:
         """What makes it more than a low-rank product beside matrices of the layers; None: nothing."""
-        config = self.config
-        if config.kind != "LORA":
-            return f"{self._config_file}: peft_type is {config.kind}, not LORA"
-        if config.bias != "none":
-            return f"{self._config_file}: bias is {config.bias}, not none"
-
-        keys: Mapping[str, Any] = json.loads(self._config_file.read_bytes())
+        if self.config.kind != "LORA":
+            return f"{self._config_file}: peft_type is {self.config.kind}, not LORA"
+        if self._feature_of_all_texts is not None:
+            return self._feature_of_all_texts
         for key in _FEATURES_BEYOND_LORA:
-            if keys.get(key):
+            if self._keys.get(key):
                 return f"{self._config_file}: {key} is set"
         for name in self._pairs:
             if not name.startswith(LAYERS):
                 return f"{self.weights_file}: {name} is no matrix of a layer"
         return None
+
+    @property
+    def missing_keys(self) -> list[str]:
+        """Keys that PEFT always writes and vLLM needs, and that are missing here."""
+        return [key for key in ("r", "lora_alpha", "target_modules") if key not in self._keys]
+
+    @cached_property
+    def _keys(self) -> Mapping[str, Any]:
+        """All keys of the configuration."""
+        keys: Mapping[str, Any] = json.loads(self._config_file.read_bytes())
+        return keys
 
     @cached_property
     def low_rank(self) -> dict[str, LowRank]:

@@ -22,7 +22,7 @@ from tests.engines.llm.conftest import NO_VLLM
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[2]
-ALONE = {"tensor_parallel_size": 1, "distributed_executor": None, "attention_backend": None}
+ALONE = {"tensor_parallel_size": 1, "attention_backend": None}
 NEEDS_VLLM = pytest.mark.skipif(find_spec("vllm") is None, reason=NO_VLLM)
 
 

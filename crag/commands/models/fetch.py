@@ -8,7 +8,6 @@ Exit code 0: every required model is here and verified; 1: at least one is not; 
 
 import argparse
 import logging
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -25,8 +24,6 @@ from crag.weights.sources import FetchError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line of `crag models fetch`; returns the exit code."""
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    # Before the hub's client is imported, which reads it once
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     options = _parse(arguments)
     if options.list:
         _print_list()

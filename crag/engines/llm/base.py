@@ -56,10 +56,11 @@ class Generation:
 
     text: str
     mean_log_probability: float | None
-    """In nats, over the generated tokens with the end-of-text token, before temperature, top-p and grammar.
-    None: the engine does not know it."""
+    """In nats, over the `completion_tokens`, before temperature, top-p and grammar. None: the engine does not know it,
+    as servers do not for a text under a grammar."""
     prompt_tokens: int
     completion_tokens: int
+    """The tokens that the model chose: the end-of-text token is one, unless a grammar allowed nothing else."""
     finish_reason: FinishReason
     """``stop``: the model ended its text, or wrote a stop string; ``length``: at `max_tokens`; ``deadline``: out of
     time, so the text may be partial or empty; ``error``: the engine failed."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from crag.core.deadline import Deadline
 from crag.core.places import REPOSITORY
@@ -13,6 +13,11 @@ from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, read_config
 from crag.settings import OpenvinoEngine, TransformersEngine, VllmEngine
 from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter, AdapterError, matrix_shapes
 from crag.weights.manifest import WeightsMissingError, load_manifest, locate
+
+if TYPE_CHECKING:
+    from llguidance import LLTokenizer
+
+    from crag.engines.llm.grammar import GrammarMatcher
 
 _MODEL_ADVICE = "give a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
 ADAPTER_ADVICE = (
@@ -40,6 +45,33 @@ class LocalEngine(ABC, Generic[EngineSettings]):
     @cached_property
     def _tokenizer(self) -> ChatTokenizer:
         return ChatTokenizer(model_folder(self._settings.model))
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        folder = model_folder(self._settings.model)
+        # The second file wins, as it may list more end tokens.
+        return read_config(folder, "config.json") | read_config(folder, "generation_config.json")
+
+    @cached_property
+    def _end_tokens(self) -> frozenset[int]:
+        """Ids of the tokens that end a text, by the model's configuration and by its tokenizer."""
+        configured = self._config.get("eos_token_id")
+        tokens = configured if isinstance(configured, list) else [configured]
+        return frozenset({*tokens, self._tokenizer.end_token} - {None})
+
+    @cached_property
+    def _grammar_tokenizer(self) -> "LLTokenizer":
+        """The tokenizer that all grammars share; building it takes a second."""
+        from crag.engines.llm.grammar import build_grammar_tokenizer
+
+        backend = self._tokenizer.backend.to_str()
+        return build_grammar_tokenizer(backend, self._config["vocab_size"], self._end_tokens, self._tokenizer.end_token)
+
+    def _match_grammar(self, grammar: str) -> "GrammarMatcher":
+        """The start of a text in a grammar. Raises GrammarError: the grammar is invalid."""
+        from crag.engines.llm.grammar import GrammarMatcher
+
+        return GrammarMatcher(self._grammar_tokenizer, grammar)
 
     @property
     def _window(self) -> int:
@@ -150,11 +182,30 @@ def check_folders(model: str, adapters: Mapping[str, str]) -> None:
         try:
             adapter.check_numbers()
             _require_base(name, adapter.config.base, model)
+            adapter.check_features()
             shapes = matrix_shapes(config)
             if shapes is not None and adapter.feature_beyond_lora is None:
                 adapter.check_fit(shapes)
         except AdapterError as error:
-            raise WeightsMissingError(f"the adapter {name} cannot be used: {error}: {ADAPTER_ADVICE}") from None
+            raise _unusable(name, error) from None
+
+
+def _unusable(adapter: str, fault: AdapterError) -> WeightsMissingError:
+    return WeightsMissingError(f"the adapter {adapter} cannot be used: {fault}: {ADAPTER_ADVICE}")
+
+
+def require_plain(engine: str, adapters: Mapping[str, str]) -> None:
+    """Raise WeightsMissingError if an adapter is more than low-rank products, which this engine does not compute."""
+    for name, location in adapters.items():
+        try:
+            feature = Adapter(adapter_folder(location)).feature_beyond_lora
+        except AdapterError as error:
+            raise _unusable(name, error) from None
+        if feature is not None:
+            raise WeightsMissingError(
+                f'{feature}, which engine "{engine}" does not compute: tune the adapter {name} without it, '
+                'or run engine = "transformers"'
+            )
 
 
 def _require_base(name: str, base: str | None, model: str) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -47,7 +48,7 @@ class OpenAILanguageModel:
     tries a request again, `_RETRIES` times, if there is no connection or the server is busy (429) or fails (above 499).
     A request that misses the deadline gives no partial text. If a server refuses log-probabilities, this and all later
     requests go without. Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller
-    checks the text.
+    checks the text. A text under a grammar has no log-probability here: servers give that of the grammar's choices.
     """
 
     def __init__(self, settings: OpenAIEngine) -> None:
@@ -211,7 +212,10 @@ class OpenAILanguageModel:
             reply = await self._fetch_reply(client, self._body(request))
         except openai.APIStatusError as error:
             return Generation.failed(f"the server answered with status {error.status_code}: {self._quote(error)}")
-        return read_reply(self._without_secrets(reply), request.max_tokens)
+        generation = read_reply(self._without_secrets(reply), request.max_tokens)
+        # Nor one that came unasked: vLLM's server masks before it measures, another ignores the grammar, and the reply
+        # does not tell which.
+        return generation if request.grammar is None else replace(generation, mean_log_probability=None)
 
     async def _fetch_reply(self, client: openai.AsyncOpenAI, body: dict[str, Any]) -> str:
         """The server's reply; if it refuses log-probabilities, the reply to the request without them."""
@@ -254,7 +258,7 @@ class OpenAILanguageModel:
             body["stop"] = list(request.stop)
         if request.grammar is not None:
             body["extra_body"] = {"structured_outputs": {"grammar": request.grammar}}
-        if request.with_log_probability and self._has_log_probabilities:
+        if request.with_log_probability and request.grammar is None and self._has_log_probabilities:
             # A flag for chats; for completions the number of alternatives.
             body["logprobs"] = True if request.prompt is None else 1
 

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.beginnings import KeysAndValues
 from crag.engines.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
-from crag.engines.llm.local_engine import adapter_folder, model_folder
+from crag.engines.llm.local_engine import adapter_folder, model_folder, require_plain
 from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
 from crag.engines.llm.stepwise_engine import StepwiseEngine
 from crag.settings import OpenvinoEngine
-from crag.weights.adapter_files import Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 from crag.weights.manifest import WeightsMissingError
 
@@ -64,13 +63,7 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
             if not (folder / name).is_file():
                 raise WeightsMissingError(f"{folder / name} is missing: crag models int8 {folder} writes it")
 
-        for name, location in self._settings.adapters.items():
-            feature = Adapter(adapter_folder(location)).feature_beyond_lora
-            if feature is not None:
-                raise WeightsMissingError(
-                    f'{feature}, which engine "openvino" does not compute: tune the adapter {name} without it, '
-                    'or run engine = "transformers"'
-                )
+        require_plain(self._settings.engine, self._settings.adapters)
 
     def _load(self) -> "OpenvinoModel":
         folder = model_folder(self._settings.model)

@@ -5,17 +5,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
-
-from llguidance import LLTokenizer
+from typing import TypeVar
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
 from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
-from crag.engines.llm.grammar import GrammarError, GrammarMatcher
+from crag.engines.llm.grammar import GrammarError
 from crag.engines.llm.guesses import TokenIndex
-from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
-from crag.engines.llm.tokenizer import read_config
+from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest
 from crag.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
@@ -84,32 +81,9 @@ class StepwiseEngine(LocalEngine[Engine]):
         """The model with its adapters, rehearsed. Raises EngineUnavailableError: a package or the device is missing."""
 
     @cached_property
-    def _config(self) -> dict[str, Any]:
-        folder = model_folder(self._settings.model)
-        # The second file wins, as it may list more end tokens.
-        return read_config(folder, "config.json") | read_config(folder, "generation_config.json")
-
-    @cached_property
-    def _end_tokens(self) -> frozenset[int]:
-        """Ids of the tokens that end a text, by the model's configuration and by its tokenizer."""
-        configured = self._config.get("eos_token_id")
-        tokens = configured if isinstance(configured, list) else [configured]
-        return frozenset({*tokens, self._tokenizer.end_token} - {None})
-
-    @cached_property
     def _window(self) -> int:
         limit = self._settings.max_model_tokens
         return min(limit, self._config.get("max_position_embeddings") or limit)
-
-    @cached_property
-    def _grammar_tokenizer(self) -> LLTokenizer:
-        """The tokenizer that all grammars share; building it takes a second."""
-        return LLTokenizer(
-            self._tokenizer.backend.to_str(),
-            n_vocab=self._config["vocab_size"],
-            eos_token=sorted(self._end_tokens),
-            slices=[],  # the default ones need 0.3 s and 50 MB
-        )
 
     # --- running -----------------------------------------------------------------------------------------------------
 
@@ -118,7 +92,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
         matcher = None
         if request.grammar is not None:
-            matcher = GrammarMatcher(self._grammar_tokenizer, request.grammar)
+            matcher = self._match_grammar(request.grammar)
         likely = self._index_texts(request.likely_texts) if request.likely_texts else None
         return Slot(request, prompt, limit, matcher, likely, index)
 

@@ -42,7 +42,7 @@ class TransformersModel(StepModel):
     """A causal language model of transformers."""
 
     def __init__(self, settings: TransformersEngine) -> None:
-        self._has_adapters = bool(settings.adapters)
+        self._names_in_peft = {name: _name_in_peft(name, settings) for name in settings.adapters}
         with quiet_transformers():
             self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
@@ -54,9 +54,9 @@ class TransformersModel(StepModel):
         """See `StepModel.adapters`; here a batch has one."""
         (name,) = set(names)
         if name is not None:
-            self._model.set_adapter(name)
+            self._model.set_adapter(self._names_in_peft[name])
             yield
-        elif self._has_adapters:
+        elif self._names_in_peft:
             # Otherwise the adapter of the call before would stay active.
             with self._model.disable_adapter():
                 yield
@@ -131,9 +131,19 @@ def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTr
     model: PeftModel | None = None
     for name, location in settings.adapters.items():
         folder = str(adapter_folder(location))
-        # Without autocast_adapter_dtype=False float16 adapters run in float32, which is 8 times slower on a T4.
-        if model is None:
-            model = PeftModel.from_pretrained(base, folder, adapter_name=name, autocast_adapter_dtype=False)
-        else:
-            model.load_adapter(folder, adapter_name=name, autocast_adapter_dtype=False)
+        options = {"adapter_name": _name_in_peft(name, settings), "autocast_adapter_dtype": False}
+        # Without the second option float16 adapters run in float32, which is 8 times slower on a T4.
+        try:
+            if model is None:
+                model = PeftModel.from_pretrained(base, folder, **options)
+            else:
+                model.load_adapter(folder, **options)
+        except (ValueError, KeyError, RuntimeError, AttributeError, ImportError) as error:
+            cause = " ".join(str(error).split())[:300]
+            raise WeightsMissingError(f"the adapter {name} cannot be used: PEFT refuses {folder}: {cause}") from None
     return model
+
+
+def _name_in_peft(adapter: str, settings: TransformersEngine) -> str:
+    """The adapter's name in torch's modules, which have no dots and none of the names of their methods, as `items`."""
+    return f"adapter_{sorted(settings.adapters).index(adapter)}"

@@ -1,40 +1,45 @@
-"""vLLM in this process: continuous batching, prefix caching, several adapters in one batch.
+"""vLLM in a process of its own: continuous batching, prefix caching, several adapters in one batch.
 
-For vLLM 0.19.1 (the last for CUDA 12, as on T4 hosts). Run with 0.32.0 (the community's CPU build), and with 0.20.2 on
-an H200: half precision, `TRITON_ATTN`, adapters (CUDA has none in float32), CUDA graphs. Tensor parallelism, Ray, AWQ
-and GPTQ were never run.
+A plain child process, which starts vLLM's tensor-parallel workers by vLLM's executor `mp`. So vLLM never imports the
+evaluator's main script again, writes nothing to its standard output, needs no network but 127.0.0.1, and a start that
+hangs is ended (docs/decisions.md, 26).
+
+For vLLM 0.19.1 (the last for CUDA 12, as on T4 hosts). Run with 0.32.0 (the community's CPU build, also with two
+tensor-parallel workers), and with 0.20.2 on an H200 (then in the caller's process): half precision, `TRITON_ATTN`,
+adapters (CUDA has none in float32), CUDA graphs. Several cards, AWQ and GPTQ were never run.
 """
 
-import gc
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any, ClassVar, NamedTuple
 
 from crag.core.deadline import Deadline
-from crag.core.text import encodable
-from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
-from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, adapter_folder, model_folder
-from crag.engines.llm.tokenizer import quiet_transformers
+from crag.engines.llm.base import (
+    EngineUnavailableError,
+    FinishReason,
+    Generation,
+    GenerationRequest,
+    LanguageModelDiedError,
+)
+from crag.engines.llm.grammar import GrammarError
+from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, adapter_folder, require_plain
+from crag.engines.llm.vllm_process import VllmProcess, VllmProcessError
 from crag.settings import VllmEngine
+from crag.weights.adapter_files import ADAPTER_CONFIG, Adapter
+from crag.weights.manifest import WeightsMissingError
 
-if TYPE_CHECKING:
-    from vllm import RequestOutput, SamplingParams
-    from vllm.lora.request import LoRARequest
+START_SECONDS = 540.0
+"""Time limit of a start, below the ten minutes that evaluators of 2025 gave and that `evaluate` gives."""
+STOP_SECONDS = 60.0
+"""How long vLLM may take to stop at a deadline: many times its longest step."""
 
-_ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_LOGGING_LEVEL": "WARNING",
-    # In this process: a child process would run the evaluator's unguarded main module again.
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-}
-"""Set before vLLM is imported, unless the user has set another value."""
 
-_TOKENS_PER_STEP = 2048
-"""Prompt and answer tokens of all requests in one step; bounds the overrun of the deadline."""
+class TextToScore(NamedTuple):
+    """A text under a grammar whose log-probability is wanted: its request, and the tokens that the model chose."""
 
-_SETTINGS_WITH_SAME_NAME = {"dtype", "quantization", "tensor_parallel_size", "gpu_memory_utilization", "enforce_eager"}
-"""Settings that vLLM has under the same names."""
+    tokenized: TokenizedRequest
+    tokens: list[int]
 
 
 class VllmLanguageModel(LocalEngine[VllmEngine]):
@@ -44,52 +49,78 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
     so far is returned. The same prompt may give another output in another batch.
     """
 
-    def __init__(self, settings: VllmEngine) -> None:
+    more_arguments: ClassVar[Mapping[str, object]] = {}
+    """Further arguments of `vllm.LLM`, for benchmarks."""
+
+    def __init__(self, settings: VllmEngine, start_seconds: float = START_SECONDS) -> None:
         super().__init__(settings)
-        self._llm: Any = None
-        self._adapters: dict[str, LoRARequest] = {}
-        self._request_count = 0
-        for name, value in _ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        # Imported only to fail here, with the name of the requirements file, and not at the first question.
-        import vllm  # noqa: F401
+        self._start_seconds = start_seconds
+        self._process: VllmProcess | None = None
+        self._death: str | None = None
+        # Not imported: that takes seconds and a gigabyte, and this process never uses it.
+        if find_spec("vllm") is None:
+            raise ModuleNotFoundError("No module named 'vllm'")
+
+    def check_weights(self) -> None:
+        """See `LocalEngine.check_weights`; also refuse adapters that vLLM would misread, or refuse after its start.
+
+        vLLM 0.19.1 knows one rank and one scale an adapter, and skips the keys of `adapter_config.json` that it does
+        not know (`vllm/lora/peft_helper.py`).
+        """
+        super().check_weights()
+        require_plain(self._settings.engine, self._settings.adapters)
+
+        most = self._settings.max_adapter_rank
+        for name, location in self._settings.adapters.items():
+            folder = adapter_folder(location)
+            adapter = Adapter(folder)
+            if adapter.missing_keys:
+                raise WeightsMissingError(
+                    f"{folder / ADAPTER_CONFIG}: {', '.join(adapter.missing_keys)} is missing, which vLLM needs"
+                )
+            if adapter.config.r > most:
+                raise WeightsMissingError(
+                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {most}: "
+                    f"raise that, or tune the adapter {name} with a lower rank"
+                )
 
     def warm_up(self) -> None:
         """Load the model and run one token through it and through each adapter, which loads the adapters.
-        Raises WeightsMissingError: a file is missing.
+
+        Raises WeightsMissingError: a file is missing. EngineUnavailableError: vLLM did not start, or not in time.
         """
-        if self._llm is not None:
+        if self._process is not None or self._death is not None:
             return
         self.check_weights()
 
-        from vllm import LLM
-        from vllm.lora.request import LoRARequest
+        deadline = Deadline(self._start_seconds)
+        try:
+            self._process = VllmProcess()
+            request = {"settings": self._settings.model_dump(mode="json"), "more_arguments": dict(self.more_arguments)}
+            self._process.start(request, deadline)
 
-        with quiet_transformers():
-            self._llm = LLM(**self._engine_arguments())
+            rehearsal = [
+                GenerationRequest(prompt="warm-up", adapter=name, max_tokens=1) for name in (None, *self._adapters)
+            ]
+            self.generate(rehearsal, deadline)
+        except (VllmProcessError, LanguageModelDiedError) as error:
+            self.close()
+            raise EngineUnavailableError(f"vLLM cannot start: {error}") from None
+        except BaseException:
+            self.close()
+            raise
 
-        # The prefix cache is keyed by adapter: keep names, numbers and paths for the engine's life.
-        self._adapters = {
-            name: LoRARequest(name, number, str(adapter_folder(location)))
-            for number, (name, location) in enumerate(sorted(self._settings.adapters.items()), start=1)
-        }
-
-        rehearsal = [
-            GenerationRequest(prompt="warm-up", adapter=name, max_tokens=1) for name in (None, *self._adapters)
-        ]
-        self.generate(rehearsal, Deadline(600))
+    @property
+    def _adapters(self) -> list[str]:
+        return sorted(self._settings.adapters)
 
     def close(self) -> None:
-        """Stop the engine's processes and release its memory."""
-        if self._llm is None:
-            return
-        self._llm.llm_engine.engine_core.shutdown()
-        self._llm = None
-        gc.collect()
-
-        from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
-
-        cleanup_dist_env_and_memory()
+        """Stop vLLM's processes and release its memory; the next call starts it again."""
+        process = self._process
+        self._process = None
+        self._death = None
+        if process is not None:
+            process.close()
 
     def _answer(
         self,
@@ -97,129 +128,144 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         generations: dict[int, Generation],
         deadline: Deadline,
     ) -> None:
-        index_by_id: dict[str, int] = {}
-        for index, request, prompt in requests:
-            # A number is used once: late output of an aborted request must not reach a new one.
-            self._request_count += 1
-            request_id = str(self._request_count)
-            adapter = self._adapters[request.adapter] if request.adapter is not None else None
-            try:
-                self._llm.llm_engine.add_request(
-                    request_id,
-                    {"prompt_token_ids": prompt},
-                    _sampling_parameters(request, self._window - len(prompt)),
-                    lora_request=adapter,
-                )
-            except (ValueError, TypeError, _vllm_error()) as error:
-                generations[index] = Generation.failed(f"vLLM refuses the request: {error}")
-            else:
-                index_by_id[request_id] = index
+        described = [self._describe(request) for request in requests]
+        if not described:
+            return
+        tokenized_by_index = {tokenized.request_index: tokenized for tokenized in requests}
+        reply = self._call({"do": "generate", "requests": described}, deadline)
 
-        for request_id, output in self._step_until(deadline, list(index_by_id)).items():
-            if request_id in index_by_id:
-                generations[index_by_id[request_id]] = _build_generation(output)
+        for index, refusal in reply["refusals"]:
+            generations[index] = Generation.failed(f"vLLM refuses the request: {refusal}")
+        texts_to_score: list[TextToScore] = []
+        for text in reply["texts"]:
+            index = text["index"]
+            request = tokenized_by_index[index].request
+            generation = _build_generation(text)
+            if request.grammar is not None:
+                generation = self._end_with_grammar(request.grammar, generation, text["tokens"])
+                if request.with_log_probability and generation.finish_reason in {"stop", "length"}:
+                    chosen = text["tokens"][: generation.completion_tokens]
+                    texts_to_score.append(TextToScore(tokenized_by_index[index], chosen))
+            generations[index] = generation
 
-    # --- the engine ---------------------------------------------------------------------------------------------------
+        if texts_to_score and not deadline.expired:
+            self._score(texts_to_score, generations, deadline)
 
-    def _engine_arguments(self) -> dict[str, Any]:
-        from vllm.platforms import current_platform
-
-        settings = self._settings
-        on_cpu = current_platform.is_cpu()
-        arguments: dict[str, Any] = {
-            **settings.model_dump(include=_SETTINGS_WITH_SAME_NAME),
-            "model": str(model_folder(settings.model)),
-            "max_model_len": settings.max_model_tokens,
-            "max_num_batched_tokens": _TOKENS_PER_STEP,
-            "enable_prefix_caching": True,
-            # Reads Lark grammars directly; vLLM's other backend converts them, older versions not always correctly.
-            "structured_outputs_config": {"backend": "guidance"},
-            "use_tqdm_on_load": False,
-            "seed": 0,
+    def _describe(self, tokenized: TokenizedRequest) -> dict[str, Any]:
+        """A request as plain data."""
+        index, request, prompt = tokenized
+        # What the prompt leaves of the window.
+        token_limit = self._window - len(prompt)
+        return {
+            "index": index,
+            "prompt": prompt,
+            "adapter": request.adapter,
+            "grammar": request.grammar,
+            "max_tokens": max(1, min(request.max_tokens, token_limit)),
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "stop": [string for string in request.stop if string],
         }
 
-        if settings.attention_backend is not None and not on_cpu:
-            arguments["attention_backend"] = settings.attention_backend
+    # --- texts under a grammar ----------------------------------------------------------------------------------------
 
-        if not settings.enforce_eager and not on_cpu:
-            # CUDA graphs of decoding steps. Without torch.compile, so that a start stays short.
-            arguments["compilation_config"] = {
-                "mode": 0,
-                "cudagraph_mode": "FULL_DECODE_ONLY",
-                "cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32],
-            }
+    def _end_with_grammar(self, grammar: str, generation: Generation, tokens: Sequence[int]) -> Generation:
+        """The generation as other engines end it: without the end token that the grammar forced, and unscored.
 
-        if settings.distributed_executor is not None:
-            arguments["distributed_executor_backend"] = settings.distributed_executor
-
-        if settings.adapters:
-            # On a CPU, vLLM 0.32.0 adds the last slot's adapter to requests without one, if other requests of the batch
-            # use one (pull requests 48421 and 49656). An extra, empty slot avoids that.
-            empty_slots = 1 if on_cpu else 0
-            arguments["enable_lora"] = True
-            arguments["max_loras"] = len(settings.adapters) + empty_slots
-            arguments["max_lora_rank"] = settings.max_adapter_rank
-        return arguments
-
-    def _step_until(self, deadline: Deadline, request_ids: Sequence[str]) -> dict[str, "RequestOutput"]:
-        """The latest output of each request, finished or not.
-
-        Raises LanguageModelDiedError: the engine failed.
+        vLLM masks the logits before it takes their log-probability, whatever its `logprobs_mode`, so its number is that
+        of a choice among what the grammar allows (0.19.1 and 0.32.0, `v1/worker/gpu_model_runner.py`).
         """
-        engine = self._llm.llm_engine
-        outputs: dict[str, RequestOutput] = {}
+        generation = replace(generation, mean_log_probability=None)
         try:
-            while engine.has_unfinished_requests() and not deadline.expired:
-                for output in engine.step():
-                    outputs[output.request_id] = output
+            matcher = self._match_grammar(grammar)
+            count = matcher.count_until_end(tokens, self._end_tokens)
+        except GrammarError:  # vLLM's own llguidance reads it otherwise: the text stays as it is
+            return generation
 
-            unfinished = [name for name in request_ids if name not in outputs or not outputs[name].finished]
-            if unfinished:
-                engine.abort_request(unfinished)
-        except Exception as error:  # after any exception the engine's state is unknown
-            raise LanguageModelDiedError(f"vLLM's engine failed: {type(error).__name__}: {error}") from error
-        return outputs
+        is_complete = matcher.finished and generation.finish_reason == "length"
+        reason: FinishReason = "stop" if is_complete else generation.finish_reason
+        return replace(generation, completion_tokens=count, finish_reason=reason)
 
+    def _score(
+        self,
+        texts: Sequence[TextToScore],
+        generations: dict[int, Generation],
+        deadline: Deadline,
+    ) -> None:
+        """Set the mean log-probability of texts, before grammar; of those that the deadline allows.
 
-def _vllm_error() -> type[Exception]:
-    """The base of vLLM's exceptions; in 0.19.1 they are all ValueErrors."""
-    from vllm import exceptions
+        Each token is generated again after those before it, with only this token allowed: that limit, unlike a grammar,
+        comes after the log-probability. The beginnings are in the prefix cache, so a token costs less than one of its
+        blocks, 16 tokens on a GPU. One pass with `prompt_logprobs` would not read that cache, and hold the logits of
+        2,048 positions: 2.6 GB with the vocabulary of Llama 3.
+        """
+        described: list[dict[str, Any]] = []
+        for text in texts:
+            # The longest first. If its prompt has left the cache it is read once, and then found by the others.
+            positions = reversed(range(len(text.tokens)))
+            described.extend(self._describe_token(text, position) for position in positions)
+        reply = self._call({"do": "generate", "requests": described}, deadline)
 
-    error: type[Exception] = getattr(exceptions, "VLLMError", ValueError)
-    return error
+        scores: dict[int, list[float]] = {}
+        for result in reply["texts"]:
+            if result["tokens"]:
+                scores.setdefault(result["index"], []).append(result["log_probability"])
+        for text in texts:
+            index = text.tokenized.request_index
+            of_tokens = scores.get(index, [])
+            if of_tokens and len(of_tokens) == len(text.tokens):
+                mean = sum(of_tokens) / len(of_tokens)
+                generations[index] = replace(generations[index], mean_log_probability=mean)
 
+    def _describe_token(self, text: TextToScore, position: int) -> dict[str, Any]:
+        """The request, as plain data, that generates again the token at this position of a text."""
+        changes = {
+            "prompt": [*text.tokenized.prompt, *text.tokens[:position]],
+            "grammar": None,
+            "only_token": text.tokens[position],
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "stop": [],
+        }
+        return self._describe(text.tokenized) | changes
 
-def _sampling_parameters(request: GenerationRequest, token_limit: int) -> "SamplingParams":
-    """The parameters of one request; `token_limit` is what the prompt leaves of the window."""
-    from vllm import SamplingParams
-    from vllm.sampling_params import StructuredOutputsParams
+    # --- vLLM's process -----------------------------------------------------------------------------------------------
 
-    grammar = StructuredOutputsParams(grammar=request.grammar) if request.grammar is not None else None
-    return SamplingParams(
-        max_tokens=max(1, min(request.max_tokens, token_limit)),
-        temperature=request.temperature,
-        top_p=request.top_p,
-        stop=[string for string in request.stop if string],
-        structured_outputs=grammar,
-        logprobs=0,  # of the chosen token only
-    )
+    def _call(self, message: Mapping[str, object], deadline: Deadline) -> dict[str, Any]:
+        """The reply of vLLM's process, which stops writing at the deadline.
+
+        Raises LanguageModelDiedError: now and in all later calls, as loading the weights again takes minutes.
+        """
+        if self._process is None or self._death is not None:
+            raise LanguageModelDiedError(self._death or "vLLM was closed")
+
+        try:
+            reply = self._process.request(message, deadline, STOP_SECONDS)
+        except VllmProcessError as error:
+            self._death = str(error)
+        else:
+            self._death = reply.get("died")
+
+        if self._death is not None:
+            self._process.close()
+            raise LanguageModelDiedError(f"vLLM's engine failed: {self._death}")
+        return reply
 
 
 # No reason yet: the request was still running at the deadline.
 _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "deadline"}
 
 
-def _build_generation(output: "RequestOutput") -> Generation:
-    completion = output.outputs[0]
-    reason = _FINISH_REASONS.get(completion.finish_reason, "error")
-    count = len(completion.token_ids)
-    total = completion.cumulative_logprob
+def _build_generation(text: Mapping[str, Any]) -> Generation:
+    reason = _FINISH_REASONS.get(text["reason"], "error")
+    count = len(text["tokens"])
+    total = text["log_probability"]
 
     return Generation(
-        text=encodable(completion.text),
+        text=text["text"],
         mean_log_probability=total / count if count and total is not None else None,
-        prompt_tokens=len(output.prompt_token_ids or ()),
+        prompt_tokens=text["prompt_tokens"],
         completion_tokens=count,
         finish_reason=reason,
-        error=None if reason != "error" else f"vLLM ended with finish_reason {completion.finish_reason!r}",
+        error=None if reason != "error" else f"vLLM ended with finish_reason {text['reason']!r}",
     )

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from crag.answering import trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.files import read_jsonl, write_rows
+from crag.engines.gpus import GpuError, require_gpus
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DatasetError, read_rows
 from crag.evaluation.graph_server import mock_graph
@@ -53,6 +54,14 @@ def agent(subject: Subject) -> Findings:
         yield note(f"not asked: {reason}")
 
     python = str(subject.root / SERVING) if can_run and needs_gpu else sys.executable
+    if can_run and needs_gpu and Path(python).is_file():
+        try:
+            require_gpus(subject.settings, python)
+        except GpuError as error:
+            # A fault of this machine, not of the submission
+            yield note(f"not asked: {error}")
+            can_run = False
+
     if not Path(python).is_file():
         yield Finding(
             Level.ERROR,

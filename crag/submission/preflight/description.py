@@ -241,23 +241,14 @@ def _unsuitable_model(subject: Subject) -> Findings:
                 problem,
                 'write dtype = "float16"',
             )
-    elif isinstance(model, VllmEngine):
-        if model.tensor_parallel_size > 1 and model.distributed_executor != "ray":
-            problem = f"is {model.distributed_executor!r}: vLLM's own processes disturbed the evaluator"
-            yield Finding(
-                Level.ERROR,
-                "language_model.distributed_executor",
-                problem,
-                'write "ray"',
-            )
-        if model.attention_backend != "TRITON_ATTN":
-            problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
-            yield Finding(
-                Level.WARNING,
-                "language_model.attention_backend",
-                problem,
-                'write "TRITON_ATTN"',
-            )
+    elif isinstance(model, VllmEngine) and model.attention_backend != "TRITON_ATTN":
+        problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
+        yield Finding(
+            Level.WARNING,
+            "language_model.attention_backend",
+            problem,
+            'write "TRITON_ATTN"',
+        )
 
 
 def memory(subject: Subject) -> Findings:

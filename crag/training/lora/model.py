@@ -1,6 +1,5 @@
 """Turns examples into token ids; loads a base model with a tunable adapter, and saves the tuned adapter."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,14 +9,15 @@ from typing import NamedTuple
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from safetensors import SafetensorError
 from safetensors.torch import save
-from transformers import AutoConfig, AutoModelForCausalLM, BitsAndBytesConfig
+from transformers import AutoConfig, AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel
 
 from crag.core.files import write_whole
 from crag.core.text import encodable
 from crag.engines.llm import EngineUnavailableError
 from crag.engines.llm.attention import attention_for
-from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers, read_config
 from crag.evaluation.datasets import DatasetError
 from crag.settings import SettingsError
 from crag.training.files import TrainingExample
@@ -28,6 +28,8 @@ from crag.weights.manifest import WeightsMissingError
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
+_JSON_FILES = ("config.json", "generation_config.json", "tokenizer_config.json", "tokenizer.json")
+"""Of a base model; all but the first and the last may be missing."""
 IGNORED = -100
 """Label of a token that is read but not learned."""
 
@@ -59,6 +61,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     """
     tokenizer = ChatTokenizer(folder)
     end = _end_token(folder, tokenizer)
+    vocabulary_size = read_config(folder, "config.json").get("vocab_size")
     # A completion that spells out the end token must not teach the model to stop there.
     # A tokenizer of its own, since the setting would also change how prompts are read
     backend = ChatTokenizer(folder).backend
@@ -74,6 +77,7 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
         # Without special tokens: the prompt has the one that begins a text
         completion = backend.encode(encodable(example.completion), add_special_tokens=False).ids
         tokens = TokenExample(prompt, [*completion, end])
+        _check_vocabulary(tokens, vocabulary_size, example.place, folder)
         if tokens.length > max_tokens:
             tokenized.too_long[example.source] += 1
         else:
@@ -85,12 +89,19 @@ def tokenize(folder: Path, examples: Sequence[TrainingExample], max_tokens: int)
     return tokenized
 
 
+def _check_vocabulary(tokens: TokenExample, vocabulary_size: int | None, place: str, folder: Path) -> None:
+    """Raise DatasetError if the model has no embedding of a token, as with the tokenizer of another model."""
+    highest = max(tokens.prompt + tokens.completion)
+    if vocabulary_size is not None and highest >= vocabulary_size:
+        raise DatasetError(
+            f"{place}: the tokenizer or the end token of {folder} gives token {highest}, and the model's vocabulary "
+            f"ends before {vocabulary_size}: take both from one model"
+        )
+
+
 def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
     """The first end token of generation_config.json, at which engines stop; without one, the tokenizer's."""
-    config = folder / "generation_config.json"
-    end_tokens: object = None
-    if config.is_file():
-        end_tokens = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id")
+    end_tokens: object = read_config(folder, "generation_config.json").get("eos_token_id")
     # "eos_token_id" is one number or a list of them
     if isinstance(end_tokens, list) and end_tokens:
         end_tokens = end_tokens[0]
@@ -124,21 +135,26 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     )
 
     with quiet_transformers():
-        model = AutoModelForCausalLM.from_pretrained(
-            str(base),
-            dtype=number_type,
-            local_files_only=True,
-            use_safetensors=True,
-            device_map={"": device},
-            attn_implementation=attention_for(device),
-            quantization_config=quantisation,
-        )
+        try:
+            model = AutoModelForCausalLM.from_pretrained(
+                str(base),
+                dtype=number_type,
+                local_files_only=True,
+                use_safetensors=True,
+                device_map={"": device},
+                attn_implementation=attention_for(device),
+                quantization_config=quantisation,
+            )
+        except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+            raise SettingsError(
+                f'key "base": the weights in {base} cannot be loaded, or do not fit its config.json: {_one_line(error)}'
+            ) from None
         # After loading and right before the random weights of the adapter
         torch.manual_seed(settings.seed)
         try:
             return get_peft_model(model, lora)
         except ValueError as error:
-            raise SettingsError(f'key "adapter": {error}') from error
+            raise SettingsError(f'key "adapter": {_one_line(error)}') from error
 
 
 def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
@@ -191,8 +207,16 @@ def _check_device(settings: LoraTraining, device: str) -> None:
 
 
 def _check_base(settings: LoraTraining, base: Path) -> None:
+    for name in _JSON_FILES:
+        try:
+            read_config(base, name)
+        except ValueError as error:
+            raise SettingsError(f'key "base": {base / name} is damaged: {_one_line(error)}') from None
+    if not (base / "tokenizer.json").is_file():
+        raise WeightsMissingError(f"{base / 'tokenizer.json'} is missing: take it from the model's repository")
+
     config = base / "config.json"
-    model_type = json.loads(config.read_text(encoding="utf-8")).get("model_type")
+    model_type = read_config(base, config.name).get("model_type")
     # Tuning another family would fail late, or tune other layers than the settings mean
     if settings.architecture not in {None, model_type}:
         raise SettingsError(
@@ -212,16 +236,12 @@ def check_weights(settings: LoraTraining, base: Path) -> None:
 
 def check_targets(settings: LoraTraining, base: Path) -> None:
     """Raise SettingsError if the base lacks a layer of the settings, or has one that cannot be tuned."""
-    # Without weights, which takes a second
-    with torch.device("meta"), quiet_transformers():
-        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(str(base), local_files_only=True))
-
-    # A tied output layer shares its weights with the embeddings, which an adapter would not change
-    is_tied = bool(model.config.tie_word_embeddings)
+    model = _build_without_weights(base)
+    # trl refuses the output layer, and vLLM 0.19.1 an adapter of it; often it is the embeddings, too
     output_layer = model.get_output_embeddings()
     tunable: set[str] = set()
     for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear) and not (is_tied and module is output_layer):
+        if isinstance(module, torch.nn.Linear) and module is not output_layer:
             tunable.add(name.rpartition(".")[2])
 
     missing = [target for target in settings.adapter.targets if target not in tunable]
@@ -230,3 +250,19 @@ def check_targets(settings: LoraTraining, base: Path) -> None:
             f'key "adapter.targets": {settings.base} has no linear layer {", ".join(missing)} that can be tuned; '
             f"it has {', '.join(sorted(tunable))}"
         )
+
+
+def _build_without_weights(base: Path) -> PreTrainedModel:
+    """The model that config.json describes, in a second. Raises SettingsError: transformers knows no such model."""
+    try:
+        with torch.device("meta"), quiet_transformers():
+            return AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(str(base), local_files_only=True))
+    except (ValueError, TypeError, KeyError, OSError, RuntimeError, AssertionError) as error:
+        raise SettingsError(
+            f'key "base": transformers cannot build the model of {base / "config.json"}: {_one_line(error)}'
+        ) from None
+
+
+def _one_line(error: Exception) -> str:
+    """The beginning of a library's message, in one line."""
+    return " ".join(str(error).split())[:300]

@@ -2,11 +2,15 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import torch
+from transformers import AutoModelForCausalLM
 
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, Message
+from crag.engines.llm.tokenizer import ChatTokenizer, quiet_transformers
 
 LONG = 600.0
 TEXT = "The film was first shown in 1994; it took 28 million dollars. Wer weiß? 東京 🙂 ok"
@@ -86,6 +90,66 @@ def test_log_probability_is_a_mean_over_tokens(engine: LanguageModel) -> None:
     assert generation.mean_log_probability is not None
     assert -30 < generation.mean_log_probability <= 0
     assert math.isfinite(generation.mean_log_probability)
+
+
+GRAMMARS = [
+    'start: "blue"',  # each token is forced, and so is the end
+    'start: "blue" | "green"',
+    'start: "a" /[a-c]*/',  # the model chooses where to end
+]
+
+
+def own_log_probability(model: Path, request: GenerationRequest, generation: Generation) -> float:
+    """The mean over a generation's tokens, by one pass of transformers over prompt and text."""
+    tokenizer = ChatTokenizer(model)
+    prompt = tokenizer.prompt_tokens(request)
+    text = tokenizer.backend.encode(generation.text, add_special_tokens=False).ids
+    if generation.completion_tokens > len(text):
+        assert tokenizer.end_token is not None
+        text.append(tokenizer.end_token)
+    assert generation.completion_tokens == len(text)
+
+    whole = torch.tensor([prompt + text])
+    with torch.no_grad(), quiet_transformers():
+        logits = AutoModelForCausalLM.from_pretrained(str(model))(whole).logits[0, len(prompt) - 1 : -1]
+    each = torch.log_softmax(logits, dim=-1)[torch.arange(len(text)), torch.tensor(text)]
+    return float(each.mean())
+
+
+@pytest.mark.parametrize(
+    ("engine", "tolerance"),
+    [
+        ("transformers", 1e-3),
+        ("openvino", 0.25),  # int8 weights
+        pytest.param("vllm", 1e-3, marks=pytest.mark.vllm),
+    ],
+    indirect=["engine"],
+)
+def test_under_a_grammar_a_log_probability_is_still_the_models_own(
+    engine: LanguageModel, tolerance: float, tiny_llama: Path
+) -> None:
+    requests = [
+        GenerationRequest(prompt=prompt, grammar=grammar, max_tokens=limit, with_log_probability=True)
+        for grammar in GRAMMARS
+        for prompt in ("Colour:", "Colour: it is the quick brown fox")
+        for limit in (4, 12)
+    ]
+    generations = engine.generate(requests, Deadline(LONG))
+    for request, generation in zip(requests, generations, strict=True):
+        own = own_log_probability(tiny_llama, request, generation)
+        assert own < -2, "far from 0, which it would be among the grammar's choices"
+        assert generation.mean_log_probability == pytest.approx(own, abs=tolerance)
+        is_whole = generation.text in {"blue", "green"}
+        assert generation.finish_reason == "stop" or not is_whole
+
+
+@pytest.mark.parametrize("engine", ["openai over transformers"], indirect=True)
+def test_a_server_gives_no_log_probability_under_a_grammar(engine: LanguageModel) -> None:
+    free = replace(ask("Which colour?"), with_log_probability=True)
+    first, second = engine.generate([replace(free, grammar=GRAMMARS[1]), free], Deadline(LONG))
+    assert first.text in {"blue", "green"}
+    assert first.mean_log_probability is None
+    assert second.mean_log_probability is not None
 
 
 def test_any_text_can_be_asked(engine: LanguageModel) -> None:

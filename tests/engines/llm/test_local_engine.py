@@ -9,7 +9,8 @@ import pytest
 from safetensors.numpy import save
 
 from crag.engines.llm import EngineUnavailableError, load_language_model, local_engine
-from crag.engines.llm.local_engine import adapter_folder, check_folders, model_folder
+from crag.engines.llm.local_engine import LocalEngine, adapter_folder, check_folders, model_folder
+from crag.engines.llm.vllm_engine import VllmLanguageModel
 from crag.settings import LanguageModelSettings, OpenAIEngine, OpenvinoEngine, TransformersEngine, VllmEngine
 from crag.weights.manifest import WeightsMissingError
 
@@ -54,6 +55,16 @@ def make_llama(folder: Path) -> Path:
     heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
     (folder / "config.json").write_text(json.dumps({"model_type": "llama", **sizes, **heads}))
     return folder
+
+
+def vllm_of(base: Path, **changes: object) -> VllmLanguageModel:
+    """The engine with one adapter; not started. vLLM itself is not needed for its checks."""
+    engine = object.__new__(VllmLanguageModel)
+    settings = VllmEngine.model_validate(
+        {"engine": "vllm", "model": str(base), "adapters": {"kg_writer": "adapter"}, **changes}
+    )
+    LocalEngine.__init__(engine, settings)
+    return engine
 
 
 def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) -> None:
@@ -125,6 +136,90 @@ def test_an_adapter_that_is_damaged_or_does_not_fit_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+PLAIN = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "init_lora_weights": True}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"bias": "lora_only"}, "bias is lora_only, not none"),
+        ({"init_lora_weights": "pissa"}, "init_lora_weights is pissa, .* plain LoRA"),
+        ({"init_lora_weights": "pissa_niter_16"}, "init_lora_weights is pissa_niter_16"),
+        ({"init_lora_weights": "olora"}, "init_lora_weights is olora"),
+        ({"init_lora_weights": "loftq"}, "init_lora_weights is loftq"),
+        ({"alora_invocation_tokens": [5, 6]}, "alora_invocation_tokens is set"),
+        ({"layer_replication": [[0, 1], [0, 1]]}, "layer_replication is set"),
+        ({"kasa_config": {}}, "kasa_config is set"),
+        ({"target_modules": ["v_proj"]}, "target_modules does not name model.layers.0.self_attn.q_proj"),
+    ],
+)
+def test_an_adapter_that_would_change_what_others_write_is_refused_by_all_engines(
+    repository: Path, changes: dict[str, object], named: str
+) -> None:
+    make_llama(repository / "base")
+    config = make_adapter(repository / "adapter") / "adapter_config.json"
+    config.write_text(json.dumps(PLAIN | changes))
+    with pytest.raises(
+        WeightsMissingError, match=rf"^the adapter kg_writer cannot be used: {config}: {named}"
+    ) as caught:
+        check_folders(str(repository / "base"), {"kg_writer": "adapter"})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"peft_type": "LOHA"}, "peft_type is LOHA, not LORA"),
+        ({"use_dora": True}, 'use_dora is set, which engine "vllm" does not compute'),
+        ({"rank_pattern": {"q_proj": 4}}, "rank_pattern is set"),
+        ({"alpha_pattern": {"q_proj": 4}}, "alpha_pattern is set"),
+        ({"modules_to_save": ["lm_head"]}, "modules_to_save is set"),
+        ({"lora_bias": True}, "lora_bias is set"),
+        ({"trainable_token_indices": [3]}, "trainable_token_indices is set"),
+        ({"target_parameters": ["experts"]}, "target_parameters is set"),
+        ({"use_bdlora": {"nblocks": 2}}, "use_bdlora is set"),
+        ({"use_qalora": True}, "use_qalora is set"),
+        ({"lora_alpha": None}, "lora_alpha is missing, which vLLM needs"),
+        ({"r": 16}, "q_proj has not rank 16"),
+    ],
+)
+def test_an_adapter_that_vllm_would_misread_is_refused_before_it_starts(
+    repository: Path, changes: dict[str, object], named: str
+) -> None:
+    config = make_adapter(repository / "adapter") / "adapter_config.json"
+    keys = {key: value for key, value in (PLAIN | changes).items() if value is not None}
+    config.write_text(json.dumps(keys))
+    with pytest.raises(WeightsMissingError, match=named) as caught:
+        vllm_of(make_llama(repository / "base")).check_weights()
+    assert "\n" not in str(caught.value)
+
+
+def test_vllm_refuses_a_rank_above_the_one_that_it_reserves_memory_for(repository: Path) -> None:
+    adapter = make_adapter(repository / "adapter")
+    (adapter / "adapter_config.json").write_text(json.dumps(PLAIN | {"r": 16}))
+    (adapter / "adapter_model.safetensors").write_bytes(halves(rank=16))
+    base = make_llama(repository / "base")
+    with pytest.raises(WeightsMissingError, match=r"r is 16, and language_model\.max_adapter_rank 8: raise that"):
+        vllm_of(base).check_weights()
+    vllm_of(base, max_adapter_rank=16).check_weights()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"use_rslora": True},
+        {"init_lora_weights": "gaussian"},
+        {"layers_to_transform": [0]},
+        {"rank_pattern": {}, "alpha_pattern": {}, "modules_to_save": None, "bias": "none", "megatron_config": None},
+        {"target_modules": "all-linear"},
+        {"target_modules": ["self_attn.q_proj"]},
+    ],
+)
+def test_vllm_takes_a_plain_adapter(repository: Path, changes: dict[str, object]) -> None:
+    (make_adapter(repository / "adapter") / "adapter_config.json").write_text(json.dumps(PLAIN | changes))
+    vllm_of(make_llama(repository / "base")).check_weights()
+
+
 def test_an_adapter_of_fewer_layers_or_of_an_unknown_family_is_not_refused(repository: Path) -> None:
     make_adapter(repository / "adapter")
     for base in (make_llama(repository / "llama"), make_model(repository / "unknown")):
@@ -145,7 +240,7 @@ def test_a_missing_package_is_named_with_the_file_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     if package != "vllm":  # its module is imported without it
-        for module in (f"{settings.engine}_engine", "stepwise_engine", "decoding"):
+        for module in (f"{settings.engine}_engine", "stepwise_engine", "decoding", "grammar"):
             monkeypatch.delitem(sys.modules, f"crag.engines.llm.{module}", raising=False)
     with pytest.raises(EngineUnavailableError, match=requirements) as caught:
         load_language_model(settings)

@@ -160,7 +160,7 @@ def test_a_damaged_compiled_file_is_made_again(
         ({"rank_pattern": {"q_proj": 4}}, "rank_pattern"),
         ({"alpha_pattern": {"q_proj": 4}}, "alpha_pattern"),
         ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
-        ({"bias": "all"}, "bias is all"),
+        ({"lora_bias": True}, "lora_bias is set"),
         ({"peft_type": "LOHA"}, "peft_type is LOHA"),
     ],
 )

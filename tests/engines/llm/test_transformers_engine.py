@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from llguidance import LLTokenizer
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
@@ -14,6 +15,8 @@ from crag.engines.llm.attention import REPEATED, attention_for
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.engines.llm.transformers_engine import TransformersLanguageModel
 from crag.settings import TransformersEngine
+from crag.weights.manifest import WeightsMissingError
+from tests.engines.llm.tiny_models import build_adapter
 
 QUESTIONS = ("who?", "Is it a lazy dog? " * 6, "five dozen", "The quick brown fox " * 3)
 
@@ -76,6 +79,24 @@ def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
     check_against_reference(tiny, merged, tiny_llama, adapter)
 
 
+def test_an_adapter_may_have_the_name_of_a_method_of_torchs_modules(
+    tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str]
+) -> None:
+    other = load(tiny_llama, {"train": tiny_adapters["first"], "items": tiny_adapters["second"]})
+    names = {"first": "train", "second": "items"}
+    for name, same in names.items():
+        expected = tiny.generate([ask("who?", adapter=name)], Deadline(600))
+        assert other.generate([ask("who?", adapter=same)], Deadline(600)) == expected
+
+
+def test_an_adapter_that_peft_refuses_is_one_line(tiny_llama: Path, tmp_path: Path) -> None:
+    adapter = build_adapter(tmp_path / "adapter", tiny_llama, seed=1, config={"modules_to_save": ["lm_head"]})
+    with pytest.raises(
+        WeightsMissingError, match=rf"^the adapter mine cannot be used: PEFT refuses {adapter}: .*lm_head"
+    ):
+        load(tiny_llama, {"mine": str(adapter)}).warm_up()
+
+
 def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel) -> None:
     long, short = tiny.generate([ask("fox " * 2000), ask("fox")], Deadline(600))
     assert long.finish_reason == "error"
@@ -129,6 +150,22 @@ def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguage
         assert generation.finish_reason == "stop"
     assert len({generation.text for generation in bound}) > 1
     assert not pattern.fullmatch(unbound.text)
+
+
+def test_a_grammar_with_an_llguidance_that_takes_one_end_token(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As 1.3.0 does, the version that vLLM 0.19.1 wants."""
+
+    def build(backend: str, *, n_vocab: int, eos_token: int, slices: list[str]) -> LLTokenizer:
+        if not isinstance(eos_token, int):
+            raise TypeError("argument 'eos_token': 'list' object cannot be interpreted as an integer")
+        return LLTokenizer(backend, n_vocab=n_vocab, eos_token=eos_token, slices=slices)
+
+    monkeypatch.setattr("crag.engines.llm.grammar.LLTokenizer", build)
+    request = GenerationRequest(prompt="Colour:", grammar='start: "blue" | "green"')
+    (generation,) = load(tiny_llama).generate([request], Deadline(600))
+    assert generation.text in {"blue", "green"}
 
 
 def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:

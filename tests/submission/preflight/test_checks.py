@@ -161,13 +161,9 @@ def test_the_shipped_presets_have_no_error_of_their_own(preset: str, tree: Path,
     assert ["uses a server" in finding.problem for finding in errors] == [True] * (preset == "endpoint")
 
 
-VLLM = 'distributed_executor = "ray" '
-
-
 @pytest.mark.parametrize(
     ("check", "file", "old", "new", "asked", "problem"),
     [
-        ("preset", "db3_task23_vllm", VLLM, 'distributed_executor = "mp" ', {}, "is 'mp': vLLM's own processes"),
         ("preset", "db3_task1", 'dtype = "float16"\ndevice = "auto"', 'dtype = "bfloat16"', {}, "bfloat16"),
         ("aicrowd-json", "aicrowd.json", '"gpu_count": 4', '"gpu_count": 2', {}, "submission uses 4 GPUs"),
         ("aicrowd-json", "submission", "", "", {"task": "task3"}, "names task1, but submission is to be"),

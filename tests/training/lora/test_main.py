@@ -1,6 +1,7 @@
 """`crag train lora` from the command line."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def test_the_tested_fold_is_kept_out(tiny_llama: Path, tmp_path: Path, capsys: p
             "no linear layer noth_proj that",
         ),
         (["--set", "adapter.targets=['embed_tokens']"], "no linear layer embed_tokens"),
+        (["--set", "adapter.targets=['q_proj','lm_head']"], "no linear layer lm_head that can be tuned"),
         (["--set", "learning_rate=1e30", "--set", "max_gradient_norm=1e30"], "training diverged: the loss is"),
     ],
 )
@@ -130,6 +132,59 @@ def test_a_base_whose_output_layer_is_its_embeddings_or_that_has_int8_weights_al
     (tied / "model.safetensors").unlink()
     assert main([*write_toy(tmp_path, tied), "--out", str(tmp_path / "out")]) == 2
     assert f"no weights for training: crag models fetch {tied} --float16 adds them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("config.json", {"model_type": "nosuch"}, "config.json: .* model type `nosuch`"),
+        ("config.json", {"model_type": None}, "config.json: .*model_type"),
+        ("config.json", {"pad_token_id": 9999}, "config.json: Padding_idx"),
+        ("config.json", {"intermediate_size": 64}, "cannot be loaded, or do not fit its config.json"),
+        ("generation_config.json", {"eos_token_id": 9999}, "line 1: the tokenizer or the end token of .* token 9999"),
+    ],
+)
+def test_a_base_that_does_not_fit_itself_is_a_line(
+    tiny_llama: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    changes: dict[str, object],
+    message: str,
+) -> None:
+    base = changed_copy(tiny_llama, tmp_path / "base", file, **changes)
+    assert main([*write_toy(tmp_path, base), "--out", str(tmp_path / "out")]) == 2
+    reported = capsys.readouterr().err
+    assert re.search(message, reported)
+    assert reported.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", b"{", "/config.json is damaged: "),
+        ("generation_config.json", b"{", "generation_config.json is damaged: "),
+        ("tokenizer.json", b"", "tokenizer.json is damaged: "),
+        ("model.safetensors", b"12345678901234567890", "cannot be loaded, or do not fit its config.json: "),
+        ("tokenizer.json", None, "tokenizer.json is missing: take it from the model's repository"),
+    ],
+)
+def test_a_base_with_a_damaged_file_is_a_line(
+    tiny_llama: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    content: bytes | None,
+    message: str,
+) -> None:
+    base = Path(shutil.copytree(tiny_llama, tmp_path / "base"))
+    (base / file).unlink()
+    if content is not None:
+        (base / file).write_bytes(content)
+    assert main([*write_toy(tmp_path, base), "--out", str(tmp_path / "out")]) == 2
+    reported = capsys.readouterr().err
+    assert message in reported
+    assert reported.count("\n") == 1
 
 
 def test_a_base_without_a_token_for_padding_can_be_tuned(tiny_llama: Path, tmp_path: Path) -> None:
