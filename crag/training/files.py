@@ -75,11 +75,18 @@ class TrainingExample:
         return row
 
 
-def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
+Example = TypeVar("Example", bound=TrainingExample)
+
+
+def read_examples(
+    path: Path,
+    split: Split | None = None,
+    kind: type[Example] = TrainingExample,  # type: ignore[assignment]
+) -> list[Example]:
     """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
-    examples: list[TrainingExample] = []
+    examples: list[Example] = []
     for record in read_records(path, split=split):
-        example = row_of(record, TrainingExample, place=record.place)
+        example = row_of(record, kind, place=record.place)
         has_prompt = example.prompt is not None
         has_messages = bool(example.messages)
 

@@ -64,3 +64,15 @@ class LoraTraining(Configuration):
     """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
     """Steps between two checkpoints, the most that a killed run loses."""
+
+
+class PreferenceTraining(LoraTraining):
+    """The same for pairs of answers (`crag train dpo`); `[adapter]` shapes a new adapter, not one that is started from.
+
+    A batch of n pairs has 2n texts.
+    """
+
+    FOLDER = Path(__file__).parent / "preference_configs"
+
+    beta: PositiveFloat = 0.1
+    """How strongly the tuned model is held to the one before; higher: less change (Rafailov et al. 2023, section 4)."""
