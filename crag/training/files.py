@@ -78,12 +78,13 @@ class TrainingExample:
 Example = TypeVar("Example", bound=TrainingExample)
 
 
-def read_examples(
-    path: Path,
-    split: Split | None = None,
-    kind: type[Example] = TrainingExample,  # type: ignore[assignment]
-) -> list[Example]:
+def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
     """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
+    return read_kind(TrainingExample, path, split)
+
+
+def read_kind(kind: type[Example], path: Path, split: Split | None = None) -> list[Example]:
+    """The same for examples with more fields."""
     examples: list[Example] = []
     for record in read_records(path, split=split):
         example = row_of(record, kind, place=record.place)

@@ -14,7 +14,7 @@ from crag.core.contracts import I_DONT_KNOW
 from crag.evaluation.datasets import DatasetError, Split
 from crag.evaluation.judge import Verdict
 from crag.settings import Settings
-from crag.training.files import TrainingExample, read_examples
+from crag.training.files import TrainingExample, read_kind
 from crag.training.labels.basic_answers import Branch
 from crag.training.prompts import Label, read_labels
 
@@ -51,7 +51,7 @@ class PreferencePair(TrainingExample):
 
 def read_pairs_of_answers(path: Path, split: Split | None = None) -> list[PreferencePair]:
     """Read the file; raises DatasetError, also for a pair of two equal answers, which teaches nothing."""
-    pairs = read_examples(path, split, PreferencePair)
+    pairs = read_kind(PreferencePair, path, split)
     for pair in pairs:
         if _plain(pair.completion) == _plain(pair.rejected):
             raise DatasetError(f'{pair.place}: "completion" and "rejected" are the same answer')
@@ -64,7 +64,7 @@ def build_preferences(path: Path, settings: Settings, task: str, split: Split | 
     Raises DatasetError: a row is no label with samples, or no row gives a pair.
     """
     pairs: list[PreferencePair] = []
-    for label in read_labels(path, settings, task, split, SampledLabel):
+    for label in read_labels(SampledLabel, path, settings, task, split):
         pairs += pairs_of(label)
     if not pairs:
         raise DatasetError(f"{path}: no pair of answers: every sample is {I_DONT_KNOW!r}, and so is every label")

@@ -93,16 +93,16 @@ def label_examples(
 
     At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
     """
-    examples: list[TrainingExample] = list(read_labels(path, settings, task, split))
+    examples: list[TrainingExample] = list(read_labels(Label, path, settings, task, split))
     return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)
 
 
 def read_labels(
+    kind: type[AnyLabel],
     path: Path,
     settings: Settings,
     task: str,
     split: Split | None = None,
-    kind: type[AnyLabel] = Label,  # type: ignore[assignment]
 ) -> Iterator[AnyLabel]:
     """The rows of `crag.training.labels` in the prompts of the preset's answerer.
 

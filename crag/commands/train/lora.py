@@ -148,7 +148,7 @@ def select_examples(
 
 def final_loss(steps: Sequence[Mapping[str, Any]]) -> float:
     """The mean loss of the last steps: that of a single one depends on its few examples."""
-    final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
+    final_losses: list[float] = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
     return round(sum(final_losses) / max(1, len(final_losses)), 4)
 
 
