@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crag.answering import normalise, trim_to_tokens
+from crag.answering import MAX_TOKENS, normalise, trim_to_tokens
+from crag.answering.reasoned import END_MARK, read_reasoned
 from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
 from crag.core.files import UserError
 from crag.engines.llm import Message
@@ -102,7 +103,11 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
     generation = trace["generations"].get(step, {"finish_reason": "error"})
     answer = I_DONT_KNOW
     if generation["finish_reason"] not in {"error", "deadline"}:
-        answer = normalise(generation["text"], source).text
+        # The prompts are kept, not their names
+        if END_MARK in str(prompt):
+            answer = read_reasoned(generation["text"], source, MAX_TOKENS).text
+        else:
+            answer = normalise(generation["text"], source).text
 
     labels = {field: record[field] for field in LABEL_FIELDS if field in record}
     return BasicAnswer(
