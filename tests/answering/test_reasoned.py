@@ -84,7 +84,7 @@ def test_the_prompt_shows_the_domains_examples_and_leaves_room_for_reasoning() -
         request = answerer.request(query, "<doc>363 miles.</doc>", domain)
         system, user = request.messages
         assert system.content.endswith(examples[shown])
-        assert "in at most 20 words" in system.content
+        assert "at most 20 words" in system.content
         assert "asked at 03/05/2024, 23:18:31 PT.\nQuestion: how long is the canal?\n" in user.content
         assert request.max_tokens == 75 + 300
 
