@@ -43,12 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     configuration = PreferenceTraining.load(options.config, options.set)
     pairs, held_out = select_examples(options, read_pairs_of_answers)
     base = model_folder(configuration.base)
-    # Both texts of a pair are in memory at once
-    check_tunable(
-        configuration.model_copy(update={"batch_size": 2 * configuration.batch_size}),
-        base,
-        options.device,
-    )
+    check_tunable(configuration.as_texts, base, options.device)
     check_weights(configuration, base)
     if options.start:
         _check_start(options, configuration.base)

@@ -67,12 +67,14 @@ class LoraTraining(Configuration):
 
 
 class PreferenceTraining(LoraTraining):
-    """The same for pairs of answers (`crag train dpo`); `[adapter]` shapes a new adapter, not one that is started from.
-
-    A batch of n pairs has 2n texts.
-    """
+    """The same for pairs of answers (`crag train dpo`); `[adapter]` shapes a new adapter, not one that is started from."""
 
     FOLDER = Path(__file__).parent / "preference_configs"
 
     beta: PositiveFloat = 0.1
     """How strongly the tuned model is held to the one before; higher: less change (Rafailov et al. 2023, section 4)."""
+
+    @property
+    def as_texts(self) -> LoraTraining:
+        """The settings with a batch's texts instead of its pairs: both texts of a pair are in memory at once."""
+        return self.model_copy(update={"batch_size": 2 * self.batch_size})
