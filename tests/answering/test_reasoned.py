@@ -1,5 +1,7 @@
 """The prompt `reasoned`: whatever a model makes of its form, reasoning is never given as an answer."""
 
+from typing import get_args
+
 import pytest
 
 from crag.answering import Answerer
@@ -66,7 +68,7 @@ def test_only_a_whole_answer_is_given(reply: str, expected: str) -> None:
 
 def test_each_domain_has_examples_with_and_without_an_answer_that_are_read_as_written() -> None:
     examples = read_examples_by_domain()
-    assert set(examples) == set(DomainName.__args__)
+    assert set(examples) == set(get_args(DomainName))
     for text in examples.values():
         replies = [part.partition("Premise:")[2] for part in text.split("Example\n")[1:]]
         answers = [read_reasoned(f"Premise:{reply}", "web", word_limit=20).text for reply in replies]
