@@ -64,7 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             show_progress=not options.quiet,
         )
         steps = tune_preferences(configuration, tokens, run, options.start)
-
         metrics = {
             "pairs": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
@@ -73,10 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "final_loss": final_loss(steps),
             **options.split.to_card(),
         }
-        data = data_files(options)
-        if options.start:
-            data["start"] = options.start / ADAPTER_WEIGHTS
-        card.write(data, card_settings(options, configuration), metrics, PACKAGES)
+        card.write(_inputs(options), card_settings(options, configuration), metrics, PACKAGES)
         # Last: a kill before this line can still be resumed
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
 
@@ -104,6 +100,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="check everything, and show how many pairs and steps there are",
     )
     return parser.parse_args(arguments)
+
+
+def _inputs(options: argparse.Namespace) -> dict[str, Path]:
+    """The files that the run card describes, by their roles."""
+    files = data_files(options)
+    if options.start:
+        files["start"] = options.start / ADAPTER_WEIGHTS
+    return files
 
 
 def _check_start(options: argparse.Namespace, base: str) -> None:

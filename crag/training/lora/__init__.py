@@ -67,7 +67,7 @@ class LoraTraining(Configuration):
 
 
 class PreferenceTraining(LoraTraining):
-    """The same for pairs of answers (`crag train dpo`); `[adapter]` shapes a new adapter, not one that is started from."""
+    """The same for pairs of answers (`crag train dpo`). `[adapter]` is the shape of a new adapter only."""
 
     FOLDER = Path(__file__).parent / "preference_configs"
 
