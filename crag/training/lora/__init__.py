@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from crag.settings import StrictModel
 from crag.training.files import Configuration
@@ -73,6 +73,13 @@ class PreferenceTraining(LoraTraining):
 
     beta: PositiveFloat = 0.1
     """How strongly the tuned model is held to the one before; higher: less change (Rafailov et al. 2023, section 4)."""
+
+    @model_validator(mode="after")
+    def _output_layer_stays(self) -> "PreferenceTraining":
+        # trl multiplies by its weights directly, so that an adapter on it would never be trained
+        if "lm_head" in self.adapter.targets:
+            raise ValueError("adapter.targets: lm_head cannot be tuned by preferences")
+        return self
 
     @property
     def as_texts(self) -> LoraTraining:

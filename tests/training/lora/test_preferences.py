@@ -23,6 +23,7 @@ from crag.training.lora.preferences import tokenize_pairs, tune_preferences
 from crag.training.lora.run import TuningRun
 from crag.training.preferences import PreferencePair, read_pairs_of_answers
 from tests.training.labels.runs import asked, written
+from tests.training.lora.test_main import changed_copy
 from tests.training.lora.toy import write_toy
 
 BRIDGE = '<doc source="a.example" title="The bridge">\nThe bridge of Orvel was opened in 1911.\n</doc>'
@@ -240,6 +241,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(
         assert (whole / name).read_bytes() == (killed / name).read_bytes(), name
 
 
+def test_a_base_without_a_token_for_padding_can_be_tuned(tiny_llama: Path, tmp_path: Path) -> None:
+    base = changed_copy(tiny_llama, tmp_path / "base", "tokenizer_config.json", eos_token=None, pad_token=None)
+    assert dpo([*write_pairs(tmp_path, base), "--out", str(tmp_path / "out"), "--max-steps", "1"]) == 0
+
+
 def test_a_dry_run_counts_and_writes_nothing(
     tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,6 +265,7 @@ def test_a_dry_run_counts_and_writes_nothing(
         ({"rejected": "I don't know."}, [], '"completion" and "rejected" are the same answer'),
         ({}, ["--set", "max_tokens=8"], "nothing to learn from: none of 12 pairs has at most 8 tokens"),
         ({}, ["--set", "beta=0"], 'key "beta"'),
+        ({}, ["--set", "adapter.targets=['lm_head']"], "lm_head cannot be tuned by preferences"),
         ({}, ["--config", "nobody"], "shipped configurations: cpu, db3"),
         ({}, ["--start", "no/such/adapter"], "adapter_config.json is missing"),
         ({}, ["--set", "learning_rate=1e30", "--set", "max_gradient_norm=1e30"], "training diverged: the loss is"),
