@@ -75,10 +75,12 @@ class PreferenceTraining(LoraTraining):
     """How strongly the tuned model is held to the one before; higher: less change (Rafailov et al. 2023, section 4)."""
 
     @model_validator(mode="after")
-    def _output_layer_stays(self) -> "PreferenceTraining":
+    def _pairs_can_be_learned_so(self) -> "PreferenceTraining":
         # trl multiplies by its weights directly, so that an adapter on it would never be trained
         if "lm_head" in self.adapter.targets:
             raise ValueError("adapter.targets: lm_head cannot be tuned by preferences")
+        if self.similar_lengths:
+            raise ValueError("similar_lengths: pairs are read in random order only")
         return self
 
     @property

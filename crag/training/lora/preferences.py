@@ -26,6 +26,7 @@ from crag.training.lora.run import (
     prepare_trainer,
     quiet_libraries,
     trainer_arguments,
+    warn_of_slow_cpu,
     write_results,
 )
 from crag.training.preferences import PreferencePair
@@ -45,6 +46,12 @@ class TokenPair(NamedTuple):
     def length(self) -> int:
         """Tokens of the longer of the two texts."""
         return len(self.prompt) + max(len(self.chosen), len(self.rejected))
+
+    @property
+    def tokens_read(self) -> int:
+        """Tokens that a step reads: both texts, forwards and backwards, and forwards again for the reference."""
+        both_texts = 2 * len(self.prompt) + len(self.chosen) + len(self.rejected)
+        return both_texts * 3 // 2
 
 
 class TokenPairs(NamedTuple):
@@ -98,6 +105,8 @@ def tune_preferences(
             model = load_tunable(settings, run.base, run.device)
         else:
             model = continue_adapter(settings, run.base, start, run.device)
+        if run.device == "cpu":
+            warn_of_slow_cpu(settings, run, model, [pair.tokens_read for pair in pairs.kept])
         trainer = _build_trainer(settings, run, model, pairs)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 

@@ -86,7 +86,7 @@ def tune(
     with quiet_transformers():
         model = load_tunable(settings, run.base, run.device)
         if run.device == "cpu":
-            _warn_of_slow_cpu(settings, run, model, tokens)
+            warn_of_slow_cpu(settings, run, model, [example.length for example in tokens.kept])
         trainer = _build_trainer(settings, run, model, tokens)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
@@ -108,19 +108,22 @@ def write_results(trainer: Trainer, model: PeftModel, run: TuningRun, base: str)
     return steps
 
 
-def _warn_of_slow_cpu(
+def warn_of_slow_cpu(
     settings: LoraTraining,
     run: TuningRun,
     model: PeftModel,
-    tokens: TokenExamples,
+    lengths: Sequence[int],
 ) -> None:
-    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it."""
+    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it.
+
+    `lengths` are the tokens of each example.
+    """
     if settings.cpu_type == "float32" or computes_in_bfloat16():
         return
 
-    steps_of_all = settings.epochs * math.ceil(len(tokens.kept) / (settings.batch_size * settings.accumulation))
+    steps_of_all = settings.epochs * math.ceil(len(lengths) / (settings.batch_size * settings.accumulation))
     share = min(1.0, (run.max_steps or steps_of_all) / steps_of_all)
-    token_count = share * settings.epochs * sum(example.length for example in tokens.kept)
+    token_count = share * settings.epochs * sum(lengths)
 
     minutes = estimate_seconds(model.get_base_model(), int(token_count)) / 60
     sys.stderr.write(
