@@ -47,6 +47,8 @@ _FIELD = re.compile(
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+_FIELD_NAME = re.compile(r"(?:premise|reasoning|answer)[*_]{,3} ?:", re.IGNORECASE)
+"""Of a field in the middle of a line."""
 _END = re.compile(r"\[ {,3}/? {,3}end {,3}\]", re.IGNORECASE)  # not "[end of text]"
 _PREMISE_FAILS = re.compile(r"\W{,9}(?:false|fails|untrue|not true|does not hold)\b", re.IGNORECASE)
 _LIST_MARK = re.compile(r"\s{,9}(?:[-*•–]|\(?\d{1,2}[.)])\s")
@@ -119,8 +121,8 @@ def _read_answer(field: _Field, source: str, word_limit: int) -> Answer:
             return abstain("several lines stand where the answer should be", source)
         text = later_text
 
-    # "Answer: Reasoning: ..." and the like
-    if _FIELD.match(text.lstrip()):
+    # "Answer: Reasoning: ..." or "Answer: Paris. Reasoning: ..."
+    if _FIELD_NAME.search(text):
         return abstain("another field stands where the answer should be", source)
 
     answer = normalise(text, source)

@@ -50,6 +50,7 @@ THINKS = "Reasoning: The page speaks of a canal that somebody dug"
         (f"{THINKS}.\n[end]", I_DONT_KNOW),
         (f"Answer: {THINKS}.\n[end]", I_DONT_KNOW),
         (f"Answer:\n{THINKS}.\n[end]", I_DONT_KNOW),
+        (f"Answer: 1825. {THINKS}.\n[end]", I_DONT_KNOW),
         ("Answer:\nThe page speaks of a canal.\nIt was dug early.\n[end]", I_DONT_KNOW),
         (f"Answer: {'because the page says that ' * 5}1825\n[end]", I_DONT_KNOW),
         # Abstentions and false premises.
