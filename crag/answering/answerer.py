@@ -6,6 +6,7 @@ from typing import cast
 
 from crag.answering.normalise import normalise
 from crag.answering.prompts import Prompt, answer_prompt
+from crag.answering.reasoned import read_reasoned
 from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
 from crag.core.deadline import Deadline
@@ -69,8 +70,8 @@ class Answerer:
         return build_request(
             settings,
             self._prompt,
-            PromptInputs(query, context, hint=hint),
-            max_tokens=settings.max_new_tokens,
+            PromptInputs(query, context, hint=hint, domain=domain),
+            max_tokens=settings.most_tokens,
             adapter=settings.adapter,
             with_log_probability=True,
         )
@@ -91,20 +92,25 @@ class Answerer:
             out_of_time = abstain(f"time ran out before the language model {progress}", source)
             return Draft(out_of_time, context, generation, level)
 
-        return Draft(normalise(text, source), context, generation, level)
+        if self._prompt.reasons:
+            answer = read_reasoned(text, source, self._settings.word_limit)
+        else:
+            answer = normalise(text, source)
+        return Draft(answer, context, generation, level)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptInputs:
     """What a prompt's placeholders are filled with, beside the settings' word limit.
 
-    `answer` is the one under review, `hint` the preset's line about the question's domain; both are empty elsewhere.
+    `answer` is the one under review, `hint` the preset's line about the question's `domain`; both are empty elsewhere.
     """
 
     query: Query
     context: str
     answer: str = ""
     hint: str = ""
+    domain: str | None = None
 
 
 def build_request(
@@ -124,6 +130,7 @@ def build_request(
         query=inputs.query.text,
         answer=inputs.answer,
         hint=inputs.hint,
+        domain=inputs.domain,
     )
     is_chat = settings.form == "chat"
     plain_text = "\n\n".join(message.content for message in messages)

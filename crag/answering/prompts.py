@@ -5,9 +5,10 @@ turn; context, instruction, question and an open "Answer:" in the user turn.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Template
 
+from crag.answering import reasoned
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.engines.llm.base import Message
 from crag.settings import AnsweringSettings
@@ -17,13 +18,17 @@ from crag.settings import AnsweringSettings
 class Prompt:
     """A user turn, and a system turn unless `system` is empty.
 
-    Placeholders: `$token_limit`, `$query_time`, `$context`, `$query`, in a review `$answer`, and `$hint`, a line of the
-    preset about the question's domain or nothing. `assesses`: the prompt asks the model how sure it is.
+    Placeholders: `$token_limit`, `$query_time`, `$context`, `$query`, in a review `$answer`, `$hint`, a line of the
+    preset about the question's domain or nothing, and `$examples`, those of the domain. `assesses`: the prompt asks the
+    model how sure it is. `reasons`: it asks for reasoning before the answer.
     """
 
     system: str
     user: str
     assesses: bool = False
+    reasons: bool = False
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """By domain; another domain gets those of ``open``."""
 
     def render(
         self,
@@ -34,6 +39,7 @@ class Prompt:
         query: str,
         answer: str = "",
         hint: str = "",
+        domain: str | None = None,
     ) -> tuple[Message, ...]:
         """Fill in the placeholders. Inserted text is not searched for placeholders again."""
         values = {
@@ -43,6 +49,7 @@ class Prompt:
             "query": query,
             "answer": answer,
             "hint": f"{hint}\n" if hint else "",
+            "examples": self.examples.get(domain or "", self.examples.get("open", "")),
         }
         user_turn = Message("user", Template(self.user).substitute(values))
         if not self.system:
@@ -118,6 +125,13 @@ PROMPTS: Mapping[str, Prompt] = {
             "${hint}Question: $query\nAnswer:"
         ),
         assesses=True,
+    ),
+    # Reasoning before the answer, after APEX and ElectricSheep.
+    "reasoned": Prompt(
+        system=reasoned.SYSTEM,
+        user=reasoned.USER,
+        reasons=True,
+        examples=reasoned.read_examples_by_domain(),
     ),
     # NEC 2.4, generate prompt: no system turn, the question before and after the references.
     "nec": Prompt(

@@ -37,7 +37,7 @@ from crag.router import QuestionRouter, open_router
 from crag.settings import KG_VARIABLE, Settings, VllmEngine, load_settings
 from crag.submission.gpu_plan import Generations, GpuPlan, Workload, build_writer, plan_gpus, time_rows
 from crag.submission.stand_in import make_stand_ins, write_random_adapter, write_real_sizes
-from crag.training.lora import LoraTraining
+from crag.training.lora import LoraTraining, PreferenceTraining
 from crag.training.lora.memory import tuning_memory
 from crag.web import WebPath
 from crag.weights.manifest import load_manifest
@@ -449,6 +449,7 @@ def report_training(changes: Sequence[str]) -> int:
     shape = load_manifest().models[configuration.base].shape
     assert shape is not None
     tuning = tuning_memory(configuration, shape)
+    preferences = tuning_memory(PreferenceTraining.load("db3").as_texts, shape)
 
     steps: list[TrainingStep] = []
     # The changes that docs/training.md gives for one card
@@ -471,6 +472,7 @@ def report_training(changes: Sequence[str]) -> int:
             )
         tuning_step = "tune one adapter in 4 bits, on the first card"
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
+        steps.append(TrainingStep(machine, "the same by preferences", sum(preferences.values()), card_gib))
 
     rows = [step.cells for step in steps]
     print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))

@@ -71,6 +71,8 @@ VERBS: Mapping[str, Verb | Group] = {
             "prompts": Verb("train.prompts", "write prompts and completions to tune with"),
             "folds": Verb("train.folds", "write the questions that a fold holds out"),
             "lora": Verb("train.lora", "tune an adapter"),
+            "preferences": Verb("train.preferences", "write pairs of right, silent and wrong answers"),
+            "dpo": Verb("train.dpo", "tune an adapter by preferences"),
             "adapters": Verb("train.adapters", "run all steps that make an adapter"),
             "choose-examples": Verb("train.choose_examples", "choose the examples of the call writer's prompt"),
         },

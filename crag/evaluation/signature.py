@@ -62,6 +62,8 @@ def prompts_signature(settings: Settings) -> str:
         prompt = prompts[name]
         # The zero byte keeps "ab" + "c" apart from "a" + "bc"
         digest.update(f"{name}\0{prompt.system}\0{prompt.user}\0".encode())
+        for domain, examples in prompt.examples.items():
+            digest.update(f"{domain}\0{examples}\0".encode())
 
     built = _built_prompts(settings)
     for name in built:

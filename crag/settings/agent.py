@@ -159,6 +159,10 @@ class Settings(StrictModel):
             self._require_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
         if graph.answer_prompt == "assessed" and self.answering.self_assessment is None:
             raise ValueError("knowledge_graph.answer_prompt assessed needs answering.self_assessment")
+        if graph.answer_prompt == "reasoned" and graph.answer_adapter:
+            raise ValueError(
+                "knowledge_graph.answer_prompt reasoned is for a model without an adapter: tuned = false runs without"
+            )
         if graph.ask_above is not None:
             self._require_route_field(ANSWERABLE_FROM, "knowledge_graph.ask_above goes by it")
         return self

@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt, model_validator
 
 from crag.settings.base import StrictModel
 
-AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "nec", "assessed"]
+AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "nec", "assessed", "reasoned"]
 """A key of `crag.answering.prompts.PROMPTS` that asks for an answer."""
 
 ReviewPromptName = Literal["nec_refine", "refine"]
@@ -148,6 +148,10 @@ class SinglePageSettings(StrictModel):
     below: Annotated[float, Field(ge=0, le=1)] = 1.0
 
 
+REASONING_TOKENS = 300
+"""For what the prompt ``reasoned`` asks for before the answer. Three sentences take about 100."""
+
+
 class AnsweringSettings(StrictModel):
     """The prompt and decoding of the answer, and the checks on it."""
 
@@ -162,6 +166,7 @@ class AnsweringSettings(StrictModel):
 
     # How it writes.
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
+    """Of the answer, without the reasoning of the prompt ``reasoned``."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
@@ -184,6 +189,12 @@ class AnsweringSettings(StrictModel):
     """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
 
     @property
+    def most_tokens(self) -> int:
+        """The most tokens of a reply: those of the answer, and of what the prompt asks for before it."""
+        reasons = self.prompt == "reasoned" and self.own_prompt is None
+        return self.max_new_tokens + (REASONING_TOKENS if reasons else 0)
+
+    @property
     def asks_again(self) -> bool:
         """Whether a check asks the model a second time, so that the clock keeps time for it."""
         return bool(self.refine or self.alone or self.other_sites)
@@ -194,6 +205,15 @@ class AnsweringSettings(StrictModel):
             raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
         if self.self_assessment and self.own_prompt is not None:
             raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
+        return self
+
+    @model_validator(mode="after")
+    def _an_adapter_answers_as_it_was_tuned(self) -> "AnsweringSettings":
+        if self.prompt == "reasoned" and self.adapter and self.own_prompt is None:
+            raise ValueError(
+                "the prompt reasoned is for a model without an adapter, which was tuned to answer at once: "
+                "tuned = false runs without adapters"
+            )
         return self
 
     @model_validator(mode="after")

@@ -369,7 +369,7 @@ def build_writer(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: float) ->
     # vLLM takes as many prompts as its cache has room for.
     together = settings.batch_size
     if gpu_plan.cached_tokens is not None:
-        tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
+        tokens = max(1.0, prompt_tokens + settings.answering.most_tokens)
         together = min(together, int(gpu_plan.cached_tokens // tokens))
     return Writer(shape, engine.tensor_parallel_size, max(1, together))
 

@@ -75,11 +75,19 @@ class TrainingExample:
         return row
 
 
+Example = TypeVar("Example", bound=TrainingExample)
+
+
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
     """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
-    examples: list[TrainingExample] = []
+    return read_kind(TrainingExample, path, split)
+
+
+def read_kind(kind: type[Example], path: Path, split: Split | None = None) -> list[Example]:
+    """The same for examples with more fields."""
+    examples: list[Example] = []
     for record in read_records(path, split=split):
-        example = row_of(record, TrainingExample, place=record.place)
+        example = row_of(record, kind, place=record.place)
         has_prompt = example.prompt is not None
         has_messages = bool(example.messages)
 

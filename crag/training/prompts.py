@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from crag.answering import Answerer
 from crag.core.contracts import I_DONT_KNOW, Query
@@ -77,6 +78,9 @@ class Label(TrainingExample):
     context: str
 
 
+AnyLabel = TypeVar("AnyLabel", bound=Label)
+
+
 def label_examples(
     path: Path,
     settings: Settings,
@@ -89,17 +93,30 @@ def label_examples(
 
     At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
     """
+    examples: list[TrainingExample] = list(read_labels(Label, path, settings, task, split))
+    return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)
+
+
+def read_labels(
+    kind: type[AnyLabel],
+    path: Path,
+    settings: Settings,
+    task: str,
+    split: Split | None = None,
+) -> Iterator[AnyLabel]:
+    """The rows of `crag.training.labels` in the prompts of the preset's answerer.
+
+    Raises DatasetError: a row is no label of that kind.
+    """
     answering = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(answering, load_language_model(settings.language_model))
 
-    examples: list[TrainingExample] = []
     for record in read_records(path, split=split):
-        label = row_of(with_query_time(record), Label)
+        label = row_of(with_query_time(record), kind)
         # The context is given, so neither id nor pages are needed
         query = Query("", label.query, label.query_time, None, ())
         request = answerer.request(query, label.context)
-        examples.append(replace(label, messages=request.messages, prompt=request.prompt))
-    return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)
+        yield replace(label, messages=request.messages, prompt=request.prompt)
 
 
 def _limit_abstentions(examples: Sequence[TrainingExample], share: float) -> list[TrainingExample]:

@@ -47,6 +47,21 @@ $(WORK)/web_labels.jsonl: $(WORK)/web_answers/results.json
 $(WORK)/web_answerer.jsonl: $(WORK)/web_labels.jsonl
 	$(prompts) web_answerer $(preset) --abstaining 1 --labels $< --split $(SPLIT) --out $@
 
+# Preferences after tuning: the tuned model's answers at several temperatures (an engine samples alike in two equal runs), judged.
+START        ?= $(dir $(OUT))web_answerer
+TEMPERATURES ?= 0.4 0.6 0.8 1.0
+samples       = $(foreach temperature,$(TEMPERATURES),$(WORK)/web_samples_$(temperature)/results.json)
+$(samples): $(WORK)/web_samples_%/results.json: $(PAGES) $(PRESET)
+	$(run) --dataset $< --set answering.temperature=$* --set 'language_model.adapters.web_answerer="$(START)"' --set knowledge_graph=none
+$(WORK)/web_sample_labels.jsonl: $(samples)
+	$(SERVING) -m crag train labels $(addprefix --run ,$(^D)) $(JUDGE) --split $(SPLIT) --out $@
+$(WORK)/web_preferences.jsonl: $(WORK)/web_sample_labels.jsonl
+	$(SERVING) -m crag train preferences web_answerer $(preset) --labels $< --split $(SPLIT) --out $@
+web_refusals: $(WORK)/web_preferences.jsonl
+	$(PYTHON) -m crag train dpo --config $(CONFIG) --set 'base="$(BASE)"' --device $(DEVICE) \
+	  $(if $(filter cpu,$(DEVICE)),--set quantise=none) --split $(SPLIT) $(call given,MAX_STEPS,max_steps) \
+	  $(call given,HOLD_OUT,hold_out) $(TUNE) $(OVERWRITE) --start $(START) --data $< --out $(OUT) --resume
+
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: kg_writer kg_answerer web_answerer
+.PHONY: kg_writer kg_answerer web_answerer web_refusals

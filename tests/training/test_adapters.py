@@ -64,6 +64,23 @@ def test_a_writer_for_laptops_is_tuned_on_the_question_alone_with_the_bank_as_ro
     assert tuning[tuning.index("--device") + 1] == "cpu"
 
 
+def test_refusals_go_on_from_the_tuned_answerer_with_a_run_for_each_temperature(
+    questions: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments("web_refusals", questions, "--pages", str(questions), "TEMPERATURES=0.5 0.9", "START=my/adapter")
+    assert main([*given, "--set", "device=cpu"]) == 0
+    *runs, labels, preferences, tuning = commands(capfd.readouterr().out)
+
+    outputs = [run[run.index("--output") + 1] for run in runs]
+    for run, temperature in zip(runs, ("0.5", "0.9"), strict=True):
+        assert {f"answering.temperature={temperature}", 'language_model.adapters.web_answerer="my/adapter"'} <= {*run}
+    assert [labels[index + 1] for index, word in enumerate(labels) if word == "--run"] == outputs
+    assert preferences[preferences.index("--labels") + 1] == labels[labels.index("--out") + 1]
+    assert tuning[tuning.index("--start") + 1] == "my/adapter"
+    assert tuning[tuning.index("--data") + 1] == preferences[preferences.index("--out") + 1]
+    assert "quantise=none" in tuning
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [

@@ -5,6 +5,9 @@ Prompts, examples and model are those of --base-preset, on its own cards, so tha
 follows the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set
 device=cuda:0 puts all models on one card, --set device=cpu does without cards and without 4 bits.
 
+web_refusals goes on from a tuned web_answerer by preferences (crag train dpo): right answers over "i don't know" over
+wrong ones, of several answers to each question. START=DIR names another adapter to go on from.
+
 --config cpu tunes a writer that reads the question alone, on a laptop, from questions with calls and the shipped
 examples: crag train adapters kg_writer --config cpu --questions FILE.
 
@@ -24,7 +27,7 @@ from crag.commands.command_line import command, form, override, parser_of
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import PRESETS, Settings, load_settings
-from crag.training.adapters import BASE_PRESETS, CHANGES_BY_CONFIG, PRESETS_BY_CONFIG
+from crag.training.adapters import BASE_PRESETS, CHANGES_BY_CONFIG, PRESETS_BY_CONFIG, READS_PAGES, REFUSALS
 
 
 @command()
@@ -51,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train adapters", __doc__)
-    parser.add_argument("name", choices=BASE_PRESETS)
+    parser.add_argument("name", choices=[*BASE_PRESETS, REFUSALS])
     parser.add_argument(
         "variables",
         nargs="*",
@@ -95,7 +98,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--pages",
         type=Path,
         metavar="FILE",
-        help="web_answerer: questions with their pages",
+        help="web_answerer, web_refusals: questions with their pages",
     )
     parser.add_argument(
         "--work",
@@ -121,11 +124,11 @@ def _check(options: argparse.Namespace, settings: Settings) -> None:
     engine = settings.language_model.engine
     if engine not in {"openvino", "transformers", "vllm"}:
         raise UserError(f"preset {settings.name} runs the engine {engine}: it has no weights")
-    if settings.knowledge_graph is None and options.name != "web_answerer":
+    if settings.knowledge_graph is None and options.name not in READS_PAGES:
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
-    if options.pages is None and options.name == "web_answerer":
-        raise UserError("web_answerer learns from web pages: pass --pages FILE")
-    if not options.questions and options.name != "web_answerer":
+    if options.pages is None and options.name in READS_PAGES:
+        raise UserError(f"{options.name} learns from web pages: pass --pages FILE")
+    if not options.questions and options.name not in READS_PAGES:
         raise UserError(f"{options.name} learns from labelled questions: pass --questions FILE")
     if len(options.questions) > 1 and options.name != "kg_writer":
         raise UserError(f"{options.name} learns from one file of questions: pass --questions once")

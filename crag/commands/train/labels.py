@@ -19,6 +19,10 @@ In the paper a language model judges the answers and checks the contexts (p_cont
         --judge-preset db3_task1      # or --judge-url URL --judge-model NAME
 
 The judge's cache keeps all its replies: the same command continues after a kill.
+
+Several runs over the same questions give several answers to each prompt; the field "samples" has all of them, with
+verdicts, for `crag train preferences`. An engine samples alike in two runs of the same settings, so each run needs its
+own temperature: --set answering.temperature=0.7.
 """
 
 import argparse
@@ -125,6 +129,7 @@ def _figures(rows: Sequence[dict[str, Any]], left_out: Counter[str]) -> dict[str
     return {
         "rows": len(rows),
         "questions": len({row["query"] for row in rows}),
+        "samples": dict(Counter(sample["verdict"] for row in rows for sample in row["samples"])),
         "left_out": dict(left_out),
         "domains": {name: _branch_counts(domain_rows) for name, domain_rows in domains.items()},
     }

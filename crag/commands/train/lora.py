@@ -7,15 +7,15 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 import argparse
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crag.commands.command_line import add_split_argument, command, form, parser_of, whole
 from crag.core.files import lock_folder
 from crag.engines.llm.local_engine import model_folder
-from crag.evaluation.datasets import DatasetError
-from crag.training.files import RunCard, TrainingExample, read_examples
+from crag.evaluation.datasets import DatasetError, Split
+from crag.training.files import Example, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
 
@@ -27,17 +27,14 @@ SMOOTHED_STEPS = 20
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     options = _parse(arguments)
-    if options.device == "cuda":
-        # One card: transformers would split each batch over all that it sees.
-        first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
-        os.environ["CUDA_VISIBLE_DEVICES"] = first_card
+    choose_card(options)
     # Imported here: torch must not start CUDA before the variable is set
     from crag.training.lora.model import check_tunable, check_weights
     from crag.training.lora.run import UNFINISHED, TuningRun, tune
 
     card = RunCard(options.out)
     configuration = LoraTraining.load(options.config, options.set)
-    examples, held_out = _read_examples(options)
+    examples, held_out = select_examples(options, read_examples)
     base = model_folder(configuration.base)
     # Before tokenizing, which takes minutes
     check_tunable(configuration, base, options.device)
@@ -55,20 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         steps, tokens = tune(configuration, examples, run)
 
-        # The loss of a single step depends on its few examples
-        final_losses = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
-        final_loss = sum(final_losses) / max(1, len(final_losses))
         metrics = {
             "examples": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
             "held_out_examples": held_out,
             "steps": len(steps),
             "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
-            "final_loss": round(final_loss, 4),
+            "final_loss": final_loss(steps),
             **options.split.to_card(),
         }
-        data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        card.write(data, _card_settings(options, configuration), metrics, PACKAGES)
+        card.write(data_files(options), card_settings(options, configuration), metrics, PACKAGES)
         # Last: a kill before this line can still be resumed
         shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
 
@@ -83,12 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train lora", __doc__)
     LoraTraining.add_arguments(parser, "change a setting: epochs=1")
+    add_tuning_arguments(parser, "examples; can be repeated")
+    return parser.parse_args(arguments)
+
+
+def add_tuning_arguments(parser: argparse.ArgumentParser, data: str) -> None:
+    """Add what all commands that tune an adapter have; `data` describes ``--data``."""
     parser.add_argument(
         "--data",
         type=Path,
         action="append",
         required=True,
-        help="examples; can be repeated",
+        help=data,
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument(
@@ -116,14 +115,26 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="continue an unfinished run of the same settings and data in --out, if there is one",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
-    return parser.parse_args(arguments)
 
 
-def _read_examples(options: argparse.Namespace) -> tuple[list[TrainingExample], int]:
-    """The examples to train on, and how many are held out. Raises DatasetError: none, or a fold is unknown."""
-    examples: list[TrainingExample] = []
+def choose_card(options: argparse.Namespace) -> None:
+    """Leave one card visible: transformers would split each batch over all that it sees."""
+    if options.device == "cuda":
+        first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
+        os.environ["CUDA_VISIBLE_DEVICES"] = first_card
+
+
+def select_examples(
+    options: argparse.Namespace,
+    read: Callable[[Path, Split], list[Example]],
+) -> tuple[list[Example], int]:
+    """The examples of all files to train on, and how many are held out.
+
+    Raises DatasetError: none, or a fold is unknown.
+    """
+    examples: list[Example] = []
     for path in options.data:
-        examples += read_examples(path, options.split)
+        examples += read(path, options.split)
 
     # An example of unknown fold could leak what is tested
     without_groups = sum(not example.groups for example in examples)
@@ -135,7 +146,19 @@ def _read_examples(options: argparse.Namespace) -> tuple[list[TrainingExample], 
     return trained, len(examples) - len(trained)
 
 
-def _card_settings(options: argparse.Namespace, configuration: LoraTraining) -> dict[str, Any]:
+def final_loss(steps: Sequence[Mapping[str, Any]]) -> float:
+    """The mean loss of the last steps: that of a single one depends on its few examples."""
+    final_losses: list[float] = [step["loss"] for step in steps[-SMOOTHED_STEPS:]]
+    return round(sum(final_losses) / max(1, len(final_losses)), 4)
+
+
+def data_files(options: argparse.Namespace) -> dict[str, Path]:
+    """The data by their roles in the run card."""
+    return {f"train {number}": path for number, path in enumerate(options.data, start=1)}
+
+
+def card_settings(options: argparse.Namespace, configuration: LoraTraining) -> dict[str, Any]:
+    """The settings of a run for its card."""
     return configuration.model_dump(mode="json") | {
         "hold_out": str(options.hold_out) if options.hold_out else None,
         "max_steps": options.max_steps,

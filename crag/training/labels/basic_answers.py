@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crag.answering import normalise, trim_to_tokens
+from crag.answering import MAX_TOKENS, normalise, trim_to_tokens
+from crag.answering.reasoned import END_MARK, read_reasoned
 from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
 from crag.core.files import UserError
 from crag.engines.llm import Message
@@ -32,14 +33,16 @@ class BasicAnswer(NamedTuple):
     """One question with the model's exact prompt and its context.
 
     `example` still lacks its completion. `answer` is the model's first answer as the evaluator would get it, before
-    gates, second looks and P(correct): "i don't know" if it said so, said nothing, or failed. `about` has more fields
-    of the row that is written: id, time and labels of the question.
+    gates, second looks and P(correct): "i don't know" if it said so, said nothing, or failed. `later_answers` are those
+    of later runs to the same prompt. `about` has more fields of the row that is written: id, time and labels of the
+    question.
     """
 
     example: TrainingExample
     context: str
     answer: str
     about: Mapping[str, Any]
+    later_answers: tuple[str, ...] = ()
 
 
 def basic_answers(
@@ -49,7 +52,8 @@ def basic_answers(
 ) -> tuple[list[BasicAnswer], Counter[str]]:
     """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
 
-    Identical prompts count once. Raises UserError: no question can be labelled; DatasetError: a run cannot be read.
+    The same prompt in several runs is one question with several answers. Raises UserError: no question can be labelled;
+    DatasetError: a run cannot be read.
     """
     step, source = STEPS[answerer]
     input_of_answerer = "web pages" if answerer == "web" else "facts of the graph"
@@ -65,10 +69,10 @@ def basic_answers(
             continue
 
         answer = _basic_answer(question, step, source)
-        # The same prompt again, from another run: it would count twice in training
-        if answer.example.request in answers:
-            left_out["asked twice in the same words"] += 1
-            continue
+        first = answers.get(answer.example.request)
+        if first is not None:
+            # One row, or the prompt would count twice in tuning; all answers serve `crag train preferences`
+            answer = first._replace(later_answers=(*first.later_answers, answer.answer))
         answers[answer.example.request] = answer
 
     if not answers:
@@ -99,7 +103,11 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
     generation = trace["generations"].get(step, {"finish_reason": "error"})
     answer = I_DONT_KNOW
     if generation["finish_reason"] not in {"error", "deadline"}:
-        answer = normalise(generation["text"], source).text
+        # The prompts are kept, not their names
+        if END_MARK in str(prompt):
+            answer = read_reasoned(generation["text"], source, MAX_TOKENS).text
+        else:
+            answer = normalise(generation["text"], source).text
 
     labels = {field: record[field] for field in LABEL_FIELDS if field in record}
     return BasicAnswer(
@@ -143,11 +151,12 @@ def label_answers(
     """A row for each basic answer, in order: a training example, and what its label was derived from.
 
     `judge` decides whether the basic answer is right; `context_check`, where it is not, whether the context holds a
-    right one. Rows without a verdict are left out.
+    right one. Rows without a verdict are left out, and so are later answers without one.
     """
     claims = [Claim(basic.example.query, basic.example.answers, basic.answer) for basic in basics]
     judgements = judge_claims(judge, claims, trim_to_tokens)
     verdicts = [judgement.verdict for judgement in judgements]
+    later_samples = _judge_later_answers(basics, claims, judge)
     contexts = _check_contexts(basics, claims, verdicts, context_check)
 
     rows: list[dict[str, Any]] = []
@@ -158,8 +167,32 @@ def label_answers(
         # Whether to answer or to abstain depends on this verdict
         if context is not None and context.verdict is Verdict.UNSCORED:
             continue
-        rows.append(_row(basic, verdict, context))
+
+        row = _row(basic, verdict, context)
+        row["samples"] = [{"answer": basic.answer, "verdict": verdict.value}, *later_samples[index]]
+        rows.append(row)
     return rows
+
+
+def _judge_later_answers(
+    basics: Sequence[BasicAnswer],
+    claims: Sequence[Claim],
+    judge: Judge,
+) -> dict[int, list[dict[str, str]]]:
+    """The later answers with their verdicts, by the index of the question; `claims` are about the first answers."""
+    later_claims: list[Claim] = []
+    owners: list[int] = []
+    for index, (basic, claim) in enumerate(zip(basics, claims, strict=True)):
+        for answer in basic.later_answers:
+            later_claims.append(replace(claim, prediction=answer))
+            owners.append(index)
+
+    judgements = judge_claims(judge, later_claims, trim_to_tokens)
+    samples: dict[int, list[dict[str, str]]] = {index: [] for index in range(len(basics))}
+    for index, claim, judgement in zip(owners, later_claims, judgements, strict=True):
+        if judgement.verdict is not Verdict.UNSCORED:
+            samples[index].append({"answer": claim.prediction, "verdict": judgement.verdict.value})
+    return samples
 
 
 def _check_contexts(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from crag.settings import StrictModel
 from crag.training.files import Configuration
@@ -64,3 +64,26 @@ class LoraTraining(Configuration):
     """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
     """Steps between two checkpoints, the most that a killed run loses."""
+
+
+class PreferenceTraining(LoraTraining):
+    """The same for pairs of answers (`crag train dpo`). `[adapter]` is the shape of a new adapter only."""
+
+    FOLDER = Path(__file__).parent / "preference_configs"
+
+    beta: PositiveFloat = 0.1
+    """How strongly the tuned model is held to the one before; higher: less change (Rafailov et al. 2023, section 4)."""
+
+    @model_validator(mode="after")
+    def _pairs_can_be_learned_so(self) -> "PreferenceTraining":
+        # trl multiplies by its weights directly, so that an adapter on it would never be trained
+        if "lm_head" in self.adapter.targets:
+            raise ValueError("adapter.targets: lm_head cannot be tuned by preferences")
+        if self.similar_lengths:
+            raise ValueError("similar_lengths: pairs are read in random order only")
+        return self
+
+    @property
+    def as_texts(self) -> LoraTraining:
+        """The settings with a batch's texts instead of its pairs: both texts of a pair are in memory at once."""
+        return self.model_copy(update={"batch_size": 2 * self.batch_size})

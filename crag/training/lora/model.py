@@ -115,16 +115,6 @@ def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     """The base model with a new adapter, which changes nothing yet; SettingsError: it lacks the adapter's targets."""
-    number_type = computing_type(settings, device)
-    quantisation = None
-    if settings.quantise == "4bit":
-        quantisation = BitsAndBytesConfig(
-            load_in_4bit=True,
-            # As in QLoRA (Dettmers et al. 2023)
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=number_type,
-        )
     lora = LoraConfig(
         task_type="CAUSAL_LM",
         r=settings.adapter.rank,
@@ -135,26 +125,47 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
     )
 
     with quiet_transformers():
-        try:
-            model = AutoModelForCausalLM.from_pretrained(
-                str(base),
-                dtype=number_type,
-                local_files_only=True,
-                use_safetensors=True,
-                device_map={"": device},
-                attn_implementation=attention_for(device),
-                quantization_config=quantisation,
-            )
-        except (SafetensorError, OSError, RuntimeError, ValueError) as error:
-            raise SettingsError(
-                f'key "base": the weights in {base} cannot be loaded, or do not fit its config.json: {_one_line(error)}'
-            ) from None
+        model = _load_base(settings, base, device)
         # After loading and right before the random weights of the adapter
         torch.manual_seed(settings.seed)
         try:
             return get_peft_model(model, lora)
         except ValueError as error:
             raise SettingsError(f'key "adapter": {_one_line(error)}') from error
+
+
+def continue_adapter(settings: LoraTraining, base: Path, start: Path, device: str) -> PeftModel:
+    """The base model with the adapter in the folder `start`, to be tuned further in the adapter's own shape."""
+    with quiet_transformers():
+        model = _load_base(settings, base, device)
+        return PeftModel.from_pretrained(model, str(start), adapter_name=ADAPTER, is_trainable=True)
+
+
+def _load_base(settings: LoraTraining, base: Path, device: str) -> PreTrainedModel:
+    number_type = computing_type(settings, device)
+    quantisation = None
+    if settings.quantise == "4bit":
+        quantisation = BitsAndBytesConfig(
+            load_in_4bit=True,
+            # As in QLoRA (Dettmers et al. 2023)
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=number_type,
+        )
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            str(base),
+            dtype=number_type,
+            local_files_only=True,
+            use_safetensors=True,
+            device_map={"": device},
+            attn_implementation=attention_for(device),
+            quantization_config=quantisation,
+        )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        raise SettingsError(
+            f'key "base": the weights in {base} cannot be loaded, or do not fit its config.json: {_one_line(error)}'
+        ) from None
 
 
 def save_adapter(model: PeftModel, folder: Path, base: str) -> None:

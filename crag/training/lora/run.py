@@ -18,7 +18,7 @@ from datasets import Dataset
 from peft import PeftModel
 from torch.nn import functional
 from torch.utils.data import Sampler
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, Trainer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback, TrainerState
 from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling, SFTTrainer
@@ -79,38 +79,51 @@ def tune(
 
         tune(LoraTraining.load("db3"), read_examples(path), TuningRun(base, out, device="cuda"))
     """
-    checkpoint = _find_checkpoint(run)
+    checkpoint = find_checkpoint(run)
     tokens = tokenize(run.base, examples, settings.max_tokens)
 
-    for chatty in ("trl", "accelerate", "datasets", "peft"):
-        logging.getLogger(chatty).setLevel(logging.ERROR)
+    quiet_libraries()
     with quiet_transformers():
         model = load_tunable(settings, run.base, run.device)
         if run.device == "cpu":
-            _warn_of_slow_cpu(settings, run, model, tokens)
+            warn_of_slow_cpu(settings, run, model, [example.length for example in tokens.kept])
         trainer = _build_trainer(settings, run, model, tokens)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
+    return write_results(trainer, model, run, settings.base), tokens
+
+
+def quiet_libraries() -> None:
+    """Silence what trl and the libraries below it report of every step."""
+    for chatty in ("trl", "accelerate", "datasets", "peft"):
+        logging.getLogger(chatty).setLevel(logging.ERROR)
+
+
+def write_results(trainer: Trainer, model: PeftModel, run: TuningRun, base: str) -> list[dict[str, Any]]:
+    """Write the tuned adapter and its losses; return the rows of `LOSSES_FILE`. `base` is the base's manifest name."""
     (run.out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
-    save_adapter(model, run.out, settings.base)
+    save_adapter(model, run.out, base)
     steps = [_step_fields(entry) for entry in trainer.state.log_history if "loss" in entry]  # the last is a summary
     write_rows(run.out / LOSSES_FILE, steps)
-    return steps, tokens
+    return steps
 
 
-def _warn_of_slow_cpu(
+def warn_of_slow_cpu(
     settings: LoraTraining,
     run: TuningRun,
     model: PeftModel,
-    tokens: TokenExamples,
+    lengths: Sequence[int],
 ) -> None:
-    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it."""
+    """Say how long it takes if the settings want bfloat16 and the processor does not compute in it.
+
+    `lengths` are the tokens of each example.
+    """
     if settings.cpu_type == "float32" or computes_in_bfloat16():
         return
 
-    steps_of_all = settings.epochs * math.ceil(len(tokens.kept) / (settings.batch_size * settings.accumulation))
+    steps_of_all = settings.epochs * math.ceil(len(lengths) / (settings.batch_size * settings.accumulation))
     share = min(1.0, (run.max_steps or steps_of_all) / steps_of_all)
-    token_count = share * settings.epochs * sum(example.length for example in tokens.kept)
+    token_count = share * settings.epochs * sum(lengths)
 
     minutes = estimate_seconds(model.get_base_model(), int(token_count)) / 60
     sys.stderr.write(
@@ -126,7 +139,7 @@ def _step_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _find_checkpoint(run: TuningRun) -> Path | None:
+def find_checkpoint(run: TuningRun) -> Path | None:
     """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may."""
     files = run.work.glob(f"checkpoint-*/{_LAST_WRITTEN}")
     complete = [file.parent for file in files if file.is_file()]
@@ -168,7 +181,11 @@ def _build_trainer(
 
     trainer = AnswerTrainer(
         model=model,
-        args=_trainer_arguments(settings, run),
+        args=SFTConfig(
+            **trainer_arguments(settings, run),
+            # The examples are tokenized already
+            dataset_kwargs={"skip_prepare_dataset": True},
+        ),
         train_dataset=Dataset.from_list(rows),
         processing_class=AutoTokenizer.from_pretrained(str(run.base), local_files_only=True),
         # Any token pads, because the attention mask hides it; some bases have no token for it.
@@ -178,56 +195,61 @@ def _build_trainer(
         trainer.sampler = SimilarLengths(
             [example.length for example in tokens.kept], settings.batch_size, settings.seed
         )
+    prepare_trainer(trainer, run)
+    return trainer
+
+
+def prepare_trainer(trainer: Trainer, run: TuningRun) -> None:
+    """What every trainer of trl needs after it was built: a quiet terminal, and float32 for what is tuned."""
     # It prints all figures of every step
     trainer.remove_callback(PrinterCallback)
     if run.show_progress:
         trainer.add_callback(LossBar)
 
     # For a quantised base trl makes the adapter's weights bfloat16, in which small steps would be lost.
-    for weight in model.parameters():
+    for weight in trainer.model.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
-    return trainer
 
 
-def _trainer_arguments(settings: LoraTraining, run: TuningRun) -> SFTConfig:
+def trainer_arguments(settings: LoraTraining, run: TuningRun) -> dict[str, Any]:
+    """The settings as keywords of transformers' TrainingArguments, for examples that are tokenized already."""
     number_type = computing_type(settings, run.device)
-    return SFTConfig(
-        output_dir=str(run.work),
-        num_train_epochs=settings.epochs,
+    return {
+        "output_dir": str(run.work),
+        "num_train_epochs": settings.epochs,
         # -1: the number of epochs decides
-        max_steps=run.max_steps or -1,
-        per_device_train_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
+        "max_steps": run.max_steps or -1,
+        "per_device_train_batch_size": settings.batch_size,
+        "gradient_accumulation_steps": settings.accumulation,
+        "learning_rate": settings.learning_rate,
+        "lr_scheduler_type": settings.schedule,
         # transformers takes a number below 1 as a share
-        warmup_steps=settings.warm_up_steps or settings.warm_up_share,
-        max_grad_norm=settings.max_gradient_norm,
-        weight_decay=0.0,
-        optim="adamw_torch",
-        seed=settings.seed,
-        gradient_checkpointing=settings.gradient_checkpointing,
+        "warmup_steps": settings.warm_up_steps or settings.warm_up_share,
+        "max_grad_norm": settings.max_gradient_norm,
+        "weight_decay": 0.0,
+        "optim": "adamw_torch",
+        "seed": settings.seed,
+        "gradient_checkpointing": settings.gradient_checkpointing,
         # Computing.
-        dataloader_pin_memory=False,
+        "dataloader_pin_memory": False,
         # Mixed precision: the adapter stays float32
-        bf16=number_type == torch.bfloat16,
+        "bf16": number_type == torch.bfloat16,
         # Here it also scales the loss, so that small gradients do not become 0
-        fp16=number_type == torch.float16,
-        use_cpu=run.device == "cpu",
+        "fp16": number_type == torch.float16,
+        "use_cpu": run.device == "cpu",
         # Logs and checkpoints.
-        logging_steps=1,
+        "logging_steps": 1,
         # The filter would hide a loss that is not finite
-        logging_nan_inf_filter=False,
-        save_steps=settings.checkpoint_steps,
+        "logging_nan_inf_filter": False,
+        "save_steps": settings.checkpoint_steps,
         # Two: a kill while the last is written leaves the one before
-        save_total_limit=2,
-        report_to="none",
-        disable_tqdm=True,
-        # The examples are tokenized already.
-        max_length=None,
-        dataset_kwargs={"skip_prepare_dataset": True},
-    )
+        "save_total_limit": 2,
+        "report_to": "none",
+        "disable_tqdm": True,
+        # Too long examples are left out before, never cut.
+        "max_length": None,
+    }
 
 
 class AnswerTrainer(SFTTrainer):  # type: ignore[misc]

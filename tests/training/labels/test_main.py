@@ -87,7 +87,6 @@ def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
     assert card["metrics"]["domains"]["open"]["right"] == 1
     assert card["metrics"]["left_out"] == {
-        "asked twice in the same words": 1,
         "without a right answer": 1,
         "not asked about web pages": 1,
     }
