@@ -10,16 +10,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
 
-from tqdm import tqdm
-
 from crag.core.contracts import Lost
 from crag.core.files import write_json
-from crag.evaluation.batches import SECONDS_PER_QUERY, Question, gold_answers, in_batches
+from crag.core.progress import Progress, ProgressMode
+from crag.evaluation.batches import SECONDS_PER_QUERY, Question, RowKey, gold_answers, in_batches
 from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from crag.evaluation.gates import Firing, judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost, why_lost
 from crag.evaluation.metrics import VALUE
-from crag.evaluation.results import COUNT_FIELDS, COUNTS, summarise
+from crag.evaluation.results import COUNT_FIELDS, COUNTS, last_line, summarise
 from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 
@@ -27,12 +27,17 @@ COUNTED_SIZE = 1 << 30
 """Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
 
 
+def _print_nothing(_: str) -> None:
+    """For runs that nobody watches."""
+
+
 @dataclass(kw_only=True)
 class Evaluation:
-    """A run over a question file into a store. Questions that the store already has are not asked again.
+    """A run over a question file into a store. Questions that the store already has are not asked again, but lost ones.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
-    the evaluator does. `origin` is what `describe_origin` returns; it goes into run.json.
+    the evaluator does. `origin` is what `describe_origin` returns; it goes into run.json. `identify_model` asks a
+    server which model it serves (None: it does not reply yet, or there is no server). `policy` is about lost answers.
     """
 
     dataset: Path
@@ -45,14 +50,18 @@ class Evaluation:
     batch_size: int | None = None
     seconds_per_query: float = SECONDS_PER_QUERY
     origin: Mapping[str, Any] = field(default_factory=dict)
-    show_progress: bool = True
+    progress: ProgressMode | None = None
+    identify_model: Callable[[], str | None] = lambda: None
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    say: Callable[[str], object] = _print_nothing
     _start_time: float = field(default_factory=time.monotonic, init=False)
     _rows_read: int = field(default=0, init=False)
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
         Raises DatasetError: the file has no questions or an invalid row (what was finished before is kept), or the run
-        to resume has another batch size or cannot continue to `limit`; AgentStartError: the agent cannot be built.
+        to resume has another batch size or model or cannot continue to `limit`; AgentStartError: the agent cannot be
+        built; DeadServerError: batch after batch was lost (what was finished before is kept).
         """
         try:
             self._ask_unanswered()
@@ -80,28 +89,45 @@ class Evaluation:
 
         # Read one batch before the bar is drawn: a file that cannot be read gets an error and no bar.
         first_batch = next(batches, None)
-        records = self.store.records
-        with tqdm(
-            desc="questions",
-            unit="question",
-            initial=len(records),
-            total=total,
-            disable=not self.show_progress,
-            dynamic_ncols=True,
-        ) as bar:
+        with Progress(total, len(self._answered_keys()), mode=self.progress) as progress:
             if first_batch is None:
                 return
 
             # A resumed run starts its agent only now: there is a question to ask.
             if not is_new:
                 self._start_time = time.monotonic()
+                # Asked before the models are loaded, so that another model is refused at once
+                self.store.identify_model(self.identify_model())
                 self._wait_until_ready()
 
-            unanswered = chain([first_batch], batches)
-            for questions, result in self.worker.answers(unanswered, self.seconds_per_query):
+            self._ask(chain([first_batch], batches), progress)
+
+    def _ask(self, batches: Iterator[Sequence[Question]], progress: Progress) -> None:
+        """Ask the batches, and lost questions again as the policy says."""
+        order = AskingOrder(batches, self.policy, self.say, self._sleep_before_retry)
+        records = self.store.records
+        counted = set(self._answered_keys())
+        is_first_round = True
+        # Of several workers the last may lose answers when no batch is left to give out
+        while is_first_round or order.has_waiting:
+            is_first_round = False
+            for questions, result in self.worker.answers(order, self.seconds_per_query):
                 self._finish_batch(questions, result)
-                bar.set_postfix_str(running_score(records.values()))
-                bar.update(len(questions))
+
+                keys = [question.key for question in questions]
+                new_keys = set(keys) - counted
+                counted |= new_keys
+                progress.update(len(new_keys), running_score(records.values()))
+                order.report(questions, [records[key] for key in keys])
+
+    def _sleep_before_retry(self, seconds: float) -> None:
+        time.sleep(seconds)
+        # A server that was started again may serve another model
+        self.store.identify_model(self.identify_model())
+
+    def _answered_keys(self) -> list[RowKey]:
+        """The saved questions with an answer that is not lost."""
+        return [key for key, row in self.store.records.items() if not is_lost(row)]
 
     def _seconds_since_start(self) -> float:
         return round(time.monotonic() - self._start_time, 3)
@@ -123,10 +149,12 @@ class Evaluation:
             "peak_memory_mb": self.store.run.measured.get("peak_memory_mb", 0.0),
         }
         self.store.update(batch_size=size, measured=measured)
+        # Now the agent has waited for its server
+        self.store.identify_model(self.identify_model())
         return size
 
     def _unanswered(self, size: int) -> Iterator[Sequence[Question]]:
-        """The batches that the store does not have.
+        """The batches that the store does not have, and of those that it has the lost questions.
         Raises DatasetError: the store has a part of a batch, as answers can depend on batch mates, or more questions
         than there are now.
         """
@@ -144,6 +172,11 @@ class Evaluation:
                 )
             if not answered:
                 yield batch
+                continue
+
+            lost = [question for question in batch if is_lost(self.store.records[question.key])]
+            if lost:
+                yield lost
 
         saved = len(self.store.records)
         # Only now is the number of rows known
@@ -164,15 +197,19 @@ class Evaluation:
         judgements = self._judge_batch(questions, result)
         firings = judged_firings(self.judge, self.trim, questions, traces)
 
-        rows = [
-            _prediction_row(*parts, result, size)
-            for parts in zip(questions, answers, judgements, traces, firings, strict=True)
-        ]
+        rows: list[dict[str, Any]] = []
+        for question, answer, judgement, trace, question_firings in zip(
+            questions, answers, judgements, traces, firings, strict=True
+        ):
+            row = _prediction_row(question, answer, judgement, trace, question_firings, result)
+            rows.append(row | _attempt(self.store.records.get(question.key), result, size))
         # An agent without traces leaves no rows in traces.jsonl, not empty ones.
         saved_traces = [
             {**trace, **_row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
         ]
-        self.store.append(rows, saved_traces)
+        is_again = questions[0].key in self.store.records
+        save = self.store.replace if is_again else self.store.append
+        save(rows, saved_traces)
 
     def _update_measured(self, result: BatchResult) -> None:
         """Save the time of the first answer and the agent's peak memory, where either is new."""
@@ -240,11 +277,10 @@ def _prediction_row(
     trace: Mapping[str, Any],
     firings: Sequence[Firing],
     result: BatchResult,
-    batch_size: int,
 ) -> dict[str, Any]:
-    """A row of predictions.jsonl.
+    """A row of predictions.jsonl without the fields of `_attempt`.
 
-    `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
+    `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
     """
     source = question.row
     row = {
@@ -267,18 +303,29 @@ def _prediction_row(
         "timed_out": result.timed_out,
         "error": result.error,
         "lost": _lost(result, trace),
+        "lost_because": _why_lost(result, trace),
         "evidence": evidence if isinstance(evidence, dict) else None,
         "tokens": _question_tokens(trace),
     }
     for name, count_field in COUNT_FIELDS.items():
         row[count_field] = _batch_counts(result, name, COUNTS[name])
 
-    row |= {
-        "gates": firings,
-        "seconds": round(result.seconds / batch_size, 3),
-        "batch_size": batch_size,
-    }
+    row["gates"] = firings
     return row
+
+
+def _attempt(earlier: Mapping[str, Any] | None, result: BatchResult, asked: int) -> dict[str, Any]:
+    """The fields about how the question was asked, together with how many.
+
+    `seconds` are the batch's divided by its questions. Lost questions are asked again without their batch mates; in the
+    file their batch stays what it was, so `batch_size` is that of the first time.
+    """
+    attempts = 1 if earlier is None else earlier.get("attempts", 1) + 1
+    return {
+        "seconds": round(result.seconds / asked, 3),
+        "attempts": attempts,
+        "batch_size": asked if earlier is None else earlier["batch_size"],
+    }
 
 
 def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
@@ -288,6 +335,15 @@ def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
 
     cause = trace.get("lost")
     return cause if isinstance(cause, str) and cause in set(Lost) else None
+
+
+def _why_lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
+    """Why the answer was lost, in one line; None if it was not."""
+    if _lost(result, trace) is None:
+        return None
+    if result.timed_out:
+        return "the batch exceeded its time limit"
+    return last_line(result.error or "") or why_lost(trace)
 
 
 def _question_tokens(trace: Mapping[str, Any]) -> dict[str, int]:

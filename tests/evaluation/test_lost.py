@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from crag.core.progress import ProgressMode
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
@@ -26,7 +27,13 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     store = RunStore(folder, {})
     try:
         results = Evaluation(
-            dataset=SAMPLE, store=store, worker=worker, judge=RulesJudge(), trim=str, limit=2, show_progress=False
+            dataset=SAMPLE,
+            store=store,
+            worker=worker,
+            judge=RulesJudge(),
+            trim=str,
+            limit=2,
+            progress=ProgressMode.NONE,
         ).run()
     finally:
         store.close()
