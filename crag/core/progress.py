@@ -78,7 +78,9 @@ class Progress:
                     dynamic_ncols=True,
                 )
             )
-            self._stack.enter_context(redirect_stdout(DummyTqdmFile(sys.stdout)))
+            # On one terminal with the bar; tqdm clears the bar only before what is written to the bar's own stream
+            if sys.stdout.isatty():
+                self._stack.enter_context(redirect_stdout(DummyTqdmFile(sys.stderr)))
             self._stack.enter_context(redirect_stderr(DummyTqdmFile(sys.stderr)))
         elif self._mode is ProgressMode.LOG:
             threading.Thread(target=self._log_now_and_then, name="progress", daemon=True).start()

@@ -89,18 +89,16 @@ class Evaluation:
 
         # Read one batch before the bar is drawn: a file that cannot be read gets an error and no bar.
         first_batch = next(batches, None)
+        # A resumed run starts its agent only now: there is a question to ask.
+        if first_batch is not None and not is_new:
+            self._start_time = time.monotonic()
+            # Asked before the models are loaded, so that another model is refused at once
+            self.store.identify_model(self.identify_model())
+            self._wait_until_ready()
+
         with Progress(total, len(self._answered_keys()), mode=self.progress) as progress:
-            if first_batch is None:
-                return
-
-            # A resumed run starts its agent only now: there is a question to ask.
-            if not is_new:
-                self._start_time = time.monotonic()
-                # Asked before the models are loaded, so that another model is refused at once
-                self.store.identify_model(self.identify_model())
-                self._wait_until_ready()
-
-            self._ask(chain([first_batch], batches), progress)
+            if first_batch is not None:
+                self._ask(chain([first_batch], batches), progress)
 
     def _ask(self, batches: Iterator[Sequence[Question]], progress: Progress) -> None:
         """Ask the batches, and lost questions again as the policy says."""
