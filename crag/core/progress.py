@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TextIO, TypeVar, cast
 
 from tqdm import tqdm
 from tqdm.contrib import DummyTqdmFile
@@ -80,8 +80,8 @@ class Progress:
             )
             # On one terminal with the bar; tqdm clears the bar only before what is written to the bar's own stream
             if sys.stdout.isatty():
-                self._stack.enter_context(redirect_stdout(DummyTqdmFile(sys.stderr)))
-            self._stack.enter_context(redirect_stderr(DummyTqdmFile(sys.stderr)))
+                self._stack.enter_context(redirect_stdout(_above_bar()))
+            self._stack.enter_context(redirect_stderr(_above_bar()))
         elif self._mode is ProgressMode.LOG:
             threading.Thread(target=self._log_now_and_then, name="progress", daemon=True).start()
         return self
@@ -114,6 +114,11 @@ class Progress:
         )
         sys.stderr.write(f"{self._title}: {line}\n")
         sys.stderr.flush()
+
+
+def _above_bar() -> TextIO:
+    """Standard error, with the bar moved down before each line."""
+    return cast("TextIO", DummyTqdmFile(sys.stderr))
 
 
 def describe_progress(

@@ -197,15 +197,15 @@ def interval_text(ends: Sequence[float], n: int) -> str:
     return f"[{low:>+7.3f},{high:>+7.3f}]"
 
 
-def metrics_headline(name: str, metrics: Metrics) -> str:
-    """The score of a run or a file with its interval, and the shares, in one line."""
+def metrics_headline(name: str, metrics: Metrics, fewest: int = FEWEST) -> str:
+    """The score of a run or a file, and the shares, in one line; with the interval from `fewest` questions on."""
     if not metrics.n:
         return f"{name}: nothing scored, {metrics.unscored} unscored"
 
     interval = ""
-    if metrics.n >= FEWEST:
-        aligned = interval_text(metrics.ci, metrics.n)
-        interval = " " + aligned.replace("[ ", "[").replace(", ", ",")
+    if metrics.n >= fewest:
+        low, high = metrics.ci
+        interval = f" [{low:+.3f},{high:+.3f}]"
     unscored = f", {metrics.unscored} unscored" if metrics.unscored else ""
     return (
         f"{name}: score {metrics.score:+.3f}{interval}, accuracy {metrics.accuracy:.3f}, "

@@ -40,10 +40,10 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     key = os.environ.get(settings.api_key_variable) or "not-needed"
     try:
         with _client(address, key) as client:
-            listing = _get(client, "models", _Listing) or _Listing()
+            listing = _get(client, "models", _Listing) or NO_LISTING
             # Both stand beside the protocol's own paths
-            properties = _get(client, "../props", _Properties) or _Properties()
-            tags = _get(client, "../api/tags", _Listing) or _Listing()
+            properties = _get(client, "../props", _Properties) or NO_PROPERTIES
+            tags = _get(client, "../api/tags", _Listing) or NO_LISTING
     except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):  # ImportError: a proxy needs a package
         return None
 
@@ -132,6 +132,12 @@ class _Properties(BaseModel):
         return self.path.replace("\\", "/").rpartition("/")[2] if self.path else None
 
 
+# Validated, as the type checker takes aliases for required arguments
+NO_MODEL = _Model.model_validate({})
+NO_LISTING = _Listing.model_validate({})
+NO_PROPERTIES = _Properties.model_validate({})
+
+
 def _get(client: httpx2.Client, path: str, form: type[_Form]) -> _Form | None:
     """The server's reply to a path in this form; None if it has none. Raises httpx2.HTTPStatusError: none yet."""
     with client.stream("GET", path) as response:
@@ -154,7 +160,7 @@ def _find_model(models: Sequence[_Model], name: str | None) -> _Model:
     for model in models:
         if model.name == name:
             return model
-    return models[0] if len(models) == 1 else _Model()
+    return models[0] if len(models) == 1 else NO_MODEL
 
 
 def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str]:
