@@ -104,11 +104,11 @@ def _find_names(path: Path, present: Sequence[str], columns: Mapping[str, str]) 
     by_folded = {fold_name(name): name for name in present}
     names: dict[str, str] = {}
     for ours, theirs in columns.items():
-        name = by_folded.get(fold_name(theirs))
-        if name is None:
+        column = by_folded.get(fold_name(theirs))
+        if column is None:
             listed = ", ".join(present) or "none"
             raise DatasetError(f"{path}: --columns {ours}={theirs}: no row has {theirs!r}; its columns: {listed}")
-        names[ours] = name
+        names[ours] = column
 
     is_old_ragas = "answer" in by_folded and any(name in by_folded for name in _OLD_RAGAS)
     for ours, synonyms in SYNONYMS.items():

@@ -64,6 +64,7 @@ class Progress:
         self._start = time.monotonic()
         self._bar: tqdm[Any] | None = None
         self._ended = threading.Event()
+        self._logging: threading.Thread | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -83,13 +84,16 @@ class Progress:
                 self._stack.enter_context(redirect_stdout(_above_bar()))
             self._stack.enter_context(redirect_stderr(_above_bar()))
         elif self._mode is ProgressMode.LOG:
-            threading.Thread(target=self._log_now_and_then, name="progress", daemon=True).start()
+            self._logging = threading.Thread(target=self._log_now_and_then, name="progress", daemon=True)
+            self._logging.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._stack.close()
-        if self._mode is ProgressMode.LOG:
+        if self._logging is not None:
+            # No line may follow the last one
+            self._logging.join()
             self._log()
 
     def update(self, count: int, status: str = "") -> None:

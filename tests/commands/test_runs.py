@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crag.__main__ import main
-from crag.commands.runs import COLUMNS
+from crag.evaluation.run_table import COLUMNS
 from tests.evaluation.report.example import RECORDS, TRACES, write_run
 
 

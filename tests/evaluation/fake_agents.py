@@ -104,6 +104,24 @@ class WaitingAgent(EchoAgent):
         return super().answer(query)
 
 
+class LosingAgent(EchoAgent):
+    """Loses the answers to the questions whose words stand in the file FAKE_AGENT_LOST, as our agent does without its
+    model; tells in FAKE_AGENT_LOG which batches it was asked.
+    """
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        with Path(os.environ["FAKE_AGENT_LOG"]).open("a", encoding="utf-8") as stream:
+            stream.write(" ".join(map(self.answer, batch["query"])) + "\n")
+        lost = Path(os.environ["FAKE_AGENT_LOST"]).read_text(encoding="utf-8").split()
+        self.last_traces = [self._trace(self.answer(query) in lost) for query in batch["query"]]
+        answers = zip(batch["query"], self.last_traces, strict=True)
+        return ["i don't know" if trace["lost"] else self.answer(query) for query, trace in answers]
+
+    def _trace(self, is_lost: bool) -> dict[str, Any]:
+        error = "no server" if is_lost else None
+        return {"lost": "fault" if is_lost else None, "generations": {"answer": {"error": error}}}
+
+
 class ClosingAgent(EchoAgent):
     """Leaves a file when it is closed in order."""
 

@@ -40,10 +40,14 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     key = os.environ.get(settings.api_key_variable) or "not-needed"
     try:
         with _client(address, key) as client:
-            listing = _get(client, "models", _Listing) or NO_LISTING
-            # Both stand beside the protocol's own paths
-            properties = _get(client, "../props", _Properties) or NO_PROPERTIES
-            tags = _get(client, "../api/tags", _Listing) or NO_LISTING
+            listing = _get(client, "models", _Listing) or _NO_LISTING
+            properties = _NO_PROPERTIES
+            tags = _NO_LISTING
+            # Both stand beside the protocol's own paths, of which a server may know nothing
+            with suppress(httpx2.HTTPError):
+                properties = _get(client, "../props", _Properties) or properties
+            with suppress(httpx2.HTTPError):
+                tags = _get(client, "../api/tags", _Listing) or tags
     except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):  # ImportError: a proxy needs a package
         return None
 
@@ -133,9 +137,9 @@ class _Properties(BaseModel):
 
 
 # Validated, as the type checker takes aliases for required arguments
-NO_MODEL = _Model.model_validate({})
-NO_LISTING = _Listing.model_validate({})
-NO_PROPERTIES = _Properties.model_validate({})
+_NO_MODEL = _Model.model_validate({})
+_NO_LISTING = _Listing.model_validate({})
+_NO_PROPERTIES = _Properties.model_validate({})
 
 
 def _get(client: httpx2.Client, path: str, form: type[_Form]) -> _Form | None:
@@ -160,7 +164,7 @@ def _find_model(models: Sequence[_Model], name: str | None) -> _Model:
     for model in models:
         if model.name == name:
             return model
-    return models[0] if len(models) == 1 else NO_MODEL
+    return models[0] if len(models) == 1 else _NO_MODEL
 
 
 def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str]:
