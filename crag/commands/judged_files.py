@@ -113,9 +113,9 @@ def _find_names(path: Path, present: Sequence[str], columns: Mapping[str, str]) 
     is_old_ragas = "answer" in by_folded and any(name in by_folded for name in _OLD_RAGAS)
     for ours, synonyms in SYNONYMS.items():
         candidates = [*synonyms, "answer"] if ours == "prediction" and is_old_ragas else synonyms
-        theirs = next((by_folded[name] for name in candidates if name in by_folded), None)
-        if theirs is not None and not _has_column(ours, names, by_folded):
-            names[ours] = theirs
+        synonym = next((by_folded[name] for name in candidates if name in by_folded), None)
+        if synonym is not None and not _has_column(ours, names, by_folded):
+            names[ours] = synonym
     return names
 
 
@@ -132,10 +132,11 @@ def _rename(row: Mapping[str, Any], names: Mapping[str, str], *, has_cells: bool
     taken = set(names.values())
     renamed = {name: value for name, value in row.items() if name not in taken}
     for ours, theirs in names.items():
-        if theirs in row:
-            renamed[ours] = row[theirs]
-        elif has_cells:
-            renamed[ours] = "" if ours == "prediction" else None
+        value = row.get(theirs)
+        if value is None and has_cells and ours == "prediction":
+            value = ""
+        if theirs in row or has_cells:
+            renamed[ours] = value
 
     # Several right answers in one field
     for gold in _GOLD:
