@@ -10,16 +10,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
 
-from crag.core.contracts import Lost
 from crag.core.files import write_json
 from crag.core.progress import Progress, ProgressMode
 from crag.evaluation.batches import SECONDS_PER_QUERY, Question, RowKey, gold_answers, in_batches
 from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
-from crag.evaluation.gates import Firing, judged_firings
+from crag.evaluation.gates import judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
-from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost, why_lost
+from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost
 from crag.evaluation.metrics import VALUE
-from crag.evaluation.results import COUNT_FIELDS, COUNTS, last_line, summarise
+from crag.evaluation.prediction_rows import attempt_fields, prediction_row, row_place
+from crag.evaluation.results import summarise
 from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 
@@ -199,11 +199,11 @@ class Evaluation:
         for question, answer, judgement, trace, question_firings in zip(
             questions, answers, judgements, traces, firings, strict=True
         ):
-            row = _prediction_row(question, answer, judgement, trace, question_firings, result)
-            rows.append(row | _attempt(self.store.records.get(question.key), result, size))
+            row = prediction_row(question, answer, judgement, trace, question_firings, result)
+            rows.append(row | attempt_fields(self.store.records.get(question.key), result, size))
         # An agent without traces leaves no rows in traces.jsonl, not empty ones.
         saved_traces = [
-            {**trace, **_row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
+            {**trace, **row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
         ]
         is_again = questions[0].key in self.store.records
         save = self.store.replace if is_again else self.store.append
@@ -258,122 +258,6 @@ def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
 
     score = f"{fmean(points):+.3f}" if points else "-"
     return f"score {score}, {fmean(seconds):.2f} s/question"
-
-
-# --- rows of predictions.jsonl ----------------------------------------------------------------------------------------
-
-
-def _row_place(question: Question) -> dict[str, Any]:
-    """The fields that join a row of predictions.jsonl with one of traces.jsonl."""
-    return {**question.key._asdict(), "batch": question.batch}
-
-
-def _prediction_row(
-    question: Question,
-    answer: str,
-    judgement: Judgement,
-    trace: Mapping[str, Any],
-    firings: Sequence[Firing],
-    result: BatchResult,
-) -> dict[str, Any]:
-    """A row of predictions.jsonl without the fields of `_attempt`.
-
-    `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
-    """
-    source = question.row
-    row = {
-        **_row_place(question),
-        "query": source["query"],
-        "prediction": answer,
-        "answer": source.get("answer"),
-        "alt_ans": source.get("alt_ans", []),
-        "verdict": judgement.verdict.value,
-        "reason": judgement.reason,
-        **question.labels,
-    }
-    split = source.get(Split.FIELD)
-    if isinstance(split, int):
-        row[Split.FIELD] = split
-
-    evidence = trace.get("evidence")
-    row |= {
-        "batch_seconds": round(result.seconds, 3),
-        "timed_out": result.timed_out,
-        "error": result.error,
-        "lost": _lost(result, trace),
-        "lost_because": _why_lost(result, trace),
-        "evidence": evidence if isinstance(evidence, dict) else None,
-        "tokens": _question_tokens(trace),
-    }
-    for name, count_field in COUNT_FIELDS.items():
-        row[count_field] = _batch_counts(result, name, COUNTS[name])
-
-    row["gates"] = firings
-    return row
-
-
-def _attempt(earlier: Mapping[str, Any] | None, result: BatchResult, asked: int) -> dict[str, Any]:
-    """The fields about how the question was asked, together with how many.
-
-    `seconds` are the batch's divided by its questions. Lost questions are asked again without their batch mates; in the
-    file their batch stays what it was, so `batch_size` is that of the first time.
-    """
-    attempts = 1 if earlier is None else earlier.get("attempts", 1) + 1
-    return {
-        "seconds": round(result.seconds / asked, 3),
-        "attempts": attempts,
-        "batch_size": asked if earlier is None else earlier["batch_size"],
-    }
-
-
-def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
-    """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
-    if result.answers is None:
-        return Lost.CLOCK if result.timed_out else Lost.FAULT
-
-    cause = trace.get("lost")
-    return cause if isinstance(cause, str) and cause in set(Lost) else None
-
-
-def _why_lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
-    """Why the answer was lost, in one line; None if it was not."""
-    if _lost(result, trace) is None:
-        return None
-    if result.timed_out:
-        return "the batch exceeded its time limit"
-    return last_line(result.error or "") or why_lost(trace)
-
-
-def _question_tokens(trace: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of the question's generations. Another agent's trace may have any form."""
-    totals = dict.fromkeys(COUNTS["tokens"], 0)
-    generations = trace.get("generations")
-    if not isinstance(generations, Mapping):
-        return totals
-
-    for generation in generations.values():
-        if not isinstance(generation, Mapping):
-            continue
-        for kind in totals:
-            count = generation.get(f"{kind}_tokens")
-            if type(count) is int:  # a bool is no count
-                totals[kind] += count
-    return totals
-
-
-def _batch_counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
-    """The batch's counts from the agent's traces, which may have none or invalid ones."""
-    # Every trace of a batch has the same counts of the whole batch.
-    counts = result.traces[0].get(name) if result.traces else None
-    if not isinstance(counts, dict):
-        return {}
-
-    valid: dict[str, int] = {}
-    for kind in kinds:
-        count = counts.get(kind)
-        if type(count) is int:  # a bool is no count
-            valid[kind] = count
-    return valid
 
 
 # --- how a run is ended -----------------------------------------------------------------------------------------------
