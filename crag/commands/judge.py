@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import command, form, parser_of, say
+from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
     COLUMNS_HINT,
     JudgedFile,
@@ -35,7 +36,7 @@ from crag.evaluation.judge import (
     judge_claims,
     judge_from,
 )
-from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
+from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
     RejudgedRun,
     VerdictChange,
@@ -56,14 +57,6 @@ STANDARD_OUTPUT = Path("-")
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""
 _FILE_OPTIONS = ("target", "columns", "against", "by", "whole", "corrections")
-
-
-class JudgedPair(NamedTuple):
-    """A row's reference verdict and ours; `group` is the label of its slice."""
-
-    reference: str
-    verdict: str
-    group: str
 
 
 @command()
@@ -430,50 +423,3 @@ def _reference(record: Record, against: str | None) -> str | None:
             f'{record.place}, field "{field}": expected true, false or one of {allowed}, found {value!r}'
         )
     return verdict
-
-
-def agreement_report(pairs: Sequence[JudgedPair]) -> str:
-    """Agreement, kappa and what differs, over all pairs and in each group, as text.
-
-    Pairs with an unscored side are left out and counted. If no reference verdict is "missing", the reference only
-    distinguishes right and wrong, and "missing" counts as incorrect.
-    """
-    scored = [pair for pair in pairs if Verdict.UNSCORED not in (pair.reference, pair.verdict)]
-    two_classes = all(pair.reference != Verdict.MISSING for pair in scored)
-    if two_classes:
-        # A reference with two classes cannot say "missing", and would always disagree
-        scored = [_without_missing(pair) for pair in scored]
-
-    groups = {"all": scored}
-    for pair in sorted(scored, key=lambda pair: pair.group):
-        groups.setdefault(f"{pair.group} ", []).append(pair)  # the blank: a group may be called "all"
-
-    width = max(map(len, groups)) + 1
-    lines = [f"{'':{width}}{'n':>6}{'agree':>8}{'kappa':>8}   reference->verdict where they differ"]
-    for name, group in groups.items():
-        lines.append(f"{name:{width}}{_agreement_line(group)}")
-    if len(pairs) > len(scored):
-        lines.append(f"{len(pairs) - len(scored)} more are unscored and left out")
-    if two_classes and scored:
-        lines.append("the reference never says missing, so missing counts as incorrect")
-    return "\n".join(lines)
-
-
-def _without_missing(pair: JudgedPair) -> JudgedPair:
-    if pair.verdict == Verdict.MISSING:
-        return pair._replace(verdict=Verdict.INCORRECT.value)
-    return pair
-
-
-def _agreement_line(pairs: Sequence[JudgedPair]) -> str:
-    references = [pair.reference for pair in pairs]
-    verdicts = [pair.verdict for pair in pairs]
-    share = agreement(references, verdicts)
-    kappa = cohens_kappa(references, verdicts)
-
-    changes: Counter[str] = Counter()
-    for pair in pairs:
-        if pair.reference != pair.verdict:
-            changes[f"{pair.reference}->{pair.verdict}"] += 1
-    listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
-    return f"{len(pairs):>6}{share:>8.3f}{kappa:>8.3f}   {listed or 'none'}"
