@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import shorten
 
 from crag.commands.command_line import command, parser_of
 from crag.evaluation.metrics import FEWEST
@@ -61,7 +60,8 @@ def table_lines(rows: Sequence[RunRow], folder: Path) -> list[str]:
     lines += [f"{_name(row, folder)}: {row.fault}" for row in rows if row.state == BROKEN]
     for row in rows:
         if row.lost:
-            lines.append(f"{_name(row, folder)} lost {row.lost} answers: crag evaluate --resume asks them again")
+            noun = "answer" if row.lost == 1 else "answers"
+            lines.append(f"{_name(row, folder)} lost {row.lost} {noun}: crag evaluate --resume asks again")
     if any(row.state not in {FINISHED, BROKEN} for row in rows):
         lines.append("* unfinished: crag evaluate --resume continues it")
     return lines
@@ -78,8 +78,8 @@ def _cells(row: RunRow, folder: Path) -> tuple[str, ...]:
     return (
         _name(row, folder) + ("" if row.state == FINISHED else " *"),
         row.preset,
-        shorten(model, LONGEST_CELL, placeholder="...") or "-",
-        shorten(row.data, LONGEST_CELL, placeholder="..."),
+        _cut(model) or "-",
+        _cut(row.data),
         str(row.n),
         score,
         interval,
@@ -89,6 +89,10 @@ def _cells(row: RunRow, folder: Path) -> tuple[str, ...]:
         "-" if row.tokens is None else f"{row.tokens:,}",
         row.date.removesuffix(" UTC") or "-",
     )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_CELL else f"{name[: LONGEST_CELL - 3]}..."
 
 
 def _name(row: RunRow, folder: Path) -> str:

@@ -48,7 +48,7 @@ def test_an_interval_of_enough_questions_and_lost_answers(tmp_path: Path, capsys
     assert main(["runs", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "+0.000  [+0.000, +0.000]" in out
-    assert "a lost 12 answers: crag evaluate --resume asks them again" in out
+    assert "a lost 12 answers: crag evaluate --resume asks again" in out
 
 
 def test_all_figures_for_programs(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ Read are the list of models of OpenAI's protocol, and beside it what llama.cpp (
 
 import ipaddress
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, TypeVar
@@ -53,10 +54,11 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
 
     model = _find_model(listing.models, settings.model)
     tag = _find_model(tags.models, settings.model or model.name)
-    name = settings.model or model.name or "?"
+    name = _last_part(settings.model or model.name or "?")
     facts = _list_facts(model, tag, properties)
-    if model.name and model.name != name:
-        facts.insert(0, f"which the server calls {model.name}")
+    served_name = _last_part(model.name or "")
+    if served_name not in {"", name}:
+        facts.insert(0, f"which the server calls {served_name}")
     return ", ".join([f"{name} at {shown_address}", *facts])
 
 
@@ -132,8 +134,8 @@ class _Properties(BaseModel):
 
     @property
     def file(self) -> str | None:
-        """The name of the file without its folder, which says nothing about the model."""
-        return self.path.replace("\\", "/").rpartition("/")[2] if self.path else None
+        """The name of the file."""
+        return _last_part(self.path) if self.path else None
 
 
 # Validated, as the type checker takes aliases for required arguments
@@ -159,6 +161,16 @@ def _get(client: httpx2.Client, path: str, form: type[_Form]) -> _Form | None:
     return None
 
 
+def _last_part(name: str) -> str:
+    """The file of an absolute path: its folders say nothing about the model, but name a user. Other names stay.
+
+    >>> _last_part("/home/ann/small.gguf"), _last_part("meta-llama/small")
+    ('small.gguf', 'meta-llama/small')
+    """
+    is_path = name.startswith(("/", "~")) or re.match(r"[A-Za-z]:\\", name) is not None
+    return name.replace("\\", "/").rpartition("/")[2] if is_path else name
+
+
 def _find_model(models: Sequence[_Model], name: str | None) -> _Model:
     """The entry of that name, or the only one: such a server does not heed the name."""
     for model in models:
@@ -172,9 +184,10 @@ def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str
     parameters = model.parameters or tag.parameters
     # What one request may use, which is less than what the model was trained for
     context = properties.context or model.context
+    name = model.name or ""
     facts = {
-        "root {}": model.root if model.root != model.name else None,
-        "file {}": properties.file,
+        "root {}": _last_part(model.root) if model.root not in {None, name} else None,
+        "file {}": properties.file if properties.file != _last_part(name) else None,
         "{}": quantisation,
         "{} parameters": parameters,
         "{} bytes": model.size,

@@ -17,6 +17,11 @@ LLAMA_CPP = {
 }
 LLAMA_CPP_FACTS = "file small-q4_k_m.gguf, 1500 parameters, 900 bytes, context 4096"
 VLLM = {"/v1/models": {"data": [{"id": "small", "root": "/weights/small-awq", "max_model_len": 8192}]}}
+UNNAMED = {
+    "/v1/models": {"data": [{"id": "/home/me/models/small-q4_k_m.gguf", "meta": {"ftype": "Q4_K_M"}}], "models": []},
+    "/props": LLAMA_CPP["/props"],
+}
+"""llama.cpp without --alias: the name is the whole path."""
 OLLAMA = {
     "/v1/models": {"object": "list", "data": [{"id": "other:1b"}, {"id": "small:2b"}]},
     "/api/tags": {
@@ -57,7 +62,8 @@ def described(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Any:
             "any-name",
             f"any-name at ADDRESS, which the server calls small, {LLAMA_CPP_FACTS}",
         ),
-        (VLLM, "small", "small at ADDRESS, root /weights/small-awq, context 8192"),
+        (VLLM, "small", "small at ADDRESS, root small-awq, context 8192"),
+        (UNNAMED, "", "small-q4_k_m.gguf at ADDRESS, Q4_K_M, context 4096"),
         (OLLAMA, "small:2b", "small:2b at ADDRESS, Q4_K_M, 2B parameters, digest 0123456789ab"),
         (LM_STUDIO, "", "small at ADDRESS, 4bit, context 2048"),
         ({"/v1/models": {"data": "odd"}}, "small", "small at ADDRESS"),
@@ -77,7 +83,7 @@ def test_a_server_that_still_loads_its_model_tells_nothing_yet(httpserver: HTTPS
 def test_no_server_and_a_proxy_that_hides_one_on_this_machine(described: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    assert described(VLLM) == "small at ADDRESS, root /weights/small-awq, context 8192"
+    assert described(VLLM) == "small at ADDRESS, root small-awq, context 8192"
     monkeypatch.setenv("CRAG_LLM_URL", "http://127.0.0.1:9/v1")
     assert describe_served_model(OpenAIEngine(engine="openai")) is None
     monkeypatch.setenv("CRAG_LLM_URL", "http://[::1")
