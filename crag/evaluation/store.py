@@ -193,8 +193,16 @@ class RunStore:
         if ordered != rows or self._has_replaced:
             write_rows(self.folder / PREDICTIONS, ordered)
             self.records = {row_key(row): row for row in ordered}
+        if self._has_replaced:
+            self._drop_earlier_traces()
             self._has_replaced = False
         self.update(questions=questions)
+
+    def _drop_earlier_traces(self) -> None:
+        """Keep one trace a question, in the order of the questions: that of the answer that counts."""
+        traces = SavedRun.read(self.folder).traces
+        if traces:
+            write_rows(self.folder / TRACES, [traces[key] for key in self.records if key in traces])
 
     def discard_if_new(self) -> None:
         """Remove the folder if it was made for this run and has no answers: the run could not start."""

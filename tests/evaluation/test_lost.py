@@ -127,6 +127,8 @@ def test_resume_asks_lost_questions_again_and_no_others(losing: LosingRun) -> No
     assert [row["prediction"] for row in rows] == list("abcdefg")
     assert [row["attempts"] for row in rows] == [1, 2, 1, 1, 2, 3, 1]
     assert [row["batch_size"] for row in rows] == [2, 2, 2, 2, 2, 2, 1], "their batches stay whole"
+    traces = [record.data for record in read_jsonl(losing.folder / "out" / "traces.jsonl")]
+    assert [(trace["interaction_id"], trace["lost"]) for trace in traces] == [(letter, None) for letter in "abcdefg"]
     assert losing.run("abcdefg", resume=True)["score"] == 1.0
     assert losing.asked() == []
 
