@@ -1,5 +1,6 @@
 """Agents for tests, each with one habit. `--agent tests.evaluation.fake_agents:EchoAgent` runs one."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -157,6 +158,18 @@ class GatedAgent(EchoAgent):
             for name, withheld in zip(("sure", "class"), (answers[0], None), strict=True)
         ]
         return [abstention for _ in answers]
+
+
+class NoisyAgent(EchoAgent):
+    """Logs a fault, and leaves the last line that it prints open."""
+
+    def answer(self, query: str) -> str:
+        try:
+            raise_fault()
+        except RuntimeError:
+            logging.getLogger(__name__).exception("it failed,\nand goes on")
+        sys.stdout.write("the last line")
+        return super().answer(query)
 
 
 class SilentAgent(EchoAgent):
