@@ -85,7 +85,7 @@ fi
 if [ "$smoke" = true ]; then
     "${engine[@]}" run "${options[@]}" --network none "$image" \
         python local_evaluation.py --preset "${1:-cpu}" --dataset data/sample/questions.jsonl --limit 4 \
-        --output results/docker-smoke --overwrite
+        --output results/docker-smoke --overwrite --stop-after-lost 0 || [ $? -eq 3 ]  # 3: some answers were lost
     exec "${engine[@]}" run "${options[@]}" --network none "$image" python -c 'import json; run = json.load(open("results/docker-smoke/results.json")); assert sum(run["lost"].values()) < run["n"], "smoke: every answer was lost: see results/docker-smoke"'
 fi
 

@@ -20,6 +20,7 @@ from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
+    add_progress_argument,
     command,
     form,
     moment,
@@ -29,7 +30,9 @@ from crag.commands.command_line import (
 )
 from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import DatasetError, UserError, shorten_repr
+from crag.core.log_lines import one_line_warnings
 from crag.core.logistic import logistic
+from crag.core.progress import Progress
 from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
@@ -57,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     questions = _questions(options)
 
     with ExitStack() as stack:
+        stack.enter_context(one_line_warnings())
         # An address of the command line wins over that of the environment
         graph = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
         needs_our_graph = not (options.pages or graph)
@@ -81,8 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"loading the models of preset {asker.settings.name} ...")
         asker.warm_up()
 
+        if len(questions) > 1:
+            with Progress(len(questions), mode=options.progress) as progress:
+                _answer(asker, questions, options, progress, several=True)
+            return
         if questions:
-            _answer(asker, questions, options, several=len(questions) > 1)
+            _answer(asker, questions, options, several=False)
             return
         for text in _typed_questions():
             _answer(asker, [AskedQuestion(text)], options, several=True)
@@ -126,6 +134,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"query time: {TIME_FORMS}; default: that of the file, else now",
     )
     add_preset_arguments(parser)
+    add_progress_argument(parser)
 
     options = parser.parse_args(arguments)
     if options.question is not None and options.file:
@@ -204,6 +213,7 @@ def _answer(
     asker: Asker,
     questions: Sequence[AskedQuestion],
     options: argparse.Namespace,
+    progress: Progress | None = None,
     *,
     several: bool,
 ) -> None:
@@ -214,6 +224,8 @@ def _answer(
         for answer in asker.ask_all(texts, options.pages, time):
             sys.stdout.write(_format(answer, options, several=several))
             sys.stdout.flush()
+            if progress is not None:
+                progress.update(1)
 
 
 def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:

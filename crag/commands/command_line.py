@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from crag.commands.ending import EXIT_UNUSABLE
 from crag.core.files import UserError
 from crag.core.places import PACKAGE
+from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import without_credentials
 from crag.evaluation.datasets import Split
@@ -153,6 +154,16 @@ def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -
         type=form(Split.parse),
         default=default,
         help="read only rows of this split: 0 training, 1 public test set, any: all rows (default: %(default)s)",
+    )
+
+
+def add_progress_argument(parser: argparse._ActionsContainer) -> None:
+    """Add ``--progress bar|log|none``, by default a bar on a terminal and lines of a log elsewhere."""
+    parser.add_argument(
+        "--progress",
+        choices=list(ProgressMode),
+        type=ProgressMode,
+        help="a bar, a line every 30 s, or nothing (default: a bar on a terminal, else lines)",
     )
 
 

@@ -1,4 +1,4 @@
-"""`crag compare RUN_A RUN_B`: compares two runs, with paired intervals and p-values."""
+"""`crag compare RUN_A RUN_B ...`: compares runs with the first one, with paired intervals and p-values."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from crag.commands.command_line import command, parser_of
+from crag.commands.compare_several import several_lines
 from crag.core.files import DatasetError, check_target, write_json
 from crag.evaluation.batches import SLICE_FIELDS, gold_answers
 from crag.evaluation.compare import Comparison, Difference, RunPair, compare_runs, verdicts_title
@@ -19,10 +20,14 @@ _WIDTH = 110
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Compare two runs. Exit code: 0 done, 2 not comparable."""
+    """Compare runs. Exit code: 0 done, 2 not comparable."""
     options = _parse(arguments)
     first = SavedRun.read(options.first)
-    second = SavedRun.read(options.second)
+    if len(options.others) > 1:
+        _compare_several(first, options)
+        return
+
+    second = SavedRun.read(options.others[0])
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
 
     # After the comparison, which finds out which fields have slices
@@ -43,12 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\npage  {write_comparison(comparison, first, second, options.html)}")
 
 
+def _compare_several(first: SavedRun, options: argparse.Namespace) -> None:
+    """Print one line for each run against the first; --out has all of each comparison."""
+    if options.out is not None:
+        check_target(options.out)
+    comparisons = {str(folder): compare_runs(first, SavedRun.read(folder)) for folder in options.others}
+    print("\n".join(several_lines(str(options.first), comparisons)))
+    if options.out:
+        write_json(options.out, {name: comparison.to_dict() for name, comparison in comparisons.items()})
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of(
         "crag compare",
-        "Compare two runs of `crag evaluate` over the questions that both answered: what differs in their\n"
-        "signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions flipped.\n"
-        "A difference is B minus A.",
+        "Compare runs of `crag evaluate` over the questions that both answered: what differs in their signatures,\n"
+        "scores with paired 95 % intervals and exact randomisation p-values, seconds and tokens, and which questions\n"
+        "flipped. A difference is B minus A. Several runs are compared with the first, in a line each.",
         "Exit code: 0 done; 2 the runs cannot be compared.",
     )
     parser.add_argument(
@@ -58,10 +73,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the folder of a run",
     )
     parser.add_argument(
-        "second",
+        "others",
         metavar="RUN_B",
+        nargs="+",
         type=Path,
-        help="the folder of another run",
+        help="the folder of another run, or of several",
     )
     parser.add_argument(
         "--by",
@@ -81,7 +97,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="everything as JSON",
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if len(options.others) > 1 and (options.html or options.by):
+        parser.error("--html and --by are for two runs")
+    return options
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
@@ -109,7 +128,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 def _signatures(comparison: Comparison) -> Iterator[str]:
     if not comparison.signature_changes:
-        yield "The signatures are equal: same data, settings, prompts, trained files, judge and versions."
+        yield "The signatures are equal: same data, settings, model, prompts, trained files, judge and versions."
         return
 
     yield "The signatures differ in"
@@ -147,6 +166,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     yield f"{'':24}{'A':>8} {'B':>8}   {'B - A':>7}  {'95 % interval':^17}  {'p':>7}"
     for name, difference in comparison.differences.items():
         yield _line(name, difference, comparison.scored)
+    yield from _cost_lines(comparison)
 
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
@@ -164,6 +184,20 @@ def _line(name: str, difference: Difference | None, n: int) -> str:
         f"{name:24}{difference.first:>+8.3f} {difference.second:>+8.3f}   {difference.change:>+7.3f}  "
         f"{interval_text(difference.ci, n)}  {difference.p_text:>7}"
     )
+
+
+def _cost_lines(comparison: Comparison) -> Iterator[str]:
+    """Seconds and tokens per question of both runs; without the tokens that either run has not counted."""
+    first, second = comparison.costs
+    measures = {
+        "seconds per question": (first.seconds, second.seconds),
+        "tokens read/question": (first.read, second.read),
+        "tokens written/question": (first.written, second.written),
+    }
+    for name, (value_in_first, value_in_second) in measures.items():
+        if value_in_first is not None and value_in_second is not None:
+            change = value_in_second - value_in_first
+            yield f"{name:24}{value_in_first:>8.2f} {value_in_second:>8.2f}   {change:>+7.2f}"
 
 
 def _flip(pair: RunPair) -> Iterator[str]:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from crag.answering import trim_to_tokens
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
+    add_progress_argument,
     add_split_argument,
     command,
     folder,
@@ -30,14 +32,18 @@ from crag.commands.command_line import (
     whole,
 )
 from crag.commands.ending import EXIT_INTERRUPTED
+from crag.commands.run_ending import EXIT_CODES, end_early, end_run, resume_command, typed_program
 from crag.core.files import DatasetError
+from crag.core.progress import ProgressMode
 from crag.core.text import without_credentials
 from crag.core.version import package_version
+from crag.engines.llm import describe_served_model
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
+from crag.evaluation.lost import USUAL_DEAD_BATCHES, DeadServerError, RetryPolicy
 from crag.evaluation.origin import describe_origin
 from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
@@ -45,12 +51,11 @@ from crag.evaluation.report.page import write_report
 from crag.evaluation.results import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation, Terminated, stopped_in_order
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
-from crag.evaluation.store import RunStore
+from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
-from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
+from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
 
 PROGRAM = "crag evaluate"
-EXIT_FAILED_BATCHES = 1
 EXIT_TERMINATED = 143
 """As a shell reports SIGTERM."""
 LONGEST_FOLDER = 120
@@ -67,7 +72,8 @@ def main(
     """Run the evaluation; returns the exit code. `program`, `description` and default `agent` are another command's.
 
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
-    could not run. 130 and 143: interrupted or terminated; it can be resumed.
+    could not run. 3: answers were lost, or the run ended early because all were. 4: the score is below --fail-below.
+    130 and 143: interrupted or terminated; it can be resumed.
     """
     # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
@@ -75,24 +81,27 @@ def main(
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
-            return _evaluate(options, output, words)
+            return _evaluate(options, output, words, program)
     except KeyboardInterrupt as interrupt:
         say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
 
 
-def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
+def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
     # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
 
+    again = resume_command(typed_program(program), words)
     try:
         with ExitStack() as stack:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
                 options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
             results = _results(options, output, describe_origin(words, PROGRAM))
+    except DeadServerError as error:
+        return end_early(str(error), SavedRun.read(output).records.values(), output, again)
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")
         raise
@@ -103,7 +112,9 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
         sys.stdout.write(f"report     {write_report(output)}\n")
     except DatasetError as error:
         say(f"no report: {error}")
-    return _warn_of_lost_submission(results)
+    # Both streams may go to one terminal: what went wrong comes last
+    sys.stdout.flush()
+    return end_run(results, SavedRun.read(output).records.values(), again, options.fail_below)
 
 
 def _results(
@@ -140,7 +151,10 @@ def _results(
             batch_size=options.batch_size,
             seconds_per_query=options.seconds_per_query,
             origin=origin,
-            show_progress=not options.quiet,
+            progress=ProgressMode.NONE if options.quiet else options.progress,
+            identify_model=partial(_served_model, options),
+            policy=RetryPolicy(options.retry_lost, options.stop_after_lost),
+            say=say,
         ).run()
     except AgentStartError:
         # Nothing was answered, so an empty run must not block the same command
@@ -172,13 +186,8 @@ def _worker(options: argparse.Namespace) -> Worker:
 
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
-    preset = options.preset
-
-    if preset is None and options.agent == DEFAULT_AGENT:
-        preset = usual_preset()  # another agent may have none, so there only a named preset counts
-
     changes = overrides_of(options)
-    settings = load_settings(preset, changes) if preset else None
+    settings = _settings(options)
     split = {} if options.split.wanted is None else {"split": str(options.split)}
     return {
         **preset_signature(settings),
@@ -195,6 +204,22 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         "package": package_version(),
         **versions(),
     }
+
+
+def _settings(options: argparse.Namespace) -> Settings | None:
+    """The settings that the agent reads; another agent may have none, so there only a named preset counts."""
+    preset = options.preset
+    if preset is None and options.agent == DEFAULT_AGENT:
+        preset = usual_preset()
+    return load_settings(preset, overrides_of(options)) if preset else None
+
+
+def _served_model(options: argparse.Namespace) -> str | None:
+    """What the preset's server says it serves; None if it does not reply, or the preset has no server."""
+    settings = _settings(options)
+    if settings is None or settings.language_model.engine != "openai":
+        return None
+    return describe_served_model(settings.language_model)
 
 
 def _graph_signature(options: argparse.Namespace) -> str:
@@ -245,29 +270,6 @@ def default_folder(options: argparse.Namespace) -> Path:
     return Path("results") / name
 
 
-def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
-    """Warn if the submission would have been lost; returns the exit code."""
-    faults = []
-    if results["timeouts"]:
-        faults.append(f"{results['timeouts']} batch(es) exceeded their time limit")
-    if results["errors"]:
-        faults.append(f"{results['errors']} batch(es) failed")
-    if not faults:
-        return 0
-
-    bar = "!" * 88
-    lines = [
-        "",
-        bar,
-        f"  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.",
-        "  See the fields timed_out and error in predictions.jsonl.",
-    ]
-    if results["last_error"]:
-        lines.append(f"  The last error: {results['last_error']}")
-    say("\n".join([*lines, bar]))
-    return EXIT_FAILED_BATCHES
-
-
 def parsed(
     arguments: Sequence[str] | None,
     program: str = PROGRAM,
@@ -278,7 +280,7 @@ def parsed(
     parser = parser_of(
         program,
         description,
-        "Exit code: 0 done; 1 a batch timed out or failed; 2 it did not start; 130 interrupted (143 by SIGTERM).",
+        EXIT_CODES,
     )
     _add_run_options(parser, agent)
     add_judge_arguments(parser.add_argument_group("judge"))
@@ -334,6 +336,27 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         default=SECONDS_PER_QUERY,
         help="time limit of a batch, per question (default: %(default)g)",
     )
+    group.add_argument(
+        "--retry-lost",
+        metavar="N",
+        type=whole(0),
+        default=0,
+        help="ask lost questions again, up to N times, after a pause that doubles (default: %(default)s)",
+    )
+    group.add_argument(
+        "--stop-after-lost",
+        metavar="N",
+        type=whole(0),
+        default=USUAL_DEAD_BATCHES,
+        help="end the run after N batches in a row without any answer, as of a dead server; 0: never "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "--fail-below",
+        metavar="X",
+        type=number(-1, 1),
+        help="exit code 4 if the score is below X, for CI",
+    )
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -345,9 +368,10 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         help="default: results/DATASET-PRESET-GRAPH-CHANGES",
     )
     existing = group.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="continue the run in DIR")
+    existing.add_argument("--resume", action="store_true", help="continue the run in DIR, and ask lost questions again")
     existing.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
-    group.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_progress_argument(group)
+    group.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def _add_processes(parser: argparse.ArgumentParser) -> None:

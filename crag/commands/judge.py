@@ -9,11 +9,22 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import command, parser_of, say
+from crag.commands.command_line import command, form, parser_of, say
+from crag.commands.judge_agreement import JudgedPair, agreement_report
+from crag.commands.judged_files import (
+    COLUMNS_HINT,
+    JudgedFile,
+    check_format,
+    columns_of,
+    describe_names,
+    parse_columns,
+    read_judged,
+    write_judged,
+)
 from crag.core.csv_files import misspelt_names
-from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, write_rows
+from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.datasets import CORRECTIONS, JUDGED, alternative_answers, read_records
+from crag.evaluation.datasets import CORRECTIONS, alternative_answers, read_records
 from crag.evaluation.judge import (
     Claim,
     Judge,
@@ -25,7 +36,7 @@ from crag.evaluation.judge import (
     judge_claims,
     judge_from,
 )
-from crag.evaluation.metrics import agreement, cohens_kappa, compute_metrics, single_value_fields
+from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
     RejudgedRun,
     VerdictChange,
@@ -45,15 +56,7 @@ GOLD_FIELDS = ("ground_truth", "answer")
 STANDARD_OUTPUT = Path("-")
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""
-_FILE_OPTIONS = ("target", "against", "by", "whole", "corrections")
-
-
-class JudgedPair(NamedTuple):
-    """A row's reference verdict and ours; `group` is the label of its slice."""
-
-    reference: str
-    verdict: str
-    group: str
+_FILE_OPTIONS = ("target", "columns", "against", "by", "whole", "corrections")
 
 
 @command()
@@ -108,14 +111,23 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
         dest="source",
         metavar="FILE",
         type=Path,
-        help="JSON lines, .csv or .tsv",
+        help="JSON lines, a JSON array, .csv or .tsv",
     )
     group.add_argument(
         "--out",
         dest="target",
         metavar="FILE",
         type=Path,
-        help="JSON lines with the verdicts; -: standard output",
+        help="the rows with verdicts and reasons, in the format of the name: .jsonl, .json, .csv, .tsv, also as .bz2; "
+        "-: JSON lines on standard output",
+    )
+    group.add_argument(
+        "--columns",
+        metavar="OURS=THEIRS,...",
+        type=form(parse_columns),
+        action="append",
+        default=[],
+        help="what the file calls query, prediction, answer ...; the names of ragas and DeepEval are known",
     )
     group.add_argument(
         "--against",
@@ -232,8 +244,11 @@ def _changed_question(pair: VerdictChange) -> Iterator[str]:
 def _judge_file(options: argparse.Namespace) -> None:
     if options.source.is_dir():
         raise DatasetError(f"{options.source}: a folder; `crag judge {options.source}` judges a stored run again")
-    records = list(read_records(options.source, form=JUDGED))
-    claims = [claim_of(record) for record in records]
+    judged_file = read_judged(options.source, columns_of(options.columns))
+    records = judged_file.records
+    if judged_file.names and not options.columns:
+        say(describe_names(options.source, judged_file.names))
+    claims = _read_claims(judged_file)
     corrections = _corrections(options.corrections, records) if options.corrections else {}
     references = [_reference(record, options.against) for record in records]
     _check(options, records)
@@ -241,8 +256,8 @@ def _judge_file(options: argparse.Namespace) -> None:
     judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
     judgements = judge_claims(judge, claims, str if options.whole else trim_to_tokens)
     rows = [
-        {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
-        for record, judgement in zip(records, judgements, strict=True)
+        {**row, "verdict": judgement.verdict.value, "reason": judgement.reason}
+        for row, judgement in zip(judged_file.rows, judgements, strict=True)
     ]
     uncorrected = [judgement.verdict for judgement in judgements]
     for index, correction in corrections.items():
@@ -254,7 +269,7 @@ def _judge_file(options: argparse.Namespace) -> None:
         sys.stdout.writelines(json_line(row).decode() for row in rows)
         summary_stream = sys.stderr
     elif options.target is not None:
-        write_rows(options.target, rows)
+        write_judged(options.target, rows)
 
     summary = list(_summary(rows, judge))
     if corrections:
@@ -278,7 +293,8 @@ def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
     verdicts = verdicts_of(rows)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
     yield f"{len(rows)} judged: {counts}"
-    yield metrics_headline("all", compute_metrics(verdicts))
+    # Whoever judges a file of a few rows is shown how little they say
+    yield metrics_headline("all", compute_metrics(verdicts), fewest=1)
     hedged = hedged_line(sum(is_hedged(row["reason"]) for row in rows))
     if hedged:
         yield hedged
@@ -293,6 +309,7 @@ def _check(options: argparse.Namespace, records: Sequence[Record]) -> None:
         raise DatasetError(f"--by {options.by}: no row has that field; fields with one value: {listed}")
 
     if options.target not in {None, STANDARD_OUTPUT}:
+        check_format(options.target)
         check_target(options.target)
 
 
@@ -307,6 +324,18 @@ def _effect_of_corrections(
     before = compute_metrics(uncorrected).score
     after = compute_metrics(corrected).score
     return f"a person's verdicts counted in: {listed}; score {before:+.3f} -> {after:+.3f}"
+
+
+def _read_claims(judged_file: JudgedFile) -> list[Claim]:
+    try:
+        return [claim_of(record) for record in judged_file.records]
+    except DatasetError as error:
+        # Messages have our names of the columns
+        if judged_file.names:
+            error.add_note(", ".join(f'"{ours}" is "{theirs}" here' for ours, theirs in judged_file.names.items()))
+        else:
+            error.add_note(COLUMNS_HINT)
+        raise
 
 
 def claim_of(record: Record) -> Claim:
@@ -394,50 +423,3 @@ def _reference(record: Record, against: str | None) -> str | None:
             f'{record.place}, field "{field}": expected true, false or one of {allowed}, found {value!r}'
         )
     return verdict
-
-
-def agreement_report(pairs: Sequence[JudgedPair]) -> str:
-    """Agreement, kappa and what differs, over all pairs and in each group, as text.
-
-    Pairs with an unscored side are left out and counted. If no reference verdict is "missing", the reference only
-    distinguishes right and wrong, and "missing" counts as incorrect.
-    """
-    scored = [pair for pair in pairs if Verdict.UNSCORED not in (pair.reference, pair.verdict)]
-    two_classes = all(pair.reference != Verdict.MISSING for pair in scored)
-    if two_classes:
-        # A reference with two classes cannot say "missing", and would always disagree
-        scored = [_without_missing(pair) for pair in scored]
-
-    groups = {"all": scored}
-    for pair in sorted(scored, key=lambda pair: pair.group):
-        groups.setdefault(f"{pair.group} ", []).append(pair)  # the blank: a group may be called "all"
-
-    width = max(map(len, groups)) + 1
-    lines = [f"{'':{width}}{'n':>6}{'agree':>8}{'kappa':>8}   reference->verdict where they differ"]
-    for name, group in groups.items():
-        lines.append(f"{name:{width}}{_agreement_line(group)}")
-    if len(pairs) > len(scored):
-        lines.append(f"{len(pairs) - len(scored)} more are unscored and left out")
-    if two_classes and scored:
-        lines.append("the reference never says missing, so missing counts as incorrect")
-    return "\n".join(lines)
-
-
-def _without_missing(pair: JudgedPair) -> JudgedPair:
-    if pair.verdict == Verdict.MISSING:
-        return pair._replace(verdict=Verdict.INCORRECT.value)
-    return pair
-
-
-def _agreement_line(pairs: Sequence[JudgedPair]) -> str:
-    references = [pair.reference for pair in pairs]
-    verdicts = [pair.verdict for pair in pairs]
-    share = agreement(references, verdicts)
-    kappa = cohens_kappa(references, verdicts)
-
-    changes: Counter[str] = Counter()
-    for pair in pairs:
-        if pair.reference != pair.verdict:
-            changes[f"{pair.reference}->{pair.verdict}"] += 1
-    listed = ", ".join(f"{change} {count}" for change, count in sorted(changes.items()))
-    return f"{len(pairs):>6}{share:>8.3f}{kappa:>8.3f}   {listed or 'none'}"

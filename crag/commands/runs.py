@@ -1,17 +1,20 @@
-"""`crag runs`: the runs below a folder with score, seconds and signature, the newest first."""
+"""`crag runs`: the runs below a folder, the newest first, one line a run."""
 
 import csv
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
-from crag.core.files import DatasetError
-from crag.evaluation.report.measured import read_finished_run
-from crag.evaluation.signature import signature_line
-from crag.evaluation.store import RUN, SavedRun
+from crag.evaluation.metrics import FEWEST
+from crag.evaluation.run_table import BROKEN, COLUMNS, FINISHED, RunRow, read_run_table
 
-COLUMNS = ("run", "date", "n", "score", "low", "high", "accuracy", "hallucination", "missing", "seconds", "signature")
+LONGEST_CELL = 28
+"""Characters of a model's or a file's name; --csv and --json have all of it."""
+TITLES = ("run", "preset", "model", "data", "n", "score", "95 % interval", "right", "wrong", "s/q", "tokens", "date")
+_TEXTS = {"run", "preset", "model", "data", "date"}
 
 
 @command()
@@ -26,52 +29,74 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=Path("results"),
         help="default: results",
     )
-    parser.add_argument("--csv", action="store_true", help="all figures as CSV on standard output")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--csv", action="store_true", help="all figures and the signature as CSV")
+    output.add_argument("--json", action="store_true", help="the same as JSON")
     options = parser.parse_args(arguments)
 
-    rows = [row_of(file.parent) for file in options.folder.rglob(RUN)]
-    if not rows:
-        raise DatasetError(f"{options.folder}: there is no run")
-
-    # ISO dates sort as text; a broken run has none, and comes last
-    rows.sort(key=lambda row: row[COLUMNS.index("date")], reverse=True)
-
+    rows = read_run_table(options.folder)
     if options.csv:
-        csv.writer(sys.stdout).writerows([COLUMNS, *rows])
-        return
+        writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(asdict, rows))
+    elif options.json:
+        sys.stdout.write(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
+    else:
+        print("\n".join(table_lines(rows, options.folder)))
+
+
+def table_lines(rows: Sequence[RunRow], folder: Path) -> list[str]:
+    """The table; runs are named by their folder below `folder`, and a broken one has its fault instead of figures."""
+    cells = [TITLES, *(_cells(row, folder) for row in rows if row.state != BROKEN)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines: list[str] = []
+    for line_cells in cells:
+        aligned: list[str] = []
+        for title, cell, width in zip(TITLES, line_cells, widths, strict=True):
+            aligned.append(cell.ljust(width) if title in _TEXTS else cell.rjust(width))
+        lines.append("  ".join(aligned).rstrip())
+
+    # A broken run has a sentence, which would widen a column
+    lines += [f"{_name(row, folder)}: {row.fault}" for row in rows if row.state == BROKEN]
     for row in rows:
-        run = dict(zip(COLUMNS, row, strict=True))
-        figures = f"unfinished, {run['n'] or 'no'} questions"
-        if run["score"]:
-            figures = f"score {run['score']}, n {run['n']}, {run['seconds']} s per question"
-        print(f"{run['run']}\n    {run['date']}  {figures}\n    {run['signature']}")
+        if row.lost:
+            noun = "answer" if row.lost == 1 else "answers"
+            lines.append(f"{_name(row, folder)} lost {row.lost} {noun}: crag evaluate --resume asks again")
+    if any(row.state not in {FINISHED, BROKEN} for row in rows):
+        lines.append("* unfinished: crag evaluate --resume continues it")
+    return lines
 
 
-def row_of(folder: Path) -> list[str]:
-    """The figures of a run in the order of `COLUMNS`; an unfinished one has no score, and a broken one says why."""
-    row = dict.fromkeys(COLUMNS, "")
-    row["run"] = str(folder)
-    try:
-        saved = SavedRun.read(folder)
-        row["date"] = str(saved.run.measured.get("date", ""))
-        row["signature"] = signature_line(saved.run.signature)
-        row["n"] = str(len(saved.records))
-        results = read_finished_run(folder).results
-    except DatasetError as error:
-        # An unfinished run has its signature already; a broken one says why here
-        row["signature"] = row["signature"] or str(error)
-        return list(row.values())
+def _cells(row: RunRow, folder: Path) -> tuple[str, ...]:
+    score = "-" if row.score is None else f"{row.score:+.3f}"
+    interval = "-"
+    if row.low is not None and row.high is not None and (row.n or 0) >= FEWEST:
+        interval = f"[{row.low:+.3f}, {row.high:+.3f}]"
 
-    low, high = results["ci"]
-    shares = {
-        "score": results["score"],
-        "low": low,
-        "high": high,
-        "accuracy": results["accuracy"],
-        "hallucination": results["hallucination"],
-        "missing": results["missing"],
-    }
-    row |= {name: f"{share:+.3f}" for name, share in shares.items()}
-    row["n"] = str(results["n"])
-    row["seconds"] = f"{results['seconds']['per_question']:.2f}"
-    return list(row.values())
+    # Of a server the name, without its address and what else it tells
+    model = row.model.partition(" at ")[0]
+    return (
+        _name(row, folder) + ("" if row.state == FINISHED else " *"),
+        row.preset,
+        _cut(model) or "-",
+        _cut(row.data),
+        str(row.n),
+        score,
+        interval,
+        str(row.right),
+        str(row.wrong),
+        "-" if row.seconds is None else f"{row.seconds:.2f}",
+        "-" if row.tokens is None else f"{row.tokens:,}",
+        row.date.removesuffix(" UTC") or "-",
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_CELL else f"{name[: LONGEST_CELL - 3]}..."
+
+
+def _name(row: RunRow, folder: Path) -> str:
+    """The run's folder as it is below the listed one; the listed folder may be a run itself."""
+    path = Path(row.run)
+    relative = path.relative_to(folder)
+    return str(path if relative == Path() else relative)

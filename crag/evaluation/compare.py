@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, product
 from math import comb
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,18 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run took per question, over the common questions: seconds, and tokens that the model read and wrote.
+
+    Tokens are None where no question has any, as of another agent.
+    """
+
+    seconds: float
+    read: float | None
+    written: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SliceDifferences:
     """Two runs over the questions with one label; `n` are scored in both. `differences` is empty if n is 0."""
 
@@ -104,6 +117,7 @@ class Comparison:
     first: Metrics
     second: Metrics
     differences: Mapping[str, Difference]
+    costs: tuple[Cost, Cost]
     flips: Mapping[VerdictPair, Sequence[RunPair]]
     slices: Mapping[str, Mapping[str, SliceDifferences]]
 
@@ -140,6 +154,7 @@ def compare_runs(
         first=compute_metrics(first_verdicts),
         second=compute_metrics(second_verdicts),
         differences=overall.differences,
+        costs=(_measure_cost([pair.first for pair in pairs]), _measure_cost([pair.second for pair in pairs])),
         flips=_find_flips(pairs),
         slices=_slice_differences(pairs, fields),
     )
@@ -159,6 +174,18 @@ def _find_common_questions(first: SavedRun, second: SavedRun) -> list[RunPair]:
             "have no question in common: 0 of equal id and text"
         )
     return pairs
+
+
+def _measure_cost(rows: Sequence[Mapping[str, Any]]) -> Cost:
+    """The means over rows of predictions.jsonl; older ones have no tokens."""
+    tokens = [row.get("tokens") or {} for row in rows]
+    read = fmean(counts.get("prompt", 0) for counts in tokens)
+    written = fmean(counts.get("completion", 0) for counts in tokens)
+    return Cost(
+        seconds=fmean(row["seconds"] for row in rows),
+        read=read or None,
+        written=written or None,
+    )
 
 
 def _signature_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

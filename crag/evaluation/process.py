@@ -1,14 +1,16 @@
 """The agent in a process that can be killed: built, asked and stopped at its time limit, as by the real evaluator.
 
 `ProcessWorker` is the evaluator's side, `serve` the agent's. They exchange plain data over a pipe; a second pipe
-carries the stack of an agent whose time is nearly over.
+carries the stack of an agent whose time is nearly over, a third what the agent prints.
 """
 
 import contextlib
 import faulthandler
+import io
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -18,22 +20,28 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from crag.core.log_lines import one_line_warnings
 from crag.evaluation.batches import STARTUP_SECONDS
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, AgentStartError, BatchResult, Worker
 
 TRACE_SECONDS = 120.0
 """Time limit for an agent's traces after its answers; they do not count for the evaluator's limit."""
+OUTPUT_SECONDS = 2.0
+"""How long the last output of an ended agent is waited for."""
 STACK_SHARE = 0.95
 """The share of the limit after which the agent writes its stack."""
 
 
 class _AgentProcess(NamedTuple):
-    """The agent's process, and our ends of its messages and of the stacks that it writes before its limit."""
+    """The agent's process, our ends of its messages and of the stacks that it writes before its limit, and the thread
+    that prints its output.
+    """
 
     process: SpawnProcess
     connection: Connection
     stacks: Connection
+    output: threading.Thread
 
     def next_message(self, seconds: float | None) -> Any:  # noqa: ANN401 - see `serve`
         """The next message, or None at the time limit; EOFError if the process has ended without one."""
@@ -81,10 +89,12 @@ class ProcessWorker(Worker):
         connection, agent_connection = context.Pipe()
         # Of its own, so that a stack cannot mix with messages
         stacks, agent_stacks = context.Pipe(duplex=False)
+        # Printed by us, line by line: written straight to the terminal it would tear the progress bar
+        output, agent_output = context.Pipe(duplex=False)
 
         process = context.Process(
             target=serve,
-            args=(agent_connection, self._spec, agent_stacks),
+            args=(agent_connection, self._spec, agent_stacks, agent_output),
             name="crag-agent",
             daemon=False,  # an agent may start worker processes, which daemons of multiprocessing may not
         )
@@ -93,7 +103,10 @@ class ProcessWorker(Worker):
         # With our copies closed, the end of the agent closes the pipes.
         agent_connection.close()
         agent_stacks.close()
-        self._running = _AgentProcess(process, connection, stacks)
+        agent_output.close()
+        printing = threading.Thread(target=_print_output, args=(output,), name="agent-output", daemon=True)
+        printing.start()
+        self._running = _AgentProcess(process, connection, stacks, printing)
         return self._running
 
     def wait_until_ready(self) -> int:
@@ -175,19 +188,39 @@ class ProcessWorker(Worker):
         process.close()
         running.connection.close()
         running.stacks.close()
+        # A child of the agent that outlives it may hold the pipe open
+        running.output.join(OUTPUT_SECONDS)
+
+
+def _print_output(output: Connection) -> None:
+    """Print what the agent writes on standard error until it ends; a carriage return ends a line too."""
+    with os.fdopen(os.dup(output.fileno()), encoding="utf-8", errors="replace") as lines:
+        output.close()
+        for line in lines:
+            if line.strip():
+                sys.stderr.write(line if line.endswith("\n") else f"{line}\n")
 
 
 # --- the agent's side -------------------------------------------------------------------------------------------------
 
 
-def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
+def serve(
+    connection: Connection,
+    spec: AgentSpec,
+    stacks: Connection,
+    output: Connection,
+) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
     It sends plain data, as its modules may not be ours: first the batch size, or the text of an AgentStartError in a
     tuple; then, for each batch, a sign that it has it, the result, and the result with traces.
     """
-    _detach_from_evaluator()
-    agent = InProcessWorker(spec)
+    _detach_from_evaluator(output)
+    with one_line_warnings():
+        _answer_batches(connection, InProcessWorker(spec), stacks)
+
+
+def _answer_batches(connection: Connection, agent: InProcessWorker, stacks: Connection) -> None:
     try:
         connection.send(agent.wait_until_ready())
     except AgentStartError as error:
@@ -211,14 +244,19 @@ def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     agent.stop()
 
 
-def _detach_from_evaluator() -> None:
+def _detach_from_evaluator(output: Connection) -> None:
     """Make this process the leader of a group that can be killed as a whole, and that dies with the evaluator.
 
-    The agent's output goes to standard error, because standard output belongs to the evaluator.
+    All that the agent prints goes to `output`: standard output belongs to the evaluator.
     """
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the evaluator, which then ends this process
-    os.dup2(2, 1)
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    output.close()
+    for text_stream in (sys.stdout, sys.stderr):
+        if isinstance(text_stream, io.TextIOWrapper):
+            text_stream.reconfigure(line_buffering=True)  # a pipe would make standard output wait for its buffer
     # Progress bars would otherwise hold a named semaphore, which outlives a killed process.
     tqdm.set_lock(threading.RLock())
     threading.Thread(target=_die_with_parent, daemon=True).start()

@@ -133,7 +133,7 @@ def _download(address: str, part: Path, size: int) -> None:
         if reply.status_code != requests.codes.partial_content:
             offset = 0  # this server sends the whole file
 
-        bar = tqdm(total=size, initial=offset, unit="B", unit_scale=True, desc=part.stem)
+        bar = tqdm(total=size, initial=offset, unit="B", unit_scale=True, desc=part.stem, disable=None)
         with bar, part.open("ab" if offset else "wb") as file:
             for block in _blocks(reply, address, size - offset):
                 file.write(block)

@@ -31,8 +31,8 @@ def summarise(
     `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`. `generations_out_of_time`
     counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect.
-    `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`. `tokens` are
-    the language model's.
+    `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`; `asked_again`
+    counts those that were asked more than once. `tokens` are the language model's.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
@@ -52,6 +52,7 @@ def summarise(
         "tokens": _sum_counts("tokens", batches),
         "last_error": _last_error(records),
         "lost": count_lost(records),
+        "asked_again": sum(record.get("attempts", 1) > 1 for record in records),
         "hedged_abstentions": sum(is_hedged(record.get("reason") or "") for record in records),
     }
 
@@ -89,20 +90,21 @@ def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
     failed = [record for record in records if _has_failed(record)]
     if not failed:
         return None
-    error = str(failed[-1]["error"]).strip()
-    return _error_line(error) if error else None
+    return last_line(str(failed[-1]["error"])) or None
 
 
-def _error_line(error: str) -> str:
-    """The last line of an error; of a traceback, after the file and line of the exception."""
-    last_line = error.splitlines()[-1].strip()
+def last_line(error: str) -> str:
+    """The last line of an error; of a traceback, after the file and line of the exception. Empty for no text."""
+    if not error.strip():
+        return ""
+    text = error.strip().splitlines()[-1].strip()
     # The innermost frame is the last
     frames = re.findall(r'^ *File "([^"\n]+)", line (\d+)', error, re.MULTILINE)
     if not frames:
-        return last_line
+        return text
 
     path, line_number = frames[-1]
-    return f"{Path(path).name}, line {line_number}: {last_line}"
+    return f"{Path(path).name}, line {line_number}: {text}"
 
 
 def _sum_counts(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
@@ -146,6 +148,10 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     lost = lost_line(results["lost"])
     if lost:
         lines.append(f'{lost} ("lost" in predictions.jsonl)')
+    again = results.get("asked_again", 0)
+    if again:
+        noun = "question was" if again == 1 else "questions were"
+        lines.append(f'{again} {noun} asked again after a loss ("attempts" in predictions.jsonl)')
     hedged = hedged_line(results.get("hedged_abstentions", 0))  # older runs did not count them
     if hedged:
         lines.append(hedged)
@@ -191,15 +197,15 @@ def interval_text(ends: Sequence[float], n: int) -> str:
     return f"[{low:>+7.3f},{high:>+7.3f}]"
 
 
-def metrics_headline(name: str, metrics: Metrics) -> str:
-    """The score of a run or a file with its interval, and the shares, in one line."""
+def metrics_headline(name: str, metrics: Metrics, fewest: int = FEWEST) -> str:
+    """The score of a run or a file, and the shares, in one line; with the interval from `fewest` questions on."""
     if not metrics.n:
         return f"{name}: nothing scored, {metrics.unscored} unscored"
 
     interval = ""
-    if metrics.n >= FEWEST:
-        aligned = interval_text(metrics.ci, metrics.n)
-        interval = " " + aligned.replace("[ ", "[").replace(", ", ",")
+    if metrics.n >= fewest:
+        low, high = metrics.ci
+        interval = f" [{low:+.3f},{high:+.3f}]"
     unscored = f", {metrics.unscored} unscored" if metrics.unscored else ""
     return (
         f"{name}: score {metrics.score:+.3f}{interval}, accuracy {metrics.accuracy:.3f}, "

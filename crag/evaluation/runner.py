@@ -10,16 +10,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
 
-from tqdm import tqdm
-
-from crag.core.contracts import Lost
 from crag.core.files import write_json
-from crag.evaluation.batches import SECONDS_PER_QUERY, Question, gold_answers, in_batches
+from crag.core.progress import Progress, ProgressMode
+from crag.evaluation.batches import SECONDS_PER_QUERY, Question, RowKey, gold_answers, in_batches
 from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
-from crag.evaluation.gates import Firing, judged_firings
+from crag.evaluation.gates import judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost
 from crag.evaluation.metrics import VALUE
-from crag.evaluation.results import COUNT_FIELDS, COUNTS, summarise
+from crag.evaluation.prediction_rows import attempt_fields, prediction_row, row_place
+from crag.evaluation.results import summarise
 from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 
@@ -27,12 +27,17 @@ COUNTED_SIZE = 1 << 30
 """Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
 
 
+def _print_nothing(_: str) -> None:
+    """For runs that nobody watches."""
+
+
 @dataclass(kw_only=True)
 class Evaluation:
-    """A run over a question file into a store. Questions that the store already has are not asked again.
+    """A run over a question file into a store. Questions that the store already has are not asked again, but lost ones.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
-    the evaluator does. `origin` is what `describe_origin` returns; it goes into run.json.
+    the evaluator does. `origin` is what `describe_origin` returns; it goes into run.json. `identify_model` asks a
+    server which model it serves (None: it does not reply yet, or there is no server). `policy` is about lost answers.
     """
 
     dataset: Path
@@ -45,14 +50,18 @@ class Evaluation:
     batch_size: int | None = None
     seconds_per_query: float = SECONDS_PER_QUERY
     origin: Mapping[str, Any] = field(default_factory=dict)
-    show_progress: bool = True
+    progress: ProgressMode | None = None
+    identify_model: Callable[[], str | None] = lambda: None
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    say: Callable[[str], object] = _print_nothing
     _start_time: float = field(default_factory=time.monotonic, init=False)
     _rows_read: int = field(default=0, init=False)
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
         Raises DatasetError: the file has no questions or an invalid row (what was finished before is kept), or the run
-        to resume has another batch size or cannot continue to `limit`; AgentStartError: the agent cannot be built.
+        to resume has another batch size or model or cannot continue to `limit`; AgentStartError: the agent cannot be
+        built; DeadServerError: batch after batch was lost (what was finished before is kept).
         """
         try:
             self._ask_unanswered()
@@ -80,28 +89,43 @@ class Evaluation:
 
         # Read one batch before the bar is drawn: a file that cannot be read gets an error and no bar.
         first_batch = next(batches, None)
+        # A resumed run starts its agent only now: there is a question to ask.
+        if first_batch is not None and not is_new:
+            self._start_time = time.monotonic()
+            # Asked before the models are loaded, so that another model is refused at once
+            self.store.identify_model(self.identify_model())
+            self._wait_until_ready()
+
+        with Progress(total, len(self._answered_keys()), mode=self.progress) as progress:
+            if first_batch is not None:
+                self._ask(chain([first_batch], batches), progress)
+
+    def _ask(self, batches: Iterator[Sequence[Question]], progress: Progress) -> None:
+        """Ask the batches, and lost questions again as the policy says."""
+        order = AskingOrder(batches, self.policy, self.say, self._sleep_before_retry)
         records = self.store.records
-        with tqdm(
-            desc="questions",
-            unit="question",
-            initial=len(records),
-            total=total,
-            disable=not self.show_progress,
-            dynamic_ncols=True,
-        ) as bar:
-            if first_batch is None:
-                return
-
-            # A resumed run starts its agent only now: there is a question to ask.
-            if not is_new:
-                self._start_time = time.monotonic()
-                self._wait_until_ready()
-
-            unanswered = chain([first_batch], batches)
-            for questions, result in self.worker.answers(unanswered, self.seconds_per_query):
+        counted = set(self._answered_keys())
+        is_first_round = True
+        # Of several workers the last may lose answers when no batch is left to give out
+        while is_first_round or order.has_waiting:
+            is_first_round = False
+            for questions, result in self.worker.answers(order, self.seconds_per_query):
                 self._finish_batch(questions, result)
-                bar.set_postfix_str(running_score(records.values()))
-                bar.update(len(questions))
+
+                keys = [question.key for question in questions]
+                new_keys = set(keys) - counted
+                counted |= new_keys
+                progress.update(len(new_keys), running_score(records.values()))
+                order.report(questions, [records[key] for key in keys])
+
+    def _sleep_before_retry(self, seconds: float) -> None:
+        time.sleep(seconds)
+        # A server that was started again may serve another model
+        self.store.identify_model(self.identify_model())
+
+    def _answered_keys(self) -> list[RowKey]:
+        """The saved questions with an answer that is not lost."""
+        return [key for key, row in self.store.records.items() if not is_lost(row)]
 
     def _seconds_since_start(self) -> float:
         return round(time.monotonic() - self._start_time, 3)
@@ -123,10 +147,12 @@ class Evaluation:
             "peak_memory_mb": self.store.run.measured.get("peak_memory_mb", 0.0),
         }
         self.store.update(batch_size=size, measured=measured)
+        # Now the agent has waited for its server
+        self.store.identify_model(self.identify_model())
         return size
 
     def _unanswered(self, size: int) -> Iterator[Sequence[Question]]:
-        """The batches that the store does not have.
+        """The batches that the store does not have, and of those that it has the lost questions.
         Raises DatasetError: the store has a part of a batch, as answers can depend on batch mates, or more questions
         than there are now.
         """
@@ -144,6 +170,11 @@ class Evaluation:
                 )
             if not answered:
                 yield batch
+                continue
+
+            lost = [question for question in batch if is_lost(self.store.records[question.key])]
+            if lost:
+                yield lost
 
         saved = len(self.store.records)
         # Only now is the number of rows known
@@ -164,15 +195,19 @@ class Evaluation:
         judgements = self._judge_batch(questions, result)
         firings = judged_firings(self.judge, self.trim, questions, traces)
 
-        rows = [
-            _prediction_row(*parts, result, size)
-            for parts in zip(questions, answers, judgements, traces, firings, strict=True)
-        ]
+        rows: list[dict[str, Any]] = []
+        for question, answer, judgement, trace, question_firings in zip(
+            questions, answers, judgements, traces, firings, strict=True
+        ):
+            row = prediction_row(question, answer, judgement, trace, question_firings, result)
+            rows.append(row | attempt_fields(self.store.records.get(question.key), result, size))
         # An agent without traces leaves no rows in traces.jsonl, not empty ones.
         saved_traces = [
-            {**trace, **_row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
+            {**trace, **row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
         ]
-        self.store.append(rows, saved_traces)
+        is_again = questions[0].key in self.store.records
+        save = self.store.replace if is_again else self.store.append
+        save(rows, saved_traces)
 
     def _update_measured(self, result: BatchResult) -> None:
         """Save the time of the first answer and the agent's peak memory, where either is new."""
@@ -223,103 +258,6 @@ def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
 
     score = f"{fmean(points):+.3f}" if points else "-"
     return f"score {score}, {fmean(seconds):.2f} s/question"
-
-
-# --- rows of predictions.jsonl ----------------------------------------------------------------------------------------
-
-
-def _row_place(question: Question) -> dict[str, Any]:
-    """The fields that join a row of predictions.jsonl with one of traces.jsonl."""
-    return {**question.key._asdict(), "batch": question.batch}
-
-
-def _prediction_row(
-    question: Question,
-    answer: str,
-    judgement: Judgement,
-    trace: Mapping[str, Any],
-    firings: Sequence[Firing],
-    result: BatchResult,
-    batch_size: int,
-) -> dict[str, Any]:
-    """A row of predictions.jsonl.
-
-    `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
-    """
-    source = question.row
-    row = {
-        **_row_place(question),
-        "query": source["query"],
-        "prediction": answer,
-        "answer": source.get("answer"),
-        "alt_ans": source.get("alt_ans", []),
-        "verdict": judgement.verdict.value,
-        "reason": judgement.reason,
-        **question.labels,
-    }
-    split = source.get(Split.FIELD)
-    if isinstance(split, int):
-        row[Split.FIELD] = split
-
-    evidence = trace.get("evidence")
-    row |= {
-        "batch_seconds": round(result.seconds, 3),
-        "timed_out": result.timed_out,
-        "error": result.error,
-        "lost": _lost(result, trace),
-        "evidence": evidence if isinstance(evidence, dict) else None,
-        "tokens": _question_tokens(trace),
-    }
-    for name, count_field in COUNT_FIELDS.items():
-        row[count_field] = _batch_counts(result, name, COUNTS[name])
-
-    row |= {
-        "gates": firings,
-        "seconds": round(result.seconds / batch_size, 3),
-        "batch_size": batch_size,
-    }
-    return row
-
-
-def _lost(result: BatchResult, trace: Mapping[str, Any]) -> str | None:
-    """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
-    if result.answers is None:
-        return Lost.CLOCK if result.timed_out else Lost.FAULT
-
-    cause = trace.get("lost")
-    return cause if isinstance(cause, str) and cause in set(Lost) else None
-
-
-def _question_tokens(trace: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of the question's generations. Another agent's trace may have any form."""
-    totals = dict.fromkeys(COUNTS["tokens"], 0)
-    generations = trace.get("generations")
-    if not isinstance(generations, Mapping):
-        return totals
-
-    for generation in generations.values():
-        if not isinstance(generation, Mapping):
-            continue
-        for kind in totals:
-            count = generation.get(f"{kind}_tokens")
-            if type(count) is int:  # a bool is no count
-                totals[kind] += count
-    return totals
-
-
-def _batch_counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
-    """The batch's counts from the agent's traces, which may have none or invalid ones."""
-    # Every trace of a batch has the same counts of the whole batch.
-    counts = result.traces[0].get(name) if result.traces else None
-    if not isinstance(counts, dict):
-        return {}
-
-    valid: dict[str, int] = {}
-    for kind in kinds:
-        count = counts.get(kind)
-        if type(count) is int:  # a bool is no count
-            valid[kind] = count
-    return valid
 
 
 # --- how a run is ended -----------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ WHOLE_FILE_LIMIT = 1 << 30
 VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 """Installed packages that can change an answer."""
 
+MODEL = "model"
+"""The language model's name in a signature; of a server what it says it serves, known only once it replies."""
+
 HEAD_BYTES = 64 << 20
 """What is hashed of a larger file."""
 
@@ -35,13 +38,23 @@ _PROMPT_SOURCES = {
 def preset_signature(settings: Settings | None) -> dict[str, str | None]:
     """A preset's part of a signature: settings, prompts and trained files; all None for an agent without a preset."""
     if settings is None:
-        return dict.fromkeys(("preset", "prompts", "adapters", "trained"))
+        return dict.fromkeys(("preset", MODEL, "prompts", "adapters", "trained"))
     return {
         "preset": f"{settings.name}@{settings_hash(settings)}",
+        MODEL: model_signature(settings),
         "prompts": prompts_signature(settings),
         "adapters": adapters_signature(settings),
         "trained": trained_signature(settings),
     }
+
+
+def model_signature(settings: Settings) -> str | None:
+    """The language model's name; None for a server, which is asked later: `describe_served_model`."""
+    model = settings.language_model
+    if model.engine == "openai":
+        return None
+    # Of a folder the last part: its whole path is in the hash of the settings
+    return model.engine if model.engine == "scripted" else Path(model.model).name
 
 
 def settings_hash(settings: Settings) -> str:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, PositiveInt, ValidationError
 from crag.core.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
 from crag.evaluation.batches import RowKey
 from crag.evaluation.judge import Verdict
-from crag.evaluation.signature import run_identity
+from crag.evaluation.signature import MODEL, run_identity
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
@@ -126,6 +126,8 @@ class RunStore:
     ) -> None:
         self.folder = folder
         self.records: dict[RowKey, dict[str, Any]] = {}
+        # Whether the file still holds earlier rows of questions that were asked again
+        self._has_replaced = False
         # Asked before the lock, which creates the folder
         self._is_new = not folder.exists()
 
@@ -156,6 +158,30 @@ class RunStore:
         append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
 
+    def replace(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
+        """Save the rows of questions that were asked again; all of them are of one batch."""
+        new_rows = {row_key(row): row for row in records}
+        number = records[0]["batch"]
+        # With its batch mates: only whole batches are read, and of two rows of a question the later one counts
+        batch = [new_rows.get(key, row) for key, row in self.records.items() if row["batch"] == number]
+        self._has_replaced = True
+        self.append(batch, traces)
+
+    def identify_model(self, model: str | None) -> None:
+        """Add the model that a server serves to the run's identity: it is known only once the server replies.
+        Raises DatasetError: the run's answers are of another model.
+        """
+        known_model = self.run.identity.get(MODEL)
+        if model is None or model == known_model:
+            return
+        if known_model is not None:
+            raise _other_run(self.folder, [f"{MODEL} was {known_model}, now {model}"])
+
+        self.update(
+            identity={**self.run.identity, MODEL: model},
+            signature={**self.run.signature, MODEL: model},
+        )
+
     def finish(self, questions: int) -> None:
         """Mark the run as finished, with the number of `questions` of its file, and sort the predictions as there.
 
@@ -164,10 +190,19 @@ class RunStore:
         # In the order of the file, which is that of finishing
         rows = list(self.records.values())
         ordered = sorted(rows, key=itemgetter("batch"))
-        if ordered != rows:
+        if ordered != rows or self._has_replaced:
             write_rows(self.folder / PREDICTIONS, ordered)
             self.records = {row_key(row): row for row in ordered}
+        if self._has_replaced:
+            self._drop_earlier_traces()
+            self._has_replaced = False
         self.update(questions=questions)
+
+    def _drop_earlier_traces(self) -> None:
+        """Keep one trace a question, in the order of the questions: that of the answer that counts."""
+        traces = SavedRun.read(self.folder).traces
+        if traces:
+            write_rows(self.folder / TRACES, [traces[key] for key in self.records if key in traces])
 
     def discard_if_new(self) -> None:
         """Remove the folder if it was made for this run and has no answers: the run could not start."""
@@ -206,14 +241,20 @@ class RunStore:
     def _resume(self, new_run: RunFile) -> RunFile:
         """Take over the finished batches of the folder; raises DatasetError: they are of another run."""
         saved = SavedRun.read(self.folder)
+        identity = new_run.identity
+        signature = new_run.signature
+        # What a server serves is not known yet: see `identify_model`
+        if identity.get(MODEL) is None:
+            known_model = {MODEL: saved.run.identity.get(MODEL)}
+            identity = {**identity, **known_model}
+            signature = {**signature, **known_model}
+
         changes = [
-            f"{name} was {saved.run.identity.get(name)}, now {new_run.identity.get(name)}"
-            for name in differing_names(saved.run.identity, new_run.identity)
+            f"{name} was {saved.run.identity.get(name)}, now {identity.get(name)}"
+            for name in differing_names(saved.run.identity, identity)
         ]
         if changes:
-            raise DatasetError(
-                f"{self.folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}"
-            )
+            raise _other_run(self.folder, changes)
 
         # Both files lose what a torn batch left there.
         traces = self.folder / TRACES
@@ -224,7 +265,11 @@ class RunStore:
 
         # They would describe fewer answers than the folder will have
         delete_run(self.folder, (REPORT, RESULTS))
-        return saved.run.model_copy(update={"signature": new_run.signature, "questions": None})
+        return saved.run.model_copy(update={"signature": signature, "questions": None})
+
+
+def _other_run(folder: Path, changes: Sequence[str]) -> DatasetError:
+    return DatasetError(f"{folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}")
 
 
 def delete_run(folder: Path, names: Sequence[str] = (REPORT, RESULTS, PREDICTIONS, TRACES, RUN)) -> None:

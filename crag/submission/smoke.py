@@ -11,6 +11,7 @@ from shutil import copytree
 from typing import Any
 
 from crag.core.files import UserError
+from crag.evaluation.lost import EXIT_LOST
 from crag.settings import Settings, VllmEngine, load_settings
 from crag.submission.preflight.subject import Subject, first_few
 from crag.submission.preflight.world import empty_world, refused, run_python
@@ -267,11 +268,13 @@ def _evaluate(
         "--output=results",
         "--overwrite",
         "--quiet",
+        "--stop-after-lost=0",
         *options,
     ]
 
     process = run_python(folder, environment, *command)
-    if process.returncode != 0:
+    # Of lost answers `examine` finds the reason
+    if process.returncode not in {0, EXIT_LOST}:
         output = process.stderr or process.stdout
         # The end of a traceback names the error
         tail = "\n".join(output.strip().splitlines()[-12:])

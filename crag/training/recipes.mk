@@ -11,6 +11,8 @@ given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
 preset  = --preset $(PRESET) $(SETS)
 run     = $(SERVING) -m crag evaluate $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
           --seconds-per-query 600 --set deadline.seconds_per_query=600 --set answering.confidence=none
+# Exit code 3: the run is complete, and lost some answers, of which no labels are made.
+kept    = || { [ $$? = 3 ] && test -f $@; }
 labels  = $(SERVING) -m crag train labels --run $(<D) $(JUDGE) --split $(SPLIT) --out $@
 prompts = $(SERVING) -m crag train prompts
 
@@ -33,7 +35,7 @@ $(WORK)/graph_answers/results.json: $(QUESTIONS) $(PRESET)
 	  --set language_model.adapters.kg_answerer=none --set language_model.adapters.web_answerer=none \
 	  --set "knowledge_graph.graph_only_domains=['movie','finance','music','sports','open']" \
 	  --set knowledge_graph.direct_answers=false --set knowledge_graph.derived_answers=false \
-	  --set knowledge_graph.invalid_without_game=false
+	  --set knowledge_graph.invalid_without_game=false $(kept)
 $(WORK)/graph_labels.jsonl: $(WORK)/graph_answers/results.json
 	$(labels) --answerer graph
 $(WORK)/kg_answerer.jsonl: $(WORK)/graph_labels.jsonl
@@ -41,7 +43,7 @@ $(WORK)/kg_answerer.jsonl: $(WORK)/graph_labels.jsonl
 
 # db3 2.4: the untuned model's answers from web pages and public data.
 $(WORK)/web_answers/results.json: $(PAGES) $(PRESET)
-	$(run) --dataset $< --set tuned=false --set answering.prompt=basic --set knowledge_graph=none
+	$(run) --dataset $< --set tuned=false --set answering.prompt=basic --set knowledge_graph=none $(kept)
 $(WORK)/web_labels.jsonl: $(WORK)/web_answers/results.json
 	$(labels)
 $(WORK)/web_answerer.jsonl: $(WORK)/web_labels.jsonl

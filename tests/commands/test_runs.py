@@ -2,33 +2,78 @@
 
 import csv
 import io
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from crag.__main__ import main
-from crag.commands.runs import COLUMNS
-from tests.evaluation.report.example import RECORDS, TRACES, write_run
+from crag.commands.runs import TITLES
+from crag.evaluation.run_table import COLUMNS
+from tests.evaluation import run_folders
+from tests.evaluation.report.example import RECORDS, SIGNATURE, TRACES, write_run
+
+SERVED = {"model": "small at http://a:8080/v1, file small.gguf, context 4096"}
 
 
-def test_runs_are_listed_with_their_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = write_run(tmp_path / "results" / "whole", RECORDS, TRACES)
-    half = Path(shutil.copytree(whole, tmp_path / "results" / "half"))
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A finished run, a half of it, and one that cannot be read."""
+    folder = tmp_path / "results"
+    whole = write_run(folder / "whole", RECORDS, TRACES, {**SIGNATURE, **SERVED})
+    half = Path(shutil.copytree(whole, folder / "deep" / "half"))
     (half / "results.json").unlink()
-    broken = Path(shutil.copytree(whole, tmp_path / "results" / "broken"))
+    broken = Path(shutil.copytree(whole, folder / "broken"))
     (broken / "predictions.jsonl").write_text("x\n", encoding="utf-8")
-    assert main(["runs", str(tmp_path / "results"), "--csv"]) == 0
-    found = {row["run"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
-    assert set(found) == {str(whole), str(half), str(broken)}
-    assert list(found[str(whole)]) == list(COLUMNS)
-    assert float(found[str(whole)]["score"]) == pytest.approx(
-        float(found[str(whole)]["accuracy"]) - float(found[str(whole)]["hallucination"]), abs=0.002
-    )
-    assert "preset:own" in found[str(whole)]["signature"]
-    assert (found[str(half)]["score"], found[str(half)]["n"]) == ("", str(len(RECORDS)))
-    assert "not valid JSON" in found[str(broken)]["signature"]
-    assert main(["runs", str(tmp_path / "results")]) == 0
-    assert f"unfinished, {len(RECORDS)} questions" in capsys.readouterr().out
+    return folder
+
+
+def test_one_line_a_run(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(results)]) == 0
+    title, *lines = capsys.readouterr().out.splitlines()
+    assert re.split(r"  +", title) == list(TITLES)
+    by_name = {line.split()[0]: line.split() for line in lines}
+    assert by_name["whole"][1:9] == ["own", "small", "few.jsonl", "5", "+0.200", "-", "2", "1"]
+    assert by_name["deep/half"][1:10] == ["*", "own", "small", "few.jsonl", "5", "+0.200", "-", "2", "1"]
+    assert "not valid JSON" in next(line for line in lines if line.startswith("broken: "))
+    assert lines[-1] == "* unfinished: crag evaluate --resume continues it"
+    assert max(map(len, lines[:2])) <= 120, "no signature"
+
+
+def test_an_interval_of_enough_questions_and_lost_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [run_folders.record(number, "missing", lost="fault") for number in range(12)]
+    run_folders.write_run(tmp_path / "a", rows)
+    assert main(["runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "+0.000  [+0.000, +0.000]" in out
+    assert "a lost 12 answers: crag evaluate --resume asks again" in out
+
+
+def test_all_figures_for_programs(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(results), "--json"]) == 0
+    listed = {Path(run["run"]).name: run for run in json.loads(capsys.readouterr().out)}
+    assert {name: run["state"] for name, run in listed.items()} == {
+        "whole": "finished",
+        "half": "unfinished",
+        "broken": "broken",
+    }
+    whole = listed["whole"]
+    assert list(whole) == list(COLUMNS)
+    assert (whole["score"], whole["right"], whole["wrong"], whole["missing"]) == (0.2, 2, 1, 2)
+    assert (whole["model"], whole["tokens"]) == (SERVED["model"], None)
+    assert "preset:own@0123" in whole["signature"]
+    assert listed["broken"]["score"] is None
+    assert "not valid JSON" in listed["broken"]["fault"]
+
+    assert main(["runs", str(results), "--csv"]) == 0
+    rows = {Path(row["run"]).name: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert rows["whole"] == {name: "" if value is None else str(value) for name, value in whole.items()}
+
+
+def test_a_run_itself_and_no_run(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", str(results / "whole")]) == 0
+    assert str(results / "whole") in capsys.readouterr().out
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
     assert "there is no run" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Agents for tests, each with one habit. `--agent tests.evaluation.fake_agents:EchoAgent` runs one."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -104,6 +105,24 @@ class WaitingAgent(EchoAgent):
         return super().answer(query)
 
 
+class LosingAgent(EchoAgent):
+    """Loses the answers to the questions whose words stand in the file FAKE_AGENT_LOST, as our agent does without its
+    model; tells in FAKE_AGENT_LOG which batches it was asked.
+    """
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        with Path(os.environ["FAKE_AGENT_LOG"]).open("a", encoding="utf-8") as stream:
+            stream.write(" ".join(map(self.answer, batch["query"])) + "\n")
+        lost = Path(os.environ["FAKE_AGENT_LOST"]).read_text(encoding="utf-8").split()
+        self.last_traces = [self._trace(self.answer(query) in lost) for query in batch["query"]]
+        answers = zip(batch["query"], self.last_traces, strict=True)
+        return ["i don't know" if trace["lost"] else self.answer(query) for query, trace in answers]
+
+    def _trace(self, is_lost: bool) -> dict[str, Any]:
+        error = "no server" if is_lost else None
+        return {"lost": "fault" if is_lost else None, "generations": {"answer": {"error": error}}}
+
+
 class ClosingAgent(EchoAgent):
     """Leaves a file when it is closed in order."""
 
@@ -139,6 +158,18 @@ class GatedAgent(EchoAgent):
             for name, withheld in zip(("sure", "class"), (answers[0], None), strict=True)
         ]
         return [abstention for _ in answers]
+
+
+class NoisyAgent(EchoAgent):
+    """Logs a fault, and leaves the last line that it prints open."""
+
+    def answer(self, query: str) -> str:
+        try:
+            raise_fault()
+        except RuntimeError:
+            logging.getLogger(__name__).exception("it failed,\nand goes on")
+        sys.stdout.write("the last line")
+        return super().answer(query)
 
 
 class SilentAgent(EchoAgent):

@@ -122,6 +122,45 @@ def test_runs_without_a_common_question(tmp_path: Path, capsys: pytest.CaptureFi
     assert "b (2 questions) have no question in common" in capsys.readouterr().err
 
 
+def test_seconds_and_tokens_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, seconds, read in (("a", 1.0, 100), ("b", 2.5, 300)):
+        tokens = {"prompt": read, "completion": 4}
+        rows = [record(number, "correct", seconds=seconds, tokens=tokens) for number in range(2)]
+        write_run(tmp_path / name, rows)
+    assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["seconds", "per", "question", "1.00", "2.50", "+1.50"] in lines
+    assert ["tokens", "read/question", "100.00", "300.00", "+200.00"] in lines
+    assert ["tokens", "written/question", "4.00", "4.00", "+0.00"] in lines
+
+
+def test_several_runs_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdicts = {"a": ["incorrect"] * 12, "b": ["correct"] * 12, "c": ["incorrect"] * 11}
+    for name, of_run in verdicts.items():
+        rows = [
+            record(number, verdict, tokens={"prompt": 90, "completion": 10} if name != "c" else {})
+            for number, verdict in enumerate(of_run)
+        ]
+        write_run(tmp_path / name, rows, {"preset": f"{name}@1"} if name == "b" else {})
+    folders = [str(tmp_path / name) for name in "abc"]
+    assert main([*folders, "--out", str(tmp_path / "all.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["A", folders[0], "12", "-1.000", "-", "-", "-", "0", "12", "1.00", "100"]
+    assert lines[2].split()[:4] == [folders[1], "12", "+1.000", "+2.000"]
+    assert lines[2].split()[-5:] == ["0.0005", "12", "0", "1.00", "100"]
+    assert lines[3].split()[-4:] == ["0", "11", "1.00", "-"]
+    assert len({len(line) for line in lines[:4]}) == 1, "the columns line up"
+    text = "\n".join(lines)
+    assert "different questions in common" in text
+    assert f"{folders[1]}: differs in preset; 12 of 12 flipped: 12 wrong -> right" in text
+    assert f"{folders[2]}: has the same signature; 0 of 11 flipped" in text
+    written = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert [written[folder]["common"] for folder in folders[1:]] == [12, 11]
+    with pytest.raises(SystemExit, match="2"):
+        main([*folders, "--html", str(tmp_path / "x.html")])
+    assert "--html and --by are for two runs" in capsys.readouterr().err
+
+
 # --- paired statistics ------------------------------------------------------------------------------------------------
 
 C, W, M = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING

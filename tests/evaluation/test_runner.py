@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from crag.core.files import write_rows
+from crag.core.progress import ProgressMode
 from crag.evaluation.datasets import DatasetError
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
@@ -41,7 +42,7 @@ def run(
 ) -> dict[str, Any]:
     store = RunStore(folder / "out", {"preset": "x"}, resume=resume)
     worker = InProcessWorker(AgentSpec(f"{FAKES}:{agent}"))
-    options |= {"judge": RulesJudge(), "trim": trim, "show_progress": False}
+    options |= {"judge": RulesJudge(), "trim": trim, "progress": ProgressMode.NONE}
     try:
         results = Evaluation(dataset=data, store=store, worker=worker, **options).run()
         return {**results, "records": list(store.records.values())}

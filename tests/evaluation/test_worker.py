@@ -203,3 +203,15 @@ def test_a_module_of_ours_is_not_taken_for_the_file_of_that_name(kit: Path) -> N
         InProcessWorker(AgentSpec("models.user_config:UserModel")).wait_until_ready()
     with pytest.raises(AgentStartError, match=r"nowhere.py: there is no such file"):
         InProcessWorker(AgentSpec("nowhere.py:X")).wait_until_ready()
+
+
+def test_what_an_agent_prints_and_logs_comes_in_whole_lines(capfd: pytest.CaptureFixture[str]) -> None:
+    worker = ProcessWorker(AgentSpec(f"{FAKES}:NoisyAgent"))
+    try:
+        worker.wait_until_ready()
+        assert worker.answer(batch("say a"), 300).answers == ["a"]
+    finally:
+        worker.stop(in_order=True)
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == ["it failed, and goes on: RuntimeError: the planted fault", "the last line"]

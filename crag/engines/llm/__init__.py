@@ -13,7 +13,7 @@ from crag.engines.llm.base import LanguageModelDiedError as LanguageModelDiedErr
 from crag.engines.llm.base import Message as Message
 from crag.engines.llm.tokenizer import bound_tokens as bound_tokens
 from crag.engines.llm.tokenizer import truncate_to_bound as truncate_to_bound
-from crag.settings import LanguageModelSettings, OpenvinoEngine, TransformersEngine
+from crag.settings import LanguageModelSettings, OpenAIEngine, OpenvinoEngine, TransformersEngine
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +54,14 @@ def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
         raise EngineUnavailableError(
             f"the language model engine {settings.engine!r} cannot start ({error}): pip install -r {requirements}"
         ) from error
+    return model
+
+
+def describe_served_model(settings: OpenAIEngine) -> str | None:
+    """What a server says it serves, in one line; None if it does not reply: see `crag.engines.llm.served_model`."""
+    # Imported on request: an HTTP client is slow to load
+    module = import_module("crag.engines.llm.served_model")
+    model: str | None = module.describe_served_model(settings)
     return model
 
 

@@ -152,7 +152,9 @@ class LanguageModelJudge:
         keys = list(claims)
         # Small portions, so that little is lost if the run is ended
         starts = range(0, len(keys), CLAIMS_AT_ONCE)
-        for start in tqdm(starts, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(starts) < 2):
+        # None: a bar on a terminal only, as it would be one endless line of a log
+        disable = True if len(starts) < 2 else None
+        for start in tqdm(starts, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=disable):
             judgements |= self._ask({key: claims[key] for key in keys[start : start + CLAIMS_AT_ONCE]})
         return judgements
 

@@ -183,6 +183,7 @@ def run_facts(run: FinishedRun) -> dict[str, str]:
     measured = run.saved.run.measured
     facts: dict[str, Any] = {
         "preset": signature.get("preset"),
+        "model": signature.get("model"),
         "changes": signature.get("set"),
         "agent": signature.get("agent"),
         "data": signature.get("data"),

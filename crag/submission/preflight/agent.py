@@ -163,6 +163,7 @@ class _Rehearsal:
             f"--dataset={dataset}",
             f"--output={self.predictions.parent}",
             "--quiet",
+            "--stop-after-lost=0",
             f"--seconds-per-query={SECONDS_PER_QUERY}",
         ]
         if self._graph:

@@ -104,7 +104,7 @@ def train(
     `base` is the folder of the base encoder, if there is one; `show` adds a progress bar on standard error.
     """
     everything = np.arange(len(examples.texts))
-    with tqdm(desc="training", unit="epoch", disable=not show) as epochs:
+    with tqdm(desc="training", unit="epoch", disable=None if show else True) as epochs:
         trainer = None
         if settings.encoder and base:
             # One fit for each fold, and one for everything

@@ -1,6 +1,8 @@
 """`crag judge`."""
 
 import json
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,96 @@ def test_an_empty_gold_answer_is_unscored(
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert main(["--in", str(tmp_path / name)]) == 0
     assert "3 judged: 2 unscored, 1 correct\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.jsonl", "out.csv.bz2", "out"])
+def test_the_format_follows_the_name(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{**ROWS[1], "note": "a, b\nc", "sure": True}, {**ROWS[4], "pages": ["x"]}]
+    write_rows(tmp_path / "in.jsonl", rows)
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / name)]) == 0
+    if name == "out.csv":
+        header, *_ = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+        assert header == "query,answer,alternative_answers,prediction,note,sure,verdict,reason,pages"
+    if name == "out.json":
+        assert len(json.loads((tmp_path / name).read_text(encoding="utf-8"))) == 2
+    capsys.readouterr()
+
+    # What is written is read again, with the same verdicts
+    assert main(["--in", str(tmp_path / name), "--against", "verdict"]) == 0
+    out = capsys.readouterr().out
+    assert "2 judged: 1 correct, 1 incorrect\nall: score +0.000 [-1.000,+1.000]" in out
+    assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in out.splitlines()]
+
+
+RAGAS_ROWS = """
+{"user_input": "who?", "response": "Ann", "reference": "Ann"}
+{"user_input": "who?", "response": "", "reference": "Ann"}
+{"user_input": "who?", "response": "Bo", "reference": null}
+"""
+OLD_RAGAS_ROWS = """[
+{"question": "who?", "answer": "Annie", "ground_truths": ["Ann", "Annie"]},
+{"question": "who?", "answer": "", "ground_truths": ["Ann"]},
+{"question": "who?", "answer": "Bo", "ground_truths": []}]
+"""
+OF_TOOLS = [
+    ("ragas.csv", "user_input,retrieved_contexts,response,reference\nwho?,x,Ann,Ann\nwho?,x,,Ann\nwho?,x,Bo,\n"),
+    ("ragas.jsonl", RAGAS_ROWS),
+    ("old_ragas.csv", "question,answer,contexts,ground_truth\nwho?,Ann,x,Ann\nwho?,,x,Ann\nwho?,Bo,x,\n"),
+    ("old_ragas.json", OLD_RAGAS_ROWS),
+    ("deepeval.json", '[{"input": "who?", "actual_output": "Ann", "expected_output": "Ann"}]'),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), OF_TOOLS)
+def test_columns_of_other_tools_are_known(
+    tmp_path: Path, name: str, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / name
+    source.write_text(content, encoding="utf-8")
+    assert main(["--in", str(source), "--out", str(tmp_path / "out.jsonl")]) == 0
+    printed = capsys.readouterr()
+    assert re.search(rf"{name}: query is '(user_input|question|input)', prediction is '", printed.err)
+    rows = [record.data for record in read_records(tmp_path / "out.jsonl")]
+    assert [row["verdict"] for row in rows] == ["correct", "incorrect", "unscored"][: len(rows)]
+    assert "prediction" not in rows[0], "the file keeps its names"
+
+
+def test_columns_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("Frage,Antwort der KI,Soll\nwer?,Ann,Ann\n", encoding="utf-8")
+    names = "query=Frage, prediction=antwort der ki,answer=Soll"
+    assert main(["--in", str(source), "--columns", names]) == 0
+    assert "1 judged: 1 correct" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ("", 'the header has no column "query", only Frage, Soll; --columns query=NAME,prediction=NAME,answer=NAME'),
+        ("query=Fragen", "--columns query=Fragen: no row has 'Fragen'; its columns: Frage, Soll"),
+        (
+            "query=Frage,answer=Soll",
+            'line 2, field "prediction": expected text, found NoneType; "query" is "Frage" here',
+        ),
+        ("query", "must be OURS=THEIRS,... with ours from query, prediction"),
+        ("question=Frage", "must be OURS=THEIRS,... with ours from query, prediction"),
+    ],
+)
+def test_a_column_that_is_not_there(
+    tmp_path: Path, columns: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("Frage,Soll\nwer?,Ann\n", encoding="utf-8")
+    with suppress(SystemExit):
+        assert main(["--in", str(source), *(["--columns", columns] if columns else [])]) == 2
+    assert fault in capsys.readouterr().err
+
+
+def test_a_format_that_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", ROWS)
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.xlsx")]) == 2
+    assert "out.xlsx: the verdicts are written as .jsonl, .json, .csv or .tsv" in capsys.readouterr().err
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_whole_predictions_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,67 @@
+"""Several runs against one, as text: a line for each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from crag.evaluation.compare import Comparison, Cost, verdicts_title
+from crag.evaluation.metrics import Metrics
+from crag.evaluation.results import interval_text
+
+TITLES = ("", "n", "score", "- A", f"{'95 % interval':^17}", "p", "right", "wrong", "s/question", "tokens/question")
+
+
+def several_lines(first: str, comparisons: Mapping[str, Comparison]) -> Iterator[str]:
+    """The table, what differs in the signatures, and how many questions flipped; `first` is the name of run A.
+
+    Each run is compared over its common questions with A, so the line of A is over those with the first of the others.
+    """
+    reference = next(iter(comparisons.values()))
+    lines = [
+        TITLES,
+        (f"A  {first}", *_figures(reference.first, reference.costs[0])),
+    ]
+    lines += [_line(name, comparison) for name, comparison in comparisons.items()]
+    yield from _align(lines)
+
+    sizes = {comparison.common for comparison in comparisons.values()}
+    if len(sizes) > 1:
+        yield "The runs have different questions in common with A: see n; the line of A is over those with the first."
+    yield ""
+    for name, comparison in comparisons.items():
+        yield f"{name}: {_describe(comparison)}"
+    yield "p-values are uncorrected: of twenty runs that are like A, one has p < 0.05 by chance"
+
+
+def _line(name: str, comparison: Comparison) -> tuple[str, ...]:
+    cells = _figures(comparison.second, comparison.costs[1])
+    difference = comparison.differences.get("score")
+    if difference is None:
+        return (name, *cells)
+    n, score, *_, right, wrong, seconds, tokens = cells
+    interval = interval_text(difference.ci, comparison.scored)
+    return (name, n, score, f"{difference.change:+.3f}", interval, difference.p_text, right, wrong, seconds, tokens)
+
+
+def _figures(metrics: Metrics, cost: Cost) -> tuple[str, ...]:
+    """The cells of a run after its name, with dashes for a difference."""
+    tokens = "-" if cost.read is None else f"{cost.read + (cost.written or 0):,.0f}"
+    right = round(metrics.accuracy * metrics.n)
+    wrong = round(metrics.hallucination * metrics.n)
+    score = f"{metrics.score:+.3f}" if metrics.n else "-"
+    return (str(metrics.n), score, "-", f"{'-':^17}", "-", str(right), str(wrong), f"{cost.seconds:.2f}", tokens)
+
+
+def _align(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """The names to the left, the figures to the right."""
+    name_width, *widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for name, *cells in lines:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        yield "  ".join([name.ljust(name_width), *aligned])
+
+
+def _describe(comparison: Comparison) -> str:
+    """What differs from A in the signature, and which questions flipped."""
+    names = ", ".join(name for name, _, _ in comparison.signature_changes)
+    differs = f"differs in {names}" if names else "has the same signature"
+    flipped = sum(len(pairs) for pairs in comparison.flips.values())
+    kinds = ", ".join(f"{len(pairs)} {verdicts_title(kind, ' -> ')}" for kind, pairs in comparison.flips.items())
+    return f"{differs}; {flipped} of {comparison.common} flipped{f': {kinds}' if kinds else ''}"

@@ -1,0 +1,197 @@
+"""What a language model server says it serves: two servers may serve different models under one name.
+
+Read are the list of models of OpenAI's protocol, and beside it what llama.cpp (`/props`) and Ollama (`/api/tags`) tell.
+"""
+
+import ipaddress
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated, TypeVar
+
+import httpx2
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
+
+from crag.core.text import clean, without_credentials
+from crag.settings import OpenAIEngine
+
+SECONDS = 5.0
+"""Time limit of each of the three requests."""
+LARGEST_REPLY = 1_000_000
+"""Bytes of a reply that are read: hosted services list hundreds of models."""
+NOT_YET = frozenset({502, 503, 504})
+"""Statuses of a server that still loads its model, or of a gateway before it."""
+
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+def describe_served_model(settings: OpenAIEngine) -> str | None:
+    """Name, address, and what the server tells of file, quantisation, size and context; None if it does not reply.
+
+    A server that still loads its model (status 503) counts as one that does not reply. One that replies otherwise, but
+    tells nothing, has a name and an address all the same.
+
+    Example:
+        describe_served_model(OpenAIEngine(engine="openai"))
+        # "qwen2.5-1.5b at http://127.0.0.1:8080/v1, file qwen2.5-1.5b-q4_k_m.gguf, Q4_K_M, context 4096"
+    """
+    address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+    shown_address = without_credentials(address).rstrip("/")
+    key = os.environ.get(settings.api_key_variable) or "not-needed"
+    try:
+        with _client(address, key) as client:
+            listing = _get(client, "models", _Listing) or _NO_LISTING
+            properties = _NO_PROPERTIES
+            tags = _NO_LISTING
+            # Both stand beside the protocol's own paths, of which a server may know nothing
+            with suppress(httpx2.HTTPError):
+                properties = _get(client, "../props", _Properties) or properties
+            with suppress(httpx2.HTTPError):
+                tags = _get(client, "../api/tags", _Listing) or tags
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):  # ImportError: a proxy needs a package
+        return None
+
+    model = _find_model(listing.models, settings.model)
+    tag = _find_model(tags.models, settings.model or model.name)
+    name = _last_part(settings.model or model.name or "?")
+    facts = _list_facts(model, tag, properties)
+    served_name = _last_part(model.name or "")
+    if served_name not in {"", name}:
+        facts.insert(0, f"which the server calls {served_name}")
+    return ", ".join([f"{name} at {shown_address}", *facts])
+
+
+def _client(address: str, key: str) -> httpx2.Client:
+    """A client for paths relative to the address."""
+    url = httpx2.URL(address)
+    return httpx2.Client(
+        base_url=url,
+        timeout=SECONDS,
+        headers={} if url.userinfo else {"Authorization": f"Bearer {key}"},
+        # A proxy for the internet cannot reach a server on this machine
+        trust_env=not _is_loopback(url.host),
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    with suppress(ValueError):  # a name
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+# --- what servers send ------------------------------------------------------------------------------------------------
+
+
+def _read_text(value: object) -> str | None:
+    """A name or a number in one line without control characters: it may reach a terminal."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    text = " ".join(clean(str(value), most=200).split())
+    return text or None
+
+
+_Text = Annotated[str | None, BeforeValidator(_read_text)]
+
+
+def _aliases(*paths: str) -> AliasChoices:
+    """The first of several places where servers put the same fact: ``"details.family"``."""
+    return AliasChoices(*(AliasPath(*path.split(".")) for path in paths))
+
+
+class _Model(BaseModel):
+    """An entry of a list of models, in the forms of llama.cpp, vLLM, LM Studio, Ollama and hosted services."""
+
+    name: _Text = Field(None, validation_alias=_aliases("id", "name"))
+    root: _Text = None
+    """vLLM: the folder or the repository of the weights."""
+    digest: _Text = None
+    quantisation: _Text = Field(
+        None, validation_alias=_aliases("quantization", "details.quantization_level", "meta.ftype")
+    )
+    parameters: _Text = Field(None, validation_alias=_aliases("meta.n_params", "details.parameter_size"))
+    size: _Text = Field(None, validation_alias=_aliases("meta.size"))
+    context: _Text = Field(
+        None,
+        validation_alias=_aliases(
+            "max_model_len", "loaded_context_length", "meta.n_ctx", "context_length", "context_window"
+        ),
+    )
+
+
+class _Listing(BaseModel):
+    models: list[_Model] = Field([], validation_alias=_aliases("data", "models"))
+
+
+class _Properties(BaseModel):
+    """`/props` of llama.cpp."""
+
+    path: _Text = Field(None, validation_alias="model_path")
+    quantisation: _Text = Field(None, validation_alias=_aliases("model_ftype"))
+    context: _Text = Field(None, validation_alias=_aliases("default_generation_settings.n_ctx", "n_ctx"))
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file."""
+        return _last_part(self.path) if self.path else None
+
+
+# Validated, as the type checker takes aliases for required arguments
+_NO_MODEL = _Model.model_validate({})
+_NO_LISTING = _Listing.model_validate({})
+_NO_PROPERTIES = _Properties.model_validate({})
+
+
+def _get(client: httpx2.Client, path: str, form: type[_Form]) -> _Form | None:
+    """The server's reply to a path in this form; None if it has none. Raises httpx2.HTTPStatusError: none yet."""
+    with client.stream("GET", path) as response:
+        if response.status_code in NOT_YET:
+            response.raise_for_status()
+        if not response.is_success:
+            return None
+        body = b""
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > LARGEST_REPLY:
+                return None
+    with suppress(ValidationError):
+        return form.model_validate_json(body)
+    return None
+
+
+def _last_part(name: str) -> str:
+    """The file of an absolute path: its folders say nothing about the model, but name a user. Other names stay.
+
+    >>> _last_part("/home/ann/small.gguf"), _last_part("meta-llama/small")
+    ('small.gguf', 'meta-llama/small')
+    """
+    is_path = name.startswith(("/", "~")) or re.match(r"[A-Za-z]:\\", name) is not None
+    return name.replace("\\", "/").rpartition("/")[2] if is_path else name
+
+
+def _find_model(models: Sequence[_Model], name: str | None) -> _Model:
+    """The entry of that name, or the only one: such a server does not heed the name."""
+    for model in models:
+        if model.name == name:
+            return model
+    return models[0] if len(models) == 1 else _NO_MODEL
+
+
+def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str]:
+    quantisation = model.quantisation or properties.quantisation or tag.quantisation
+    parameters = model.parameters or tag.parameters
+    # What one request may use, which is less than what the model was trained for
+    context = properties.context or model.context
+    name = model.name or ""
+    facts = {
+        "root {}": _last_part(model.root) if model.root not in {None, name} else None,
+        "file {}": properties.file if properties.file != _last_part(name) else None,
+        "{}": quantisation,
+        "{} parameters": parameters,
+        "{} bytes": model.size,
+        "context {}": context,
+        "digest {}": tag.digest and tag.digest.removeprefix("sha256:")[:12],
+    }
+    return [form.format(value) for form, value in facts.items() if value]

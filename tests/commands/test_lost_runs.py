@@ -1,0 +1,121 @@
+"""`crag evaluate` with a language model server that dies in the middle of a run, and comes back."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import ClassVar
+
+import pytest
+
+from crag.commands.evaluate import main
+from crag.evaluation.lost import EXIT_LOST
+from crag.evaluation.store import SavedRun
+
+SAMPLE = Path("data/sample/questions.jsonl")
+
+
+class Server(BaseHTTPRequestHandler):
+    """Serves one model, as long as it has answers left; after that it drops every connection."""
+
+    model: ClassVar = "small"
+    answers_left: ClassVar = 10**6
+
+    def do_GET(self) -> None:
+        if Server.answers_left and self.path == "/v1/models":
+            self._send({"object": "list", "data": [{"id": Server.model, "max_model_len": 4096}]})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if Server.answers_left:
+            Server.answers_left -= 1
+            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "a guess"}}
+            self._send({"choices": [choice]})
+
+    def _send(self, reply: object) -> None:
+        body = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        found = f"127.0.0.1:{server.server_port}/v1"
+        monkeypatch.setenv("CRAG_LLM_URL", f"http://me:secret@{found}")
+        monkeypatch.delenv("CRAG_LLM_MODEL", raising=False)
+        yield f"http://{found}"
+        server.shutdown()
+
+
+def arguments(folder: Path, *more: str, limit: int = 5) -> list[str]:
+    preset = ["--preset", "scripted", "--set", "language_model={engine='openai'}", "--set", "web.extract.workers=0"]
+    size = ["--dataset", str(SAMPLE), "--limit", str(limit), "--batch-size", "1"]
+    return [*preset, *size, "--output", str(folder / "out"), *more]
+
+
+def test_a_server_dies_and_comes_back(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Server, "answers_left", 2)
+    assert main(arguments(tmp_path)) == EXIT_LOST
+    told = capfd.readouterr().err
+    assert "Traceback" not in told
+    assert "\r" not in told, "no bar in a log"
+    assert "questions: 5/5 (100 %), score " in told
+    assert f"ended early: 3 batches in a row have no answer at all. What was answered is kept in {tmp_path}" in told
+    assert "3 answers lost: 3 to a fault" in told
+    assert re.search(rf"why \(3\): .*no language model server at {address}: ", told)
+
+    # What was printed is what is typed next
+    again = re.search(r"ask them again: crag evaluate (.*)", told)
+    assert again is not None
+    words = shlex.split(again[1])
+    assert words == [*arguments(tmp_path), "--resume"]
+
+    monkeypatch.setattr(Server, "answers_left", 10)
+    monkeypatch.setattr(Server, "model", "large")
+    assert main([*words, "--in-process"]) == 2
+    told = capfd.readouterr().err
+    known = f"at {address}, context 4096"
+    assert f"model was small {known}, now large {known}\n" in told
+    assert "secret" not in told
+
+    monkeypatch.setattr(Server, "model", "small")
+    assert main([*words, "--in-process"]) == 0
+    told = capfd.readouterr().out
+    assert "3 questions were asked again after a loss" in told
+    assert f"|model:small {known}|" in told
+    saved = SavedRun.read(tmp_path / "out")
+    assert [row["lost"] for row in saved.records.values()] == [None] * 5
+    assert f"small {known}" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_complete_run_that_lost_answers_has_its_own_exit_code(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Server, "answers_left", 1)
+    assert main(arguments(tmp_path, "--in-process", "--quiet", "--overwrite", limit=2)) == EXIT_LOST
+    printed = capsys.readouterr()
+    assert "1 answer lost: 1 to a fault" in printed.err
+    assert "--quiet --resume" in printed.err, "the folder would otherwise be emptied"
+    assert "all questions" in printed.out, "its results are there all the same"
+
+
+@pytest.mark.parametrize(("fail_below", "code"), [("-1", 0), ("0.1", 4), ("0", 0)])
+def test_a_score_can_fail_a_build(
+    tmp_path: Path, fail_below: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The scripted model abstains: the score is 0."""
+    options = ["--preset", "scripted", "--dataset", str(SAMPLE), "--limit", "1", "--output", str(tmp_path / "out")]
+    assert main([*options, "--in-process", "--quiet", "--fail-below", fail_below]) == code
+    assert ("the score +0.000 is below --fail-below 0.1" in capsys.readouterr().err) == bool(code)
