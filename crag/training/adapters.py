@@ -59,13 +59,18 @@ def longest_example(settings: Settings, config: str, name: str) -> int:
 def find_untrainable(settings: Settings, name: str) -> str | None:
     """Why the recipe would make other contexts or answers than the preset serves, or None."""
     graph = settings.knowledge_graph
+    is_joint = graph is not None and graph.source_policy == "synthesis"
     if name == "web_answerer":
         if settings.answering.self_assessment is not None:
             return "asks the model how sure it is (answering.self_assessment), which no label says"
-        if graph is not None and graph.source_policy == "synthesis":
+        if is_joint:
             return "reads pages and facts of the graph together (source_policy synthesis), and the recipe reads pages"
-    if name == "kg_answerer" and graph is not None and graph.answer_prompt == "assessed":
-        return "asks the model how sure it is (knowledge_graph.answer_prompt assessed), which no label says"
+
+    if name == "kg_answerer" and graph is not None:
+        if graph.answer_prompt == "assessed":
+            return "asks the model how sure it is (knowledge_graph.answer_prompt assessed), which no label says"
+        if is_joint and not graph.graph_only_domains:
+            return "reads no facts of the graph without pages (source_policy synthesis)"
     return None
 
 

@@ -103,7 +103,7 @@ def traces(preset: str, graph: str) -> list[Row]:
 
 
 def answered(preset: str, graph: str | None, *more: str) -> list[Trace]:
-    """What the preset, with `more` changes, does with the sample in one batch; `graph` is the shipped graph's address."""
+    """What the preset, with `more` changes, does with the sample, in one batch; `graph` is the shipped graph's URL."""
     rows = sample()
     fields = ("interaction_id", "query", "search_results", "query_time")
     changes = ("deadline.seconds_per_query=600", *more)

@@ -2,14 +2,15 @@
 
 The steps are those of crag/training/recipes.mk, run by GNU make: finished ones are skipped, a stopped one resumes; the
 steps that are left are listed first. Prompts, contexts, examples and model are those of --base-preset, on its own
-cards: the adapter is for this preset, which serves it from --out. --config db3 follows the paper: Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set
-device=cuda:0 puts all models on one card, --set device=cpu does without cards and without 4 bits.
+cards: the adapter is for this preset, and is written where the preset looks for it. --config db3 follows the paper:
+Llama-3-8B in 4 bits on the first visible GPU, batches of 1 x 4 with gradient checkpointing. --set device=cuda:0 puts
+all models on one card, --set device=cpu does without cards and without 4 bits.
 
 --config cpu tunes a writer that reads the question alone, on a laptop, from questions with calls and the shipped
 examples: crag train adapters kg_writer --config cpu --questions FILE.
 
-kg_answerer learns from calls for questions that their writer does not know: it needs the rows of kg_writer, made before
-for the same preset, and tunes a writer for each of two parts of the questions, without this part (FOLDS=5: five parts;
+kg_answerer learns from calls that their writer did not see in tuning. It needs the rows of kg_writer, made before for
+the same preset, and tunes a writer for each of two parts of the questions, without this part (FOLDS=5: five parts;
 FOLDS=1: the preset's own writer).
 
 VARIABLE=VALUE sets another variable of recipes.mk: LIMIT=8 and MAX_STEPS=2 for a trial, HOLD_OUT=1/5, SPLIT=any,
