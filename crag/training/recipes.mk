@@ -68,11 +68,11 @@ $(WORK)/kg_answerer.jsonl: $(WORK)/graph_labels.jsonl
 	$(call step,write the prompts of kg_answerer)
 	$(prompts) kg_answerer $(preset) --abstaining 1 --labels $< --split $(SPLIT) --out $@
 
-# db3 2.4: the untuned model's answers from web pages and public data.
-$(WORK)/web_answers/results.json: $(PAGES) $(PRESET) $(EXTENDS)
-	$(call step,answer from the pages)
-	$(run) --dataset $< --set answering.prompt=basic --set answering.own_prompt=none --set knowledge_graph=none
-$(WORK)/web_labels.jsonl: $(WORK)/web_answers/results.json
+# db3 2.4: the untuned model's answers from web pages and public data; a run for each file of questions with pages.
+$(WORK)/web_answers%/results.json: $(PAGES) $(PRESET) $(EXTENDS)
+	$(call step,answer from the pages of $(notdir $(word $*,$(PAGES))))
+	$(run) --dataset $(word $*,$(PAGES)) --set answering.prompt=basic --set answering.own_prompt=none --set knowledge_graph=none
+$(WORK)/web_labels.jsonl: $(patsubst %,$(WORK)/web_answers%/results.json,$(shell seq $(words $(PAGES))))
 	$(call step,judge and label the answers from the pages)
 	$(labels)
 $(WORK)/web_answerer.jsonl: $(WORK)/web_labels.jsonl

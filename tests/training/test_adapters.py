@@ -100,6 +100,17 @@ def test_the_steps_that_are_left_are_listed_and_finished_ones_are_not(
     ]
 
 
+def test_the_reader_learns_from_several_files_of_pages(questions: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    fifty = questions.with_name("fifty.jsonl")
+    fifty.touch()
+    assert main(arguments("web_answerer", questions, "--pages", str(fifty))) == 0
+    *runs, labels, _, _ = commands(capfd.readouterr().out)
+    assert [run[run.index("--dataset") + 1] for run in runs] == [str(questions), str(fifty)]
+    assert [labels[index + 1] for index, word in enumerate(labels) if word == "--run"] == [
+        run[run.index("--output") + 1] for run in runs
+    ]
+
+
 def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
     questions: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,7 +121,7 @@ def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
     (out / "run_card.json").write_text(json.dumps(card), encoding="utf-8")
     assert main([*given, "HOLD_OUT=1/5"]) == 2
     assert "a finished adapter, and 3 steps before it have to be done again: OVERWRITE" in capfd.readouterr().err
-    for path in ("web_answers/results.json", "web_labels.jsonl", "web_answerer.jsonl"):
+    for path in ("web_answers1/results.json", "web_labels.jsonl", "web_answerer.jsonl"):
         (work / path).parent.mkdir(parents=True, exist_ok=True)
         (work / path).touch()
     assert main([*given, "HOLD_OUT=1/5"]) == 0

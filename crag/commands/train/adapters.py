@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     returncode = subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our recipe
     if returncode:
-        say("what is finished is kept: the same command continues")
+        say("finished steps are kept: the same command continues, --work names a folder to begin anew in")
     return returncode
 
 
@@ -176,8 +176,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages",
         type=Path,
+        action="append",
+        default=[],
         metavar="FILE",
-        help="web_answerer: questions with their pages",
+        help="web_answerer: questions with their pages; can be repeated, with five and with fifty pages",
     )
     parser.add_argument(
         "--work",
@@ -207,7 +209,7 @@ def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[s
         raise UserError(f"preset {settings.name} runs the engine {engine}: it has no weights")
     if settings.knowledge_graph is None and options.name != "web_answerer":
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
-    if options.pages is None and options.name == "web_answerer":
+    if not options.pages and options.name == "web_answerer":
         raise UserError("web_answerer learns from web pages: pass --pages FILE")
     if len(options.questions) > 1 and options.name != "kg_writer":
         raise UserError(f"{options.name} learns from one file of questions: pass --questions once")
@@ -268,7 +270,7 @@ def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> 
         "QUESTIONS": " ".join(str(path.resolve()) for path in options.questions),
         "PAIRS": "--bank --group-by calls" if is_question_form else "",
         "GRAPH": options.graph.resolve() if options.graph else "",
-        "PAGES": options.pages.resolve() if options.pages else "",
+        "PAGES": " ".join(str(path.resolve()) for path in options.pages),
         "WRITER": writer or "",
         "WRITER_WORK": work_of_all / "kg_writer",
         # Without tuning no writer knows a question
