@@ -100,6 +100,16 @@ def test_the_steps_that_are_left_are_listed_and_finished_ones_are_not(
     ]
 
 
+def test_every_step_has_the_settings_of_the_environment(
+    questions: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_SETTINGS", "web.context.max_tokens = 900\n")
+    assert main(arguments("web_answerer", questions)) == 0
+    run, labels, prompts, _ = commands(capfd.readouterr().out)
+    for command, option in ((run, "--set"), (labels, "--judge-set"), (prompts, "--set")):
+        assert command[command.index(option) + 1] == "web.context.max_tokens = 900"
+
+
 def test_the_reader_learns_from_several_files_of_pages(questions: Path, capfd: pytest.CaptureFixture[str]) -> None:
     fifty = questions.with_name("fifty.jsonl")
     fifty.touch()
@@ -128,6 +138,9 @@ def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
     assert "nothing is left to do" in capfd.readouterr().out
     assert main(given) == 2
     assert "a finished adapter, made with HOLD_OUT=1/5: OVERWRITE" in capfd.readouterr().err
+    (out / "run_card.json").write_text("[]", encoding="utf-8")
+    assert main(given) == 2
+    assert "run_card.json: no run card of an adapter: OVERWRITE" in capfd.readouterr().err
     assert main([*given, "OVERWRITE=--overwrite"]) == 0
     assert "1. tune web_answerer" in capfd.readouterr().out
 

@@ -28,7 +28,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, form, override, parser_of, say
+from crag.commands.command_line import command, form, override, overrides_of, parser_of, say
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import Settings, load_settings
@@ -61,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     preset = options.base_preset or presets.get(options.name)
     if preset is None:
         raise UserError(f"--config {options.config} makes no {options.name}, only {', '.join(presets)}")
-    options.set = [*CHANGES_BY_CONFIG[options.config], *options.set]
+    # With those of the environment, which some steps would read and others not
+    options.set = [*CHANGES_BY_CONFIG[options.config], *overrides_of(options)]
     settings = load_settings(preset, options.set)
     variables = {name: str(value) for name, value in _variables(options, preset, settings).items()}
     # Those of the user come last and win
@@ -116,7 +117,7 @@ def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
     if given.get("OVERWRITE") or not card.is_file():
         return False
 
-    made_with = json.loads(card.read_text(encoding="utf-8"))["settings"]
+    made_with = _read_card_settings(card)
     differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != given.get(key.upper(), "")]
     # The tuning itself is always among the steps
     if len(steps) == 1 and not differing:
@@ -130,6 +131,14 @@ def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
         f"{variables['OUT']} holds a finished adapter, {reason}: OVERWRITE=--overwrite replaces it, --out names "
         "another folder"
     )
+
+
+def _read_card_settings(card: Path) -> Mapping[str, object]:
+    try:
+        settings: Mapping[str, object] = json.loads(card.read_text(encoding="utf-8"))["settings"]
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{card}: no run card of an adapter: OVERWRITE=--overwrite replaces the folder") from None
+    return settings
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
