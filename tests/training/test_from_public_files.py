@@ -95,6 +95,7 @@ def run(command: str, checkout: Path, url: str) -> str:
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
+        "OMP_NUM_THREADS": "1",  # tiny models: several threads only wait for each other
         "ON": f"--set device=cpu --set {ROUTER} {SHORT}",
         "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2",
         "JUDGE": f"--judge llm --context-check llm --judge-url {url} --judge-model strong --judge-cache none",
