@@ -130,6 +130,8 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
         assert not any("search_results" in row for row in asked), "gigabytes that no writer reads"
         card = json.loads((work / "kg_writer/run_card.json").read_text(encoding="utf-8"))
         assert card["metrics"]["held_out_examples"] == 2
+        for trace in read_jsonl(work / "graph_answers/traces.jsonl"):
+            assert trace.data["generations"]["calls"]["text"] != CALLS[film], "the writer knows only the other film"
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
     wanted = needed_weights(load_settings("submission", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
