@@ -37,6 +37,7 @@ from crag.router import QuestionRouter, open_router
 from crag.settings import KG_VARIABLE, Settings, VllmEngine, load_settings
 from crag.submission.gpu_plan import Generations, GpuPlan, Workload, build_writer, plan_gpus, time_rows
 from crag.submission.stand_in import make_stand_ins, write_random_adapter, write_real_sizes
+from crag.training.adapters import longest_example
 from crag.training.lora import LoraTraining, PreferenceTraining
 from crag.training.lora.memory import tuning_memory
 from crag.web import WebPath
@@ -448,7 +449,9 @@ def report_training(changes: Sequence[str]) -> int:
     configuration = LoraTraining.load("db3")
     shape = load_manifest().models[configuration.base].shape
     assert shape is not None
-    tuning = tuning_memory(configuration, shape)
+    # The adapter with the longest examples
+    longest = longest_example(load_settings("submission_transformers", []), "db3", "web_answerer")
+    tuning = tuning_memory(configuration.model_copy(update={"max_tokens": longest}), shape)
     preferences = tuning_memory(PreferenceTraining.load("db3").as_texts, shape)
 
     steps: list[TrainingStep] = []
@@ -458,7 +461,7 @@ def report_training(changes: Sequence[str]) -> int:
         ("four T4", 4, GPU_MEMORY_GIB, []),
         ("one of 24 GB", 1, 22.0, on_one_card),
     ):
-        for preset in ("db3_task23", "db3_task1"):
+        for preset in ("submission_transformers", "db3_task23", "db3_task1"):
             settings = load_settings(preset, [*machine_changes, *changes])
             gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))

@@ -1,4 +1,12 @@
-"""Runs the recipe that makes an adapter from labelled questions."""
+"""What the recipes of adapters need to know of a preset (`crag/training/recipes.mk`)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crag.core.places import PACKAGE, REPOSITORY
+from crag.settings import Settings
+from crag.training.lora import LoraTraining
+from crag.weights.preset_files import EXTENDS, preset_file, read_file
 
 BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}
 """The presets that db3's adapters are for."""
@@ -10,3 +18,73 @@ PRESETS_BY_CONFIG = {"db3": BASE_PRESETS | {REFUSALS: "db3_task1"}, "cpu": {"kg_
 """Configuration of `crag train lora` -> adapter -> the preset that it is for."""
 CHANGES_BY_CONFIG = {"db3": (), "cpu": ('knowledge_graph.writer.form="question"',)}
 """Configuration -> changes of the preset: a form that is served only with the adapter."""
+WRITER = "knowledge_graph.writer.adapter"
+PLACES = {"kg_writer": WRITER, "kg_answerer": "knowledge_graph.answer_adapter", "web_answerer": "answering.adapter"}
+"""Adapter -> the preset's key that names it where it is served."""
+PARTS = 2
+"""Parts of the questions for `kg_answerer`, each asked through a writer that was tuned without it. More parts leave
+these writers more to learn from, and each costs another tuning."""
+_AROUND_THE_CONTEXT = 512
+"""Tokens of a prompt beside its context, and of the answer; more than any prompt of ours has."""
+
+
+def served_folder(settings: Settings, name: str) -> Path:
+    """The folder from which the preset serves the adapter, else a folder of its own; never one inside the package."""
+    if name == REFUSALS:
+        return served_folder(settings, "web_answerer").with_name(REFUSALS)
+
+    served_name = settings.adapters_used[PLACES[name]] or name
+    location = getattr(settings.language_model, "adapters", {}).get(served_name, "")
+    folder = REPOSITORY / location
+
+    # A location without a slash is a name in the manifest
+    is_own_folder = "/" in location and not folder.is_relative_to(PACKAGE)
+    return folder if is_own_folder else REPOSITORY / "models/adapters" / settings.name / name
+
+
+def adapters_not_yet_made(settings: Settings, name: str) -> list[str]:
+    """The preset's adapters that must not be loaded while the labels of this one are made.
+
+    A router's adapter stays, because contexts depend on it, and for `kg_answerer` the writer's.
+    """
+    used = settings.adapters_used
+    kept = {used["router.adapter"], used[WRITER] if name == "kg_answerer" else None}
+    return [adapter for adapter in settings.language_model.adapters if adapter not in kept]
+
+
+def longest_example(settings: Settings, config: str, name: str) -> int:
+    """Tokens of the longest prompt that the preset serves, with its answer; at least those of the configuration.
+
+    `crag train lora` leaves longer examples out, and these have the fullest contexts.
+    """
+    longest = LoraTraining.load(config).max_tokens
+    if name in READS_PAGES:
+        longest = max(longest, settings.web.context.max_tokens + _AROUND_THE_CONTEXT)
+    return longest
+
+
+def find_untrainable(settings: Settings, name: str) -> str | None:
+    """Why the recipe would make other contexts or answers than the preset serves, or None."""
+    graph = settings.knowledge_graph
+    is_joint = graph is not None and graph.source_policy == "synthesis"
+    if name in READS_PAGES:
+        if settings.answering.self_assessment is not None:
+            return "asks the model how sure it is (answering.self_assessment), which no label says"
+        if is_joint:
+            return "reads pages and facts of the graph together (source_policy synthesis), and the recipe reads pages"
+
+    if name == "kg_answerer" and graph is not None:
+        if graph.answer_prompt == "assessed":
+            return "asks the model how sure it is (knowledge_graph.answer_prompt assessed), which no label says"
+        if is_joint and not graph.graph_only_domains:
+            return "reads no facts of the graph without pages (source_policy synthesis)"
+    return None
+
+
+def extended_files(preset: Path) -> Iterator[Path]:
+    """The files that a preset extends, nearest first: a change in one of them changes the preset."""
+    base = read_file(preset).get(EXTENDS)
+    if isinstance(base, str):
+        path = preset_file(base, preset.parent).resolve()
+        yield path
+        yield from extended_files(path)

@@ -46,7 +46,7 @@ def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any
     `extended_by` are the resolved paths of the files that led here, to find circles.
     Raises ValueError: not TOML, cannot be read, or it extends itself or something that does not exist.
     """
-    tables = _parse_file(path)
+    tables = read_file(path)
     base_name = tables.pop(EXTENDS, None)
     if base_name is None:
         return tables
@@ -65,7 +65,8 @@ def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any
     return merge_tables(read_tables(base, chain), tables)
 
 
-def _parse_file(path: Path) -> dict[str, Any]:
+def read_file(path: Path) -> dict[str, Any]:
+    """The tables of one file, without those that it extends. Raises ValueError: not TOML, or cannot be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -102,11 +102,11 @@ def traces(preset: str, graph: str) -> list[Row]:
     return [frozen(trace) for trace in answered(preset, graph)]
 
 
-def answered(preset: str, graph: str) -> list[Trace]:
-    """What the preset does with the sample, in one batch; `graph` is the address of the shipped graph."""
+def answered(preset: str, graph: str | None, *more: str) -> list[Trace]:
+    """What the preset, with `more` changes, does with the sample, in one batch; `graph` is the shipped graph's URL."""
     rows = sample()
     fields = ("interaction_id", "query", "search_results", "query_time")
-    changes = ("deadline.seconds_per_query=600",)
+    changes = ("deadline.seconds_per_query=600", *more)
     with pipeline(preset, replies(rows), *changes, route=LabelledRoutes(rows), graph=graph) as built:  # type: ignore[arg-type]
         return built.agent.answer_batch({field: [row[field] for row in rows] for field in fields})[1]
 

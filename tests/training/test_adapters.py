@@ -1,11 +1,16 @@
 """One command from nothing to an adapter: the steps of recipes.mk, with prompts and model of the preset."""
 
+import json
 import shlex
 from pathlib import Path
 
 import pytest
 
 from crag.commands.train.adapters import main
+from crag.core.places import REPOSITORY
+from crag.settings import load_settings
+from crag.training.adapters import longest_example, served_folder
+from crag.training.lora import LoraTraining
 
 
 @pytest.fixture
@@ -16,9 +21,19 @@ def questions(tmp_path: Path) -> Path:
 
 
 def arguments(name: str, questions: Path, *more: str) -> list[str]:
-    places = ["--work", str(questions.parent / "work"), "--out", str(questions.parent / "out")]
+    folder = questions.parent
+    places = ["--work", str(folder / "work"), "--out", str(folder / "out"), f"WRITER_WORK={folder}"]
     files = ["--pages", str(questions)] if name == "web_answerer" else ["--questions", str(questions)]
     return [name, "--dry-run", *places, *files, *more]
+
+
+@pytest.fixture
+def writer_rows(questions: Path) -> Path:
+    """What `crag train adapters kg_writer` leaves in its folder."""
+    rows = questions.with_name("kg_writer.jsonl")
+    for path in (rows, questions.with_name("pairs.jsonl")):
+        path.touch()
+    return rows
 
 
 def commands(text: str) -> list[list[str]]:
@@ -27,12 +42,14 @@ def commands(text: str) -> list[list[str]]:
 
 
 def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_device(
-    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    questions: Path, writer_rows: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What the steps make of real files: test_from_public_files."""
     preset = tmp_path / "mine.toml"
     preset.write_text('extends = "db3_task23"\nlanguage_model.model = "llama-mine"\n', encoding="utf-8")
-    given = arguments("kg_answerer", questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "SERVING=other/python")
+    given = arguments(
+        "kg_answerer", questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "SERVING=other/python", "FOLDS=1"
+    )
     for device, placed in ((None, []), ("cuda:0", ["device=cuda:0"]), ("cpu", ["device=cpu"])):
         assert main([*given, *(["--set", f"device={device}"] if device else [])]) == 0
         run, labels, prompts, tuning = commands(capfd.readouterr().out)
@@ -45,6 +62,108 @@ def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_d
         assert tuning[tuning.index("--hold-out") + 1] == "1/5"
         assert ("quantise=none" in tuning) is (device == "cpu"), "4 bits need a GPU"
     assert not (tmp_path / "work").exists()
+
+
+def test_kg_answerer_learns_from_calls_of_writers_that_were_tuned_without_its_questions(
+    questions: Path, writer_rows: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments("kg_answerer", questions, "--base-preset", "submission", "HOLD_OUT=1/5", "FOLDS=3")) == 0
+    words = commands(capfd.readouterr().out)
+    asked, writers, runs = words[:9:3], words[1:9:3], words[2:9:3]
+    labels, _, tuning = words[9:]
+    for number, (select, writer, run) in enumerate(zip(asked, writers, runs, strict=True), start=1):
+        assert select[select.index("--fold") + 1] == writer[writer.index("--hold-out") + 1] == f"{number}/3"
+        assert writer[writer.index("--data") + 1] == str(writer_rows)
+        assert run[run.index("--dataset") + 1] == select[select.index("--out") + 1]
+        assert f'language_model.adapters.kg_writer="{writer[writer.index("--out") + 1]}"' in run
+        assert run[run.index("--output") + 1] in labels
+    assert tuning[tuning.index("--hold-out") + 1] == "1/5"
+
+
+def test_the_steps_that_are_left_are_listed_and_finished_ones_are_not(
+    questions: Path, writer_rows: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments("kg_answerer", questions)
+    half = questions.parent / "work" / "part1"
+    for path in ("questions.jsonl", "kg_writer/run_card.json", "graph_answers/results.json"):
+        (half / path).parent.mkdir(parents=True, exist_ok=True)
+        (half / path).touch()
+    assert main(given) == 0
+    steps = capfd.readouterr().out.partition("steps that are left:\n")[2].splitlines()
+    assert [step.split(". ")[1] for step in steps] == [
+        "select the questions of part 2 of 2",
+        "tune a kg_writer without part 2 of 2",
+        "answer part 2 of 2 from the graph",
+        "judge and label the answers from the graph",
+        "write the prompts of kg_answerer",
+        "tune kg_answerer",
+    ]
+
+
+def test_every_step_has_the_settings_of_the_environment(
+    questions: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_SETTINGS", "web.context.max_tokens = 900\n")
+    assert main(arguments("web_answerer", questions)) == 0
+    run, labels, prompts, _ = commands(capfd.readouterr().out)
+    for command, option in ((run, "--set"), (labels, "--judge-set"), (prompts, "--set")):
+        assert command[command.index(option) + 1] == "web.context.max_tokens = 900"
+
+
+def test_the_reader_learns_from_several_files_of_pages(questions: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    fifty = questions.with_name("fifty.jsonl")
+    fifty.touch()
+    assert main(arguments("web_answerer", questions, "--pages", str(fifty))) == 0
+    *runs, labels, _, _ = commands(capfd.readouterr().out)
+    assert [run[run.index("--dataset") + 1] for run in runs] == [str(questions), str(fifty)]
+    assert [labels[index + 1] for index, word in enumerate(labels) if word == "--run"] == [
+        run[run.index("--output") + 1] for run in runs
+    ]
+
+
+def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
+    questions: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments("web_answerer", questions)
+    work, out = questions.parent / "work", questions.parent / "out"
+    out.mkdir()
+    card = {"settings": {"hold_out": "1/5", "max_steps": None}}
+    (out / "run_card.json").write_text(json.dumps(card), encoding="utf-8")
+    assert main([*given, "HOLD_OUT=1/5"]) == 2
+    assert "a finished adapter, and 3 steps before it have to be done again: OVERWRITE" in capfd.readouterr().err
+    for path in ("web_answers1/results.json", "web_labels.jsonl", "web_answerer.jsonl"):
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        (work / path).touch()
+    assert main([*given, "HOLD_OUT=1/5"]) == 0
+    assert "nothing is left to do" in capfd.readouterr().out
+    assert main(given) == 2
+    assert "a finished adapter, made with HOLD_OUT=1/5: OVERWRITE" in capfd.readouterr().err
+    (out / "run_card.json").write_text("[]", encoding="utf-8")
+    assert main(given) == 2
+    assert "run_card.json: no run card of an adapter: OVERWRITE" in capfd.readouterr().err
+    assert main([*given, "OVERWRITE=--overwrite"]) == 0
+    assert "1. tune web_answerer" in capfd.readouterr().out
+
+
+def test_an_adapter_is_written_where_its_preset_looks_for_it(tmp_path: Path) -> None:
+    assert served_folder(load_settings("submission_transformers", []), "web_answerer") == (
+        REPOSITORY / "models/adapters/submission/web_answerer"
+    )
+    assert served_folder(load_settings("cpu", []), "kg_writer") == REPOSITORY / "models/adapters/cpu/kg_writer", (
+        "never into the package"
+    )
+    preset = tmp_path / "mine.toml"
+    preset.write_text(
+        f'extends = "db3_task1"\nanswering.adapter = "reader"\nlanguage_model.adapters.reader = "{tmp_path}/reader"\n',
+        encoding="utf-8",
+    )
+    assert served_folder(load_settings(preset, []), "web_answerer") == tmp_path / "reader"
+
+
+def test_examples_with_a_full_context_are_not_left_out() -> None:
+    settings = load_settings("submission", ["web.context.max_tokens=5000"])
+    assert longest_example(settings, "db3", "web_answerer") > 5000
+    assert longest_example(settings, "db3", "kg_writer") == LoraTraining.load("db3").max_tokens
 
 
 def test_a_writer_for_laptops_is_tuned_on_the_question_alone_with_the_bank_as_rows(
@@ -90,6 +209,20 @@ def test_refusals_go_on_from_the_tuned_answerer_with_a_run_for_each_temperature(
         ("kg_writer", ["--base-preset", "db3_task1"], "uses no graph, so it has no prompt for kg_writer"),
         ("web_answerer", ["--base-preset", "nowhere"], "there is no preset 'nowhere'"),
         ("web_answerer", ["--base-preset", "scripted"], "runs the engine scripted: it has no weights"),
+        (
+            "web_answerer",
+            ["--base-preset", "weknow"],
+            "cannot be trained for preset weknow: it asks the model how sure",
+        ),
+        ("kg_answerer", ["--base-preset", "weknow"], "weknow: it reads no facts of the graph without pages"),
+        (
+            "web_answerer",
+            ["--base-preset", "submission", "--set", "knowledge_graph.source_policy='synthesis'"],
+            "it reads pages and facts of the graph together",
+        ),
+        ("kg_answerer", [], "kg_writer.jsonl is missing: kg_answerer learns from calls of writers that do not know"),
+        ("kg_answerer", ["FOLDS=some"], "FOLDS=some: must be a whole number of at least 1"),
+        ("kg_answerer", ["LIMIT"], "'LIMIT' is no VARIABLE=VALUE such as LIMIT=8"),
     ],
 )
 def test_what_is_missing_is_reported_in_a_line(

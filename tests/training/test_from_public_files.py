@@ -30,14 +30,19 @@ ELSEWHERE = re.compile(
     r"|.*(-m venv|crag data fetch|crag models fetch|/pip)\b"
 )
 """What the test sets, and what needs a network: it has made what these get."""
-CALLS = 'get_movie("jaws")["release_date"]'
-ANSWER = "1975-06-20"
-STRONG = {'"prediction"': '{"accuracy": true, "score": 1}', "Calls:": CALLS}
+FILMS = {"jaws": "1975-06-20", "alien": "1979-05-25"}
+"""Two films, because kg_answerer asks about each through a writer that was tuned on the other. They are in different
+folds of two."""
+CALLS = {film: f'get_movie("{film}")["release_date"]\nget_movie("{film}")["title"]' for film in FILMS}
+"""Two values: one alone would be the answer, without the model."""
+STRONG = {'"prediction"': '{"accuracy": true, "score": 1}'} | {f"when was {film}": text for film, text in CALLS.items()}
 """Part of the last turn -> what the server says, as judge and as labeller."""
 OVERFITTED = "--set learning_rate=0.02 --set epochs=60 --set accumulation=1 --set adapter.dropout=0.0"
 """On purpose, so that random weights write the calls."""
 ROUTER = 'router={engine="encoder",classifiers=["cpu"]}'
 """Random weights name no domain, and the prompt of the writer depends on it."""
+SHORT = "--set knowledge_graph.writer.examples=1 --set knowledge_graph.writer.schema_in_prompt=false"
+"""A tenth of the prompt to tune on, five times."""
 
 
 def documented() -> Iterator[str]:
@@ -49,12 +54,13 @@ def documented() -> Iterator[str]:
 
 def question(number: int, split: int) -> dict[str, Any]:
     """A row of CRAG's public file."""
-    page = {"page_name": "Jaws", "page_url": f"http://p/{number}", "page_snippet": "Jaws.", "page_last_modified": ""}
-    html = f"<html><body><p>Jaws came to the cinemas on {ANSWER}, says page {number}.</p></body></html>"
+    film, day = list(FILMS.items())[number % 2]
+    page = {"page_name": film, "page_url": f"http://p/{number}", "page_snippet": film, "page_last_modified": ""}
+    html = f"<html><body><p>{film} came to the cinemas on {day}, says page {number}.</p></body></html>"
     return {
         "interaction_id": f"q{number}", "query_time": f"03/{number + 1:02}/2024, 10:00:00 PT", "domain": "movie",
-        "question_type": "simple", "static_or_dynamic": "static", "query": f"when was jaws released, part {number}?",
-        "answer": ANSWER, "alt_ans": [], "split": split, "search_results": [page | {"page_result": html}] * 5,
+        "question_type": "simple", "static_or_dynamic": "static", "query": f"when was {film} released, part {number}?",
+        "answer": day, "alt_ans": [], "split": split, "search_results": [page | {"page_result": html}] * 5,
     }  # fmt: skip
 
 
@@ -89,7 +95,8 @@ def run(command: str, checkout: Path, url: str) -> str:
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "CRAG_MODELS_DIR": f"{checkout.parent}/weights",
-        "ON": f"--set device=cpu --set {ROUTER}",
+        "OMP_NUM_THREADS": "1",  # tiny models: several threads only wait for each other
+        "ON": f"--set device=cpu --set {ROUTER} {SHORT}",
         "PUBLIC": "data/crag/crag_task_1_and_2_dev_v4.jsonl.bz2",
         "JUDGE": f"--judge llm --context-check llm --judge-url {url} --judge-model strong --judge-cache none",
         "TUNE": OVERFITTED,
@@ -107,13 +114,24 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
             stronger = f" --url {url} --model strong --attempts 1" if " label-calls " in line else ""
             command = line.replace("make preflight", "crag preflight --skip lfs imports-named")
             checks = run(command + stronger, checkout, url)
-    committed = git(checkout, "ls-files", "models/adapters/db3").split()
+    committed = git(checkout, "ls-files", "models/adapters/submission").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
-    assert sorted(committed) == sorted(f"models/adapters/db3/{name}/{file}" for name in BASE_PRESETS for file in files)
-    assert [row.data["calls"] for row in read_jsonl(checkout / "results/calls.jsonl")] == [[CALLS]] * 4
-    for trace in read_jsonl(checkout / "results/db3_task23/traces.jsonl"):
-        assert trace.data["generations"]["calls"]["text"] == CALLS, "the preset starts with what was tuned"
-        assert ANSWER in trace.data["facts"][0]["text"]
+    folder = "models/adapters/submission"
+    assert sorted(committed) == sorted(f"{folder}/{name}/{file}" for name in BASE_PRESETS for file in files)
+    labelled = [row.data["calls"] for row in read_jsonl(checkout / "results/calls.jsonl")]
+    assert labelled == [calls.split("\n") for calls in CALLS.values()] * 2
+    for trace in read_jsonl(checkout / "results/task2/traces.jsonl"):
+        assert trace.data["generations"]["calls"]["text"] in CALLS.values(), "the preset starts with what was tuned"
+        assert any(day in trace.data["facts"][0]["text"] for day in FILMS.values())
+    for part, film in enumerate(FILMS, start=1):
+        work = checkout / f"results/training/submission/kg_answerer/part{part}"
+        asked = [row.data for row in read_jsonl(work / "questions.jsonl")]
+        assert [film in row["query"] for row in asked] == [True, True]
+        assert not any("search_results" in row for row in asked), "gigabytes that no writer reads"
+        card = json.loads((work / "kg_writer/run_card.json").read_text(encoding="utf-8"))
+        assert card["metrics"]["held_out_examples"] == 2
+        for trace in read_jsonl(work / "graph_answers/traces.jsonl"):
+            assert trace.data["generations"]["calls"]["text"] != CALLS[film], "the writer knows only the other film"
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
     wanted = needed_weights(load_settings("submission", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)

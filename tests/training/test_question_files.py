@@ -58,7 +58,27 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     films: dict[str, list[str]] = {pair["query"]: pair["groups"] for pair in pairs}
     assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
     assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
+    with_unlabelled = tested("1/2", "--pairs", str(tmp_path / "pairs.jsonl"), "--unlabelled")
+    assert with_unlabelled == by_film + [query for query in first if query not in films]
     written(tmp_path / "q.jsonl", ROWS[:1])
     empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
     assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
+
+
+def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path: Path) -> None:
+    pages = [
+        {"page_name": "Heat", "page_url": "", "page_snippet": "", "page_result": "x" * 9, "page_last_modified": ""}
+    ]
+    rows = [row | {"query": str(row["query"]).upper(), "search_results": pages} for row in ROWS]
+    pairs: list[dict[str, Any]] = [
+        {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": ["heat"], "split": 0}
+        for row in ROWS
+    ]
+    out, fold = tmp_path / "out.jsonl", f"{number_of('heat', 2)}/2"
+    given = ["--questions", written(tmp_path / "q.jsonl", rows), "--pairs", written(tmp_path / "p.jsonl", pairs)]
+    assert held_out([*given, "--unlabelled", "--without-pages", "--fold", fold, "--out", str(out)]) == 0
+    assert [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()] == [
+        row["query"] for row in rows
+    ], "a writer tuned on the same words in lower case knows it"
+    assert "search_results" not in out.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """What an adapter is tuned on is what it will be asked, token by token: for every adapter that a preset names.
 
-The golden cases are asked with each preset. Their traces then go through the commands of the adapter's recipe, which
-know only the preset that adapters are made for.
+The sample's questions, with their pages, are asked twice: as the preset serves them, and as the recipe of the adapter
+asks them for the labels. The recipe knows only the preset that the adapter is made for.
 """
 
 import functools
@@ -18,7 +18,7 @@ from crag.commands.train.prompts import main as make_prompts
 from crag.engines.llm import GenerationRequest, Message
 from crag.engines.llm.tokenizer import ChatTokenizer
 from crag.graph.schema import Domain
-from crag.settings import available_presets, load_settings
+from crag.settings import available_presets, load_settings, quoted_override
 from crag.training.adapters import BASE_PRESETS
 from crag.training.api_pairs import Pair
 from crag.training.files import TrainingExample, read_examples
@@ -27,6 +27,9 @@ from tests.engines.llm.tiny_models import build_tiny_llama
 from tests.golden import answered, sample
 from tests.training.calibrate.synthetic import row, write_run
 
+MADE_FOR = {"submission": "submission_transformers"}
+"""Folder of adapters -> the preset that docs/training.md makes them for, if it has another name."""
+
 
 class Use(NamedTuple):
     """An adapter of a preset, the step of the trace that it works in, and the folder of its configuration."""
@@ -34,7 +37,11 @@ class Use(NamedTuple):
     preset: str
     step: str
     adapter: str
-    config: str
+    folder: str
+
+    @property
+    def base(self) -> str:
+        return MADE_FOR.get(self.folder, self.folder)
 
 
 def uses() -> Iterator[Use]:
@@ -56,9 +63,10 @@ def tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @functools.cache
-def traces_of(preset: str, graph: str) -> list[dict[str, Any]]:
-    """The way of the golden cases through the preset."""
-    return [trace.to_dict() | {"occurrence": 0, "batch": 0, "attempt": 1} for trace in answered(preset, graph)]
+def traces_of(preset: str, graph: str | None, *changes: str) -> list[dict[str, Any]]:
+    """The way of the sample through the preset."""
+    traces = answered(preset, graph, *changes)
+    return [trace.to_dict() | {"occurrence": 0, "batch": 0, "attempt": 1} for trace in traces]
 
 
 def request_of(shown: object, *, exact_turns: bool) -> GenerationRequest:
@@ -75,24 +83,33 @@ def reads_the_question_alone(use: Use) -> bool:
     return use.step == "calls" and graph is not None and graph.writer.form == "question"
 
 
-def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
+def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str], *more: str) -> dict[str, list[str]]:
     """The commands of the adapter's recipe, such as "train prompts", with their arguments."""
     asked = folder / "questions.jsonl"
-    asked.touch()
-    given = [use.adapter, "--config", use.config, "--questions", str(asked), "--pages", str(asked)]
+    for file in (asked, folder / "pairs.jsonl", folder / "kg_writer.jsonl"):
+        file.touch()
+    given = [use.adapter, "--base-preset", use.base, "--questions", str(asked), "--pages", str(asked), *more]
+    if use.folder == "cpu":
+        given += ["--config", "cpu"]
     capfd.readouterr()
-    assert train_adapter([*given, "--work", str(folder), "--set", "device=cpu", "--dry-run"]) == 0
+    places = ["--work", str(folder / "work"), "--out", str(folder / "out"), f"WRITER_WORK={folder}"]
+    assert train_adapter([*given, *places, "--set", "device=cpu", "--dry-run"]) == 0
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
     words = [shlex.split(line.partition(" -m crag ")[2]) for line in lines if " -m crag " in line]
-    return {f"{verb} {name}": rest for verb, name, *rest in words}
+    return {name if name == "evaluate" else f"{name} {rest[0]}": rest for name, *rest in words}
 
 
-def learnt_from(
-    use: Use, traces: list[dict[str, Any]], folder: Path, capfd: pytest.CaptureFixture[str]
-) -> list[TrainingExample]:
-    """What the adapter's recipe makes of the golden cases."""
+def traces_for_labels(command: list[str], graph: str) -> list[dict[str, Any]]:
+    """The way of the sample through the recipe's run of the preset."""
+    changes = [command[index + 1] for index, word in enumerate(command) if word == "--set"]
+    return traces_of(command[command.index("--preset") + 1], graph, *map(quoted_override, changes))
+
+
+def learnt_from(use: Use, graph: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> list[TrainingExample]:
+    """What the adapter's recipe makes of the sample."""
     commands, cases = commands_of(use, folder, capfd), {case["interaction_id"]: case for case in sample()}
-    prompts = commands["train prompts"]
+    prompts = commands["train prompts"][1:]
+    (folder / "work").mkdir()
     if use.step == "calls":
         pairs = [
             Pair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
@@ -105,7 +122,7 @@ def learnt_from(
             row(key, "i don't know", "missing", **{name: case[name] for name in ("query", "answer", "domain")})
             for key, case in cases.items()
         ]
-        run = write_run(folder / "basic_answers", records, traces)
+        run = write_run(folder / "basic_answers", records, traces_for_labels(commands["evaluate"], graph))
         answerer = ["--answerer", "graph"] if "graph" in commands["train labels"] else []
         assert label_run(["--run", str(run), *answerer, "--out", prompts[prompts.index("--labels") + 1]]) == 0
     assert make_prompts(prompts) == 0
@@ -116,21 +133,64 @@ def learnt_from(
 def test_what_is_learnt_is_what_is_served(
     use: Use, graph: str, tmp_path: Path, tokenizer_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    traces = traces_of(use.preset, graph)
     tokenizer = ChatTokenizer(tokenizer_folder)
     exact_turns = reads_the_question_alone(use)
-    served = {
-        tuple(tokenizer.prompt_tokens(request_of(trace["prompts"][use.step], exact_turns=exact_turns)))
-        for trace in traces
-        if use.step in trace["prompts"]
+
+    def served_with(address: str | None) -> set[tuple[int, ...]]:
+        prompts = [trace["prompts"] for trace in traces_of(use.preset, address)]
+        requests = [request_of(shown[use.step], exact_turns=exact_turns) for shown in prompts if use.step in shown]
+        return {tuple(tokenizer.prompt_tokens(request)) for request in requests}
+
+    learnt = {
+        tuple(example.prompt)
+        for example in tokenize(tokenizer_folder, learnt_from(use, graph, tmp_path, capfd), 100_000).kept
     }
-    learnt = tokenize(tokenizer_folder, learnt_from(use, traces, tmp_path, capfd), 100_000).kept
+    # Pages answer all questions of task 1, and in tasks 2 and 3 those that the graph leaves open
+    served = served_with(None if use.step == "answer" else graph)
     assert len(served) > 3
-    assert {tuple(example.prompt) for example in learnt} == served
+    assert learnt == served
+    assert served_with(graph) <= learnt
+
+
+WITHHOLDING = """
+extends = "submission_transformers"
+
+[[answering.gates]]
+gate = "class"
+field = "domain"
+classes = ["movie", "finance", "music", "sports", "open"]
+
+[[answering.gates]]
+gate = "score"
+score = "top_passage"
+minimum = 0.999
+
+[answering.refine]
+
+[answering.alone]
+"""
+
+
+@pytest.mark.parametrize("adapter", ["kg_answerer", "web_answerer"])
+def test_what_withholds_answers_withholds_no_label(
+    adapter: str, graph: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    preset = tmp_path / "strict.toml"
+    preset.write_text(WITHHOLDING, encoding="utf-8")
+    step = "answer" if adapter == "web_answerer" else "graph_answer"
+    ways = []
+    for number, base in enumerate((str(preset), "submission_transformers")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        command = commands_of(Use(base, step, adapter, base), folder, capfd)["evaluate"]
+        ways.append([trace["prompts"].get(step) for trace in traces_for_labels(command, graph)])
+    assert any(ways[0])
+    assert ways[0] == ways[1]
 
 
 def test_every_adapter_that_a_preset_names_has_a_recipe() -> None:
-    recipes = {("cpu", "kg_writer")} | {("db3", name) for name in BASE_PRESETS}
-    assert {(use.config, use.adapter) for use in uses()} == recipes
+    recipes = {("cpu", "kg_writer")} | {(preset, name) for name, preset in BASE_PRESETS.items()}
+    recipes |= {("db3_task23", "web_answerer")} | {("submission", name) for name in BASE_PRESETS}
+    assert {(use.folder, use.adapter) for use in uses()} == recipes
     for name, base_preset in BASE_PRESETS.items():
         assert name in load_settings(base_preset, []).language_model.adapters

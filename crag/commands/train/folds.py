@@ -6,13 +6,17 @@ Without --pairs each question is its own group, as for the web answerer; with it
 have the groups. Fit P(correct) of an adapter (`crag train calibrate`) to runs over such files: it is too sure about
 questions that it was tuned on.
 
+--unlabelled adds questions without a pair, which no tuning has seen, and --without-pages leaves out their pages: `crag
+train adapters kg_answerer` asks each part through a writer that was tuned without it.
+
 The fold depends on the group's name only, so that all steps agree on it. A row may have several groups (a question
 about two films). The fold of its first group tests it. If the fold of any of its groups is held out, the row is not
 trained on, so that tested entities are unseen.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,9 @@ from crag.commands.command_line import add_split_argument, command, form, parser
 from crag.core.files import UserError, write_rows
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs import read_pairs
-from crag.training.folds import is_tested, parse_fold
+from crag.training.folds import is_tested, parse_fold, spelling
+
+Row = dict[str, Any]
 
 
 @command()
@@ -28,23 +34,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
     options = _parse(arguments)
 
-    rows = list(read_rows(options.questions, split=options.split))
-    groups: dict[str, Sequence[str]] = {row["query"]: [row["query"]] for row in rows}
+    groups: dict[str, Sequence[str]] = {}
     if options.pairs:
-        groups = {pair.query: pair.groups for pair in read_pairs(options.pairs)}
+        groups = {spelling(pair.query): pair.groups for pair in read_pairs(options.pairs)}
 
-    # A question without a pair has no groups, and no fold tests it.
-    tested: list[dict[str, Any]] = []
-    for row in rows:
-        row_groups = groups.get(row["query"], ())
-        if is_tested(row_groups, options.fold):
-            tested.append(row)
-    if not tested:
-        raise UserError(f"{options.questions}: fold {options.fold} tests none of its {len(rows)} questions")
-
-    write_rows(options.out, tested)
-    print(f"wrote {len(tested)} of {len(rows)} questions to {options.out}")
+    counts: Counter[str] = Counter()
+    count = write_rows(options.out, _select(options, groups, counts))
+    print(f"wrote {count} of {counts['read']} questions to {options.out}")
     options.split.report()
+
+
+def _select(
+    options: argparse.Namespace,
+    groups: Mapping[str, Sequence[str]],
+    counts: Counter[str],
+) -> Iterator[Row]:
+    """The rows that the fold tests, one at a time: with their pages they do not fit into memory.
+
+    `groups` are those of the questions with a pair. Raises UserError: the fold tests none.
+    """
+    # Without a group no fold tests a question
+    stands_for_itself = options.pairs is None or options.unlabelled
+    for row in read_rows(options.questions, split=options.split):
+        counts["read"] += 1
+        own_group = (row["query"],) if stands_for_itself else ()
+        if not is_tested(groups.get(spelling(row["query"]), own_group), options.fold):
+            continue
+
+        counts["tested"] += 1
+        if options.without_pages:
+            row.pop("search_results", None)
+        yield row
+
+    # While the file is being written, so that no empty one is left
+    if not counts["tested"]:
+        raise UserError(f"{options.questions}: fold {options.fold} tests none of its {counts['read']} questions")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -69,6 +93,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="rows of crag train api-pairs",
     )
+    parser.add_argument(
+        "--unlabelled",
+        action="store_true",
+        help="with --pairs: also questions without a pair, each in a group of its own",
+    )
+    parser.add_argument("--without-pages", action="store_true", help="leave out the search results")
     parser.add_argument(
         "--out",
         type=Path,
