@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, UserError, append_rows, read_growing
+from crag.core.model_marks import final_text
 from crag.engines.llm import (
     EngineUnavailableError,
     Generation,
@@ -40,8 +41,6 @@ ATTEMPTS = 3
 """Requests per claim until the reply is readable."""
 
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
-# A thought that the token limit cut has no end: everything after its beginning is dropped
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
     r"""
     ["'{,\s](?:accuracy|score)["']?\s*[:=]\s*["']?
@@ -282,7 +281,7 @@ def read_verdict(reply: str) -> bool | None:
     Also accepts Python's ``True``, quoted values, single quotes, text or a code fence around the object, a missing last
     brace, a thought before it, and a bare value.
     """
-    text = _THOUGHT.sub(" ", reply)
+    text = final_text(reply)
     values = [match["value"] for match in _FIELD.finditer(f" {text}")]
     if not values:
         bare = _BARE.fullmatch(text)
