@@ -54,6 +54,7 @@ _SYSTEM_ROLE = re.compile(
     | \b (?: roles? | messages? | prompts? | instructions? ) \b [^.\n]{0,60} [^\w] system \b
     | \bdeveloper[ ]instruction
     | \broles? [ ] must [ ] alternate | \b alternat (?:e|ing) \b
+    | \bfirst[ ](?: message | turn | role ) \b [^.\n]{0,30} \b user \b
     | \bonly \b [^.\n]{0,30} \buser\b [^.\n]{0,20} \bassistant\b
     | \b (?: input[ ]should[ ]be | permitted: | must[ ]be | one[ ]of )
       [^.\n]{0,12} \W user \W [^.\n]{0,12} \b (?: assistant | model ) \b
@@ -99,13 +100,14 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
         return []
 
     # Of the whole body, as servers say it in different places; the names of what it would take are no complaint.
-    complaint = _OFFER.split(_QUOTED_VALUE.sub(" ", refusal.body))[0]
+    words = _QUOTED_VALUE.sub(" ", refusal.body)
+    complaint = _OFFER.split(words)[0]
     if refusal.parameter:
         complaint = f"{refusal.parameter} {refusal.words}" if refusal.parameter in body else complaint
 
     changes = _changes_of_parameters(refusal, complaint, body)
     if not changes:
-        changes = _changes_of_messages(complaint, body)
+        changes = _changes_of_messages(words, body)
     # Any mention: servers that cannot give them fail in many ways.
     if not changes and "logprobs" in body and _LOG_PROBABILITIES.search(refusal.body):
         changes = [Change.NO_LOG_PROBABILITIES]

@@ -174,6 +174,8 @@ def _find_message(error: object) -> str | None:
     """The first text under the names that servers use; what is no text there is shown as JSON."""
     if isinstance(error, str):
         return error
+    if isinstance(error, list) and error:
+        return _find_message(error[0])
     if not isinstance(error, dict):
         return None
     for name in ("message", "msg", "detail", "error", "errors", "error_description", "title", "reason"):

@@ -14,7 +14,7 @@ from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.guesses import TokenIndex
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
-from crag.engines.llm.tokenizer import read_config
+from crag.engines.llm.chat_template import read_config
 from crag.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
