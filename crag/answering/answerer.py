@@ -88,7 +88,8 @@ class Answerer:
 
         if generation.finish_reason == "deadline":
             progress = "finished" if generation.completion_tokens else "began"
-            out_of_time = abstain(f"time ran out before the language model {progress}", source)
+            limit = "deadline.seconds_per_query is the time for a question"
+            out_of_time = abstain(f"time ran out before the language model {progress} ({limit})", source)
             return Draft(out_of_time, context, generation, level)
 
         return Draft(normalise(text, source), context, generation, level)

@@ -82,6 +82,7 @@ def main(
 
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
     dataset_files(options.dataset)  # report a wrong path first
+    options.seconds_per_query = options.seconds_per_query or _usual_seconds(options)
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
     # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
@@ -194,6 +195,14 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         "package": package_version(),
         **versions(),
     }
+
+
+def _usual_seconds(options: argparse.Namespace) -> float:
+    """The evaluator's seconds for a question: as many as the agent takes by its settings, at least the contest's."""
+    if options.preset is None and options.agent != DEFAULT_AGENT:
+        return SECONDS_PER_QUERY
+    settings = load_settings(options.preset or usual_preset(), overrides_of(options))
+    return max(SECONDS_PER_QUERY, settings.deadline.seconds_per_query)
 
 
 def _graph_signature(options: argparse.Namespace) -> str:
@@ -329,8 +338,8 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         "--seconds-per-query",
         metavar="S",
         type=number(0.001),
-        default=SECONDS_PER_QUERY,
-        help="time limit of a batch, per question (default: %(default)g)",
+        help="time limit of a batch, per question (default: the preset's deadline.seconds_per_query, at least "
+        f"{SECONDS_PER_QUERY:g})",
     )
 
 

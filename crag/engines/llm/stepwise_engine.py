@@ -10,11 +10,11 @@ from llguidance import LLTokenizer
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
+from crag.engines.llm.chat_template import read_config
 from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.guesses import TokenIndex
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
-from crag.engines.llm.chat_template import read_config
 from crag.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)

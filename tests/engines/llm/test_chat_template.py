@@ -93,7 +93,8 @@ GEMMA = """\
     {%- set loop_messages = messages -%}
 {%- endif -%}
 {%- for message in loop_messages -%}
-    {%- if message['role'] == 'assistant' -%}{%- set role = 'model' -%}{%- else -%}{%- set role = message['role'] -%}{%- endif -%}
+    {%- if message['role'] == 'assistant' -%}{%- set role = 'model' -%}
+    {%- else -%}{%- set role = message['role'] -%}{%- endif -%}
     {{ '{turn}' + role + '\\n' + (first_user_prefix if loop.first else '') }}
     {%- if message['content'] is string -%}
         {{ message['content'] | trim }}
@@ -136,7 +137,9 @@ COMMAND_R = """\
 {%- for message in messages %}
   {% if message.role == 'system' %}{{ '\\n' + message.content }}{% endif %}
   {%- if message.role == 'user' %}{{ '{U}' + message.content.strip() }}{% endif %}
-  {%- if message.role|lower == 'assistant' %}{% generation %}{{ '{C}' + message.content + '{E}' }}{% endgeneration %}{% endif %}
+  {%- if message.role|lower == 'assistant' %}
+    {% generation %}{{ '{C}' + message.content + '{E}' }}{% endgeneration %}
+  {% endif %}
 {% endfor %}
 {%- if add_generation_prompt -%}{{ '{C}' }}{%- endif %}
 """
@@ -180,12 +183,15 @@ SMOLLM = """\
 {%- if add_generation_prompt -%}{{- '<|turn|>assistant\\n' -}}{%- endif -%}
 """
 
+ASKED = "<|turn|>system\nBe <brief> & plain.<|end|>\n<|turn|>user\n  Who rules Zembla? <|end|>\n"
 FAMILIES = {
-    "ChatML, as Qwen": (CHATML, "<|turn|>system\nBe <brief> & plain.<|end|>\n<|turn|>user\n  Who rules Zembla? <|end|>\n<|turn|>assistant\n"),
+    "ChatML, as Qwen": (CHATML, ASKED + "<|turn|>assistant\n"),
     "Llama 3": (
         LLAMA_3,
-        "<|begin|><|turn|>system\n\nToday: 26 Jul 2024\n\nBe <brief> & plain.<|end|><|turn|>user\n\nWho rules Zembla?<|end|>"
-        "<|turn|>assistant\n\n",
+        (
+            "<|begin|><|turn|>system\n\nToday: 26 Jul 2024\n\nBe <brief> & plain.<|end|>"
+            "<|turn|>user\n\nWho rules Zembla?<|end|><|turn|>assistant\n\n"
+        ),
     ),
     "Llama 2": (LLAMA_2, "<|begin|>{I} (( Be <brief> & plain. ))\n\n  Who rules Zembla? {/I}"),
     "Mistral": (MISTRAL, "<|begin|>{I}Be <brief> & plain.\n\n  Who rules Zembla? {/I}"),
@@ -195,14 +201,13 @@ FAMILIES = {
     "Command R": (COMMAND_R, "<|begin|>{S}mode: plain\nBe <brief> & plain.{U}Who rules Zembla?{C}"),
     "Granite": (
         GRANITE,
-        '[role]system[/role]Be <brief> & plain. {"lang": "é <b>", "n": [1, 2.5, null, true]}[][eot]\n\n'
-        "[role]user[/role]  Who rules Zembla? [eot]\n[role]assistant[/role]",
+        (
+            '[role]system[/role]Be <brief> & plain. {"lang": "é <b>", "n": [1, 2.5, null, true]}[][eot]\n\n'
+            "[role]user[/role]  Who rules Zembla? [eot]\n[role]assistant[/role]"
+        ),
     ),
-    "SmolLM": (
-        SMOLLM,
-        "<|turn|>system\nBe <brief> & plain.<|end|>\n<|turn|>user\n  Who rules Zembla? <|end|>\n(False1)<|turn|>assistant\n",
-    ),
-}  # fmt: skip
+    "SmolLM": (SMOLLM, ASKED + "(False1)<|turn|>assistant\n"),
+}
 CHATS = {
     "system and question": (SYSTEM, QUESTION),
     "a question": (QUESTION,),
