@@ -37,6 +37,10 @@ log = logging.getLogger(__name__)
 _WARM_UP_SECONDS = 20.0
 LOADING_SECONDS = 600.0
 """How long a server may load its model before the first question."""
+_SILENT_SECONDS = 10.0
+"""After which the user is told what is waited for."""
+_HOPELESS = frozenset({401, 402, 403, 404})
+"""A key, an account or a name that the server will never take."""
 _LISTING_REFUSED = re.compile(r"scope|permission", re.IGNORECASE)
 """A key may be good for answers and not for the list of models."""
 
@@ -87,6 +91,17 @@ class OpenAILanguageModel:
                 f"({self._server.describe_failure(error)}): "
                 f"start it, or set {self._settings.base_url_variable} to its address"
             ) from error
+
+    def rehearse(self, request: GenerationRequest) -> None:
+        """Send a first request and wait, bounded, while the server loads its model: no question pays for that time.
+
+        Raises EngineUnavailableError: the server refuses the key or does not know the model.
+        """
+        deadline = Deadline(LOADING_SECONDS)
+        try:
+            _run_in_thread(self._rehearse(request, deadline), deadline)
+        except (openai.APIConnectionError, TimeoutError) as error:
+            log.warning("the first request had no reply: %s", self._server.describe_failure(error))
 
     def close(self) -> None:
         """Nothing is held between calls."""
@@ -176,6 +191,25 @@ class OpenAILanguageModel:
 
         if not self._model:
             self._model = read_only_model(listing, self._server.base_url, self._settings.adapters.values(), cause)
+
+    async def _rehearse(self, request: GenerationRequest, deadline: Deadline) -> None:
+        # Some servers load a model silently, at the first request for it.
+        telling = asyncio.get_running_loop().call_later(_SILENT_SECONDS, self._tell_of_silence)
+        async with self._server.connect(deadline) as client:
+            try:
+                await self._server.complete(client, self._body(request), deadline, may_think=False)
+            except RefusedError as refusal:
+                if refusal.status in _HOPELESS:
+                    raise EngineUnavailableError(self._at_server(refusal)) from None
+            finally:
+                telling.cancel()
+
+    def _tell_of_silence(self) -> None:
+        log.warning(
+            "waiting for the first reply of the server at %s, which may be loading its model; at most %.0f s",
+            self._server.base_url,
+            LOADING_SECONDS,
+        )
 
     def _at_server(self, refusal: RefusedError) -> str:
         """The refusal with the server's address."""

@@ -226,7 +226,7 @@ def _describe(error: ValidationError, body: str) -> str:
 def _mean_log_probability(reply: _Reply, text: str) -> float | None:
     """In nats; None if the reply has none, too few for its text, or numbers that cannot be log-probabilities."""
     log_probabilities = reply.choice.log_probabilities
-    pairs = log_probabilities.pairs if log_probabilities else []
+    pairs: Sequence[tuple[str, float | None]] = log_probabilities.pairs if log_probabilities else []
     if not _cover_text(pairs, reply, text):
         return None
     pairs = _last_pairs(pairs, reply.choice.whole_text, text)

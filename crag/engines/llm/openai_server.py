@@ -144,10 +144,11 @@ class Server:
         assert first_refusal is not None  # noqa: S101 - there is at least one candidate
         raise first_refusal
 
-    async def complete(self, client: Client, body: Body, deadline: Deadline) -> str:
+    async def complete(self, client: Client, body: Body, deadline: Deadline, *, may_think: bool = True) -> str:
         """The body of the reply to a request of ``chat/completions`` or, with a prompt, of ``completions``.
 
-        What the server refuses is written otherwise, once each; what it then takes is remembered.
+        What the server refuses is written otherwise, once each; what it then takes is remembered. `may_think`: a reply
+        that ends within the model's thoughts is asked for again with room for them.
 
         Raises RefusedError: the last refusal; openai.APIConnectionError: no connection.
         """
@@ -165,7 +166,7 @@ class Server:
                 changes.update(more)
                 continue
 
-            if Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
+            if may_think and Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
                 causes[Change.ROOM_FOR_THOUGHTS] = None
                 changes.add(Change.ROOM_FOR_THOUGHTS)
                 continue
@@ -218,8 +219,8 @@ class Server:
             raise RefusedError(error.status_code, body, error.response.headers) from None
 
         body = self._hide(response.text)
-        error = find_stream_error(body) if is_event_stream(body) else body
-        refusal = read_error(error, response.headers) if error is not None else None
+        reported = find_stream_error(body) if is_event_stream(body) else body
+        refusal = read_error(reported, response.headers) if reported is not None else None
         if refusal:
             raise refusal
         return body

@@ -31,6 +31,9 @@ from crag.weights.manifest import UnknownModelError, WeightsMissingError
 SECONDS_PER_REQUEST = 60.0
 """A call with n requests gets n times this; a CPU model handles them one by one."""
 
+FIRST_SECONDS = 600.0
+"""The first request gets this: a server may still load its model."""
+
 MAX_TOKENS = 128
 """The reply needs ten; the rest is for models that do not stop at once."""
 
@@ -207,7 +210,8 @@ class LanguageModelJudge:
         """One generation per request. A model that dies has failed all; before `check` has succeeded it is an error."""
         self.cost.requests += len(requests)
         try:
-            generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
+            seconds = SECONDS_PER_REQUEST * len(requests) if self._checked else FIRST_SECONDS
+            generations = self.model.generate(requests, Deadline(seconds))
         except LanguageModelDiedError as error:
             # `check` turns it into an error of the user
             if not self._checked:
