@@ -33,6 +33,12 @@ class Change(enum.Enum):
     ROOM_FOR_THOUGHTS = f"spends its tokens on thoughts: {TOKENS_FOR_THOUGHTS:,} more are allowed"
 
 
+SUPERSEDED = {
+    Change.OTHER_LIMIT_NAME: Change.NO_LIMIT,
+    Change.HIGHER_TEMPERATURE: Change.NO_TEMPERATURE,
+}
+"""A first try -> what is told in its place if that was needed after it."""
+
 _STATUSES_OF_OTHER_CAUSES = frozenset({401, 402, 407, 408, 413, 429, 503, 529})
 """A key, a limit or a busy server: another request would be refused too."""
 

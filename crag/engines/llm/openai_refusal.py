@@ -81,7 +81,7 @@ class RefusedError(Exception):
     def is_not_here(self) -> bool:
         """Whether the address has no such endpoint; an unknown model is another matter."""
         if self.status in _NOT_HERE:
-            return not _MODEL_UNKNOWN.search(self.body)
+            return _is_page(self.body) or not _MODEL_UNKNOWN.search(self.words)
         # A web interface answers any path with its page.
         return self.status == httpx2.codes.OK and _is_page(self.body)
 

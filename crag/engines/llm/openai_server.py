@@ -14,7 +14,7 @@ import openai
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.openai_address import ServerAddress
-from crag.engines.llm.openai_dialect import Body, Change, apply_changes, describe_change, find_changes
+from crag.engines.llm.openai_dialect import SUPERSEDED, Body, Change, apply_changes, describe_change, find_changes
 from crag.engines.llm.openai_models import is_listing
 from crag.engines.llm.openai_refusal import USUAL_ATTEMPTS, RefusedError, read_error
 from crag.engines.llm.openai_reply import has_only_thoughts
@@ -24,6 +24,8 @@ from crag.engines.llm.openai_transport import Proxy, find_proxy, open_connection
 log = logging.getLogger(__name__)
 
 Client = openai.AsyncOpenAI
+pause = asyncio.sleep
+"""Tests replace it."""
 
 _CONNECT_SECONDS = 5.0
 _SHORTEST_SECRET = 6
@@ -175,6 +177,7 @@ class Server:
             return reply
 
     def _remember(self, causes: dict[Change, RefusedError | None]) -> None:
+        self._changes.update(change for change in causes if change in SUPERSEDED and SUPERSEDED[change] in causes)
         for change, cause in causes.items():
             # Another request of the batch may have found out before.
             if change not in self._changes:
@@ -240,15 +243,15 @@ class Server:
             except openai.APIConnectionError:
                 if attempt > USUAL_ATTEMPTS:
                     raise
-                pause = 0.5 * 2.0 ** (attempt - 2)
+                seconds = 0.5 * 2.0 ** (attempt - 2)
             except RefusedError as refusal:
                 asked = refusal.pause_before(attempt)
                 # A pause beyond the deadline would only hide what the server says.
                 if asked is None or asked >= deadline.remaining:
                     raise
-                pause = asked
+                seconds = asked
                 self._tell_of_loading(refusal)
-            await asyncio.sleep(pause)
+            await pause(seconds)
 
     def _tell_of_loading(self, refusal: RefusedError) -> None:
         if refusal.is_loading and not self._is_told_to_load:

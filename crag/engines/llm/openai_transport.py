@@ -63,17 +63,17 @@ def find_proxy(address: ServerAddress) -> Proxy | None:
 
 def _is_exempt(host: str, port: int | None) -> bool:
     """Whether NO_PROXY covers the host: by name, by the end of its name, or by a range of addresses."""
-    if urllib.request.proxy_bypass(host if port is None else f"{host}:{port}"):
+    entries = [entry.strip() for entry in urllib.request.getproxies().get("no", "").split(",")]
+    if "*" in entries or urllib.request.proxy_bypass(host if port is None else f"{host}:{port}"):
         return True
 
-    entries = urllib.request.getproxies().get("no", "").split(",")
     try:
         number = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return False
     for entry in entries:
         try:
-            if number in ipaddress.ip_network(entry.strip().strip("[]"), strict=False):
+            if number in ipaddress.ip_network(entry.strip("[]"), strict=False):
                 return True
         except ValueError:  # a name
             continue
