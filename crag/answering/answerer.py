@@ -9,6 +9,7 @@ from crag.answering.prompts import Prompt, answer_prompt
 from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
 from crag.core.deadline import Deadline
+from crag.core.model_marks import final_text
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.settings import AnsweringSettings, DomainName
 
@@ -84,7 +85,7 @@ class Answerer:
         text = generation.text
         level = None
         if self._prompt.assesses:
-            text, level = split_assessment(text)
+            text, level = split_assessment(final_text(text))
 
         if generation.finish_reason == "deadline":
             progress = "finished" if generation.completion_tokens else "began"
