@@ -197,7 +197,7 @@ class OpenAILanguageModel:
         telling = asyncio.get_running_loop().call_later(_SILENT_SECONDS, self._tell_of_silence)
         async with self._server.connect(deadline) as client:
             try:
-                await self._server.complete(client, self._body(request), deadline, may_think=False)
+                await self._server.complete(client, self._body(request), deadline, is_first=True)
             except RefusedError as refusal:
                 if refusal.status in _HOPELESS:
                     raise EngineUnavailableError(self._at_server(refusal)) from None

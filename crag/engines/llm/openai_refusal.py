@@ -15,11 +15,14 @@ USUAL_ATTEMPTS = 3
 """Of a request that fails with a status that may pass."""
 BUSY_ATTEMPTS = 7
 """Of a request that a busy server sends away without saying for how long."""
+START_ATTEMPTS = 18
+"""At the start, of a request that a gateway sends away: two minutes in all."""
 _LONGEST_PAUSE = 8.0
 """Between two attempts, in seconds, if the server asks for none."""
 _MOST_CHARACTERS = 200
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_GATEWAY = frozenset({502, 503, 504})
 _BUSY = frozenset({429, 529})
 _NOT_HERE = frozenset({404, 405})
 _LOADING = re.compile(
@@ -31,6 +34,11 @@ _LOADING = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_FAILED_TO_LOAD = re.compile(
+    r"\b(?:error|fail(?:ed|ure)?|unable|cannot|could not|can't)\s(?:while\s|when\s)?(?:to\s)?(?:be\s)?(?:re)?load",
+    re.IGNORECASE,
+)
+"""It never will."""
 _OVERLOADED = re.compile(
     r"overload|too many requests|rate.?limit|at capacity|server is busy|server busy", re.IGNORECASE
 )
@@ -75,7 +83,8 @@ class RefusedError(Exception):
     @property
     def is_loading(self) -> bool:
         """Whether the server has not loaded its model yet."""
-        return self.status in {200, 425, 500, 502, 503, 504} and _LOADING.search(self.body) is not None
+        may_pass = self.status in {200, 425, 500, 502, 503, 504}
+        return may_pass and bool(_LOADING.search(self.body)) and not _FAILED_TO_LOAD.search(self.body)
 
     @property
     def is_not_here(self) -> bool:
@@ -85,8 +94,11 @@ class RefusedError(Exception):
         # A web interface answers any path with its page.
         return self.status == httpx2.codes.OK and _is_page(self.body)
 
-    def pause_before(self, attempt: int) -> float | None:
-        """Seconds to wait before the attempt of this number (the first one is 1); None: it is no use to ask again."""
+    def pause_before(self, attempt: int, *, at_start: bool = False) -> float | None:
+        """Seconds to wait before the attempt of this number (the first one is 1); None: it is no use to ask again.
+
+        `at_start`: what stands before a server may be ready long before the server, so it gets more time.
+        """
         if self.is_loading:
             return self._asked_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
         is_busy = self.status in _BUSY or _OVERLOADED.search(self.body) is not None
@@ -99,6 +111,8 @@ class RefusedError(Exception):
         if asked is not None:
             return asked
         most = BUSY_ATTEMPTS if is_busy else USUAL_ATTEMPTS
+        if at_start and self.status in _GATEWAY:
+            most = START_ATTEMPTS
         return min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2)) if attempt <= most else None
 
     def _asked_pause(self) -> float | None:

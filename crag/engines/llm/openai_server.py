@@ -13,6 +13,7 @@ import httpx2
 import openai
 
 from crag.core.deadline import Deadline
+from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.openai_address import ServerAddress
 from crag.engines.llm.openai_dialect import SUPERSEDED, Body, Change, apply_changes, describe_change, find_changes
 from crag.engines.llm.openai_models import is_listing
@@ -50,6 +51,9 @@ class Server:
         self._key_variable = key_variable
         self._changes: set[Change] = set()
         self._is_told_to_load = False
+
+        if not key.isascii() or not key.isprintable():
+            raise EngineUnavailableError(f"the key in {key_variable} has a character that no key has")
 
         basic = base64.b64encode(f"{address.user}:{address.password}".encode()).decode()
         headers = {"Accept-Encoding": "identity"}
@@ -131,7 +135,7 @@ class Server:
                 return await self._send(client.get(f"{base_url}/models", cast_to=httpx2.Response))
 
             try:
-                listing = await self._patiently(get, deadline)
+                listing = await self._patiently(get, deadline, at_start=True)
             except RefusedError as refusal:
                 first_refusal = first_refusal or refusal
                 # Any other status is that of a server, which need not have a list.
@@ -146,21 +150,26 @@ class Server:
         assert first_refusal is not None  # noqa: S101 - there is at least one candidate
         raise first_refusal
 
-    async def complete(self, client: Client, body: Body, deadline: Deadline, *, may_think: bool = True) -> str:
+    async def complete(self, client: Client, body: Body, deadline: Deadline, *, is_first: bool = False) -> str:
         """The body of the reply to a request of ``chat/completions`` or, with a prompt, of ``completions``.
 
-        What the server refuses is written otherwise, once each; what it then takes is remembered. `may_think`: a reply
-        that ends within the model's thoughts is asked for again with room for them.
+        What the server refuses is written otherwise, once each; what it then takes is remembered. A reply that ends
+        within the model's thoughts is asked for again with room for them. `is_first`: a rehearsal, with more patience
+        and no need of an answer.
 
         Raises RefusedError: the last refusal; openai.APIConnectionError: no connection.
         """
         changes = set(self._changes)
         causes: dict[Change, RefusedError | None] = {}
+        only_thoughts: str | None = None
         while True:
             written = apply_changes(body, changes)
             try:
-                reply = await self._post(client, written, deadline)
+                reply = await self._post(client, written, deadline, is_first)
             except RefusedError as refusal:
+                # More room than the server has.
+                if only_thoughts is not None:
+                    return only_thoughts
                 more = find_changes(refusal, written, changes)
                 if not more:
                     raise
@@ -168,7 +177,8 @@ class Server:
                 changes.update(more)
                 continue
 
-            if may_think and Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
+            if not is_first and Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
+                only_thoughts = reply
                 causes[Change.ROOM_FOR_THOUGHTS] = None
                 changes.add(Change.ROOM_FOR_THOUGHTS)
                 continue
@@ -184,7 +194,7 @@ class Server:
                 self._changes.add(change)
                 log.warning("%s", describe_change(change, self.base_url, cause))
 
-    async def _post(self, client: Client, body: Body, deadline: Deadline) -> str:
+    async def _post(self, client: Client, body: Body, deadline: Deadline, is_first: bool) -> str:
         """The reply, at the first address that has the endpoint. Raises as `complete`."""
         endpoint = "completions" if "prompt" in body else "chat/completions"
         first_refusal: RefusedError | None = None
@@ -194,7 +204,7 @@ class Server:
                 return await self._send(client.post(f"{base_url}/{endpoint}", cast_to=httpx2.Response, body=body))
 
             try:
-                reply = await self._patiently(post, deadline)
+                reply = await self._patiently(post, deadline, at_start=is_first)
             except RefusedError as refusal:
                 first_refusal = first_refusal or refusal
                 if not refusal.is_not_here:
@@ -228,7 +238,7 @@ class Server:
             raise refusal
         return body
 
-    async def _patiently(self, send: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
+    async def _patiently(self, send: Callable[[], Awaitable[str]], deadline: Deadline, *, at_start: bool) -> str:
         """The reply, after as many attempts and pauses as the refusals ask for, within the deadline.
 
         Raises RefusedError, openai.APIConnectionError: the last ones.
@@ -245,16 +255,17 @@ class Server:
                     raise
                 seconds = 0.5 * 2.0 ** (attempt - 2)
             except RefusedError as refusal:
-                asked = refusal.pause_before(attempt)
+                asked = refusal.pause_before(attempt, at_start=at_start)
                 # A pause beyond the deadline would only hide what the server says.
                 if asked is None or asked >= deadline.remaining:
                     raise
                 seconds = asked
-                self._tell_of_loading(refusal)
+                if refusal.is_loading or (at_start and attempt > USUAL_ATTEMPTS):
+                    self._tell_of_loading(refusal)
             await pause(seconds)
 
     def _tell_of_loading(self, refusal: RefusedError) -> None:
-        if refusal.is_loading and not self._is_told_to_load:
+        if not self._is_told_to_load:
             self._is_told_to_load = True
             status, words = refusal.status, refusal.words
             log.warning("waiting for the server at %s to load its model (status %d: %s)", self.base_url, status, words)

@@ -225,6 +225,36 @@ def test_the_start_waits_for_a_server_that_loads_its_model_and_says_so(
     ]
 
 
+def test_the_start_has_patience_with_a_gateway_whose_server_is_not_there_yet(
+    server: HTTPServer, pauses: list[float]
+) -> None:
+    bodies = serve(server, lambda _, number: Response("Service Unavailable", 503) if number <= 9 else None)
+    model_at(server.url_for("/v1")).rehearse(ASKED)
+    assert (len(bodies), sum(pauses) > 30) == (10, True)
+
+
+def test_a_model_that_cannot_be_loaded_is_not_waited_for(server: HTTPServer, pauses: list[float]) -> None:
+    serve(server, lambda *_: Response("error loading model: no such file", 500))
+    assert "no such file" in (ask_one(server).error or "")
+    assert len(pauses) == 2
+
+
+def test_a_server_without_room_for_thoughts_costs_no_fault(server: HTTPServer) -> None:
+    def think(body: dict[str, Any], _: int) -> Response:
+        is_short = body["max_tokens"] < 1000
+        return reply_of("<think>Let me see", "length") if is_short else Response("context length exceeded", 400)
+
+    serve(server, think)
+    generation = ask_one(server)
+    assert (generation.text, generation.finish_reason) == ("", "length")
+
+
+def test_a_key_with_a_wrong_character_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_TEST_KEY", "“key”")
+    with pytest.raises(EngineUnavailableError, match="the key in CRAG_TEST_KEY has a character"):
+        model_at("http://127.0.0.1:9/v1")
+
+
 def test_a_pause_beyond_the_deadline_is_told_at_once(server: HTTPServer, pauses: list[float]) -> None:
     serve(server, lambda *_: Response("slow down", 429, {"Retry-After": "9000"}))
     assert "status 429: slow down" in (ask_one(server).error or "")
