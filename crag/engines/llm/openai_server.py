@@ -29,6 +29,8 @@ pause = asyncio.sleep
 """Tests replace it."""
 
 _CONNECT_SECONDS = 5.0
+_COMPLAINTS = frozenset({400, 422})
+"""Statuses that say what is wrong with a request."""
 _SHORTEST_SECRET = 6
 """Shorter keys are dummies such as `EMPTY`, a word that messages may contain."""
 
@@ -97,10 +99,11 @@ class Server:
 
     def describe_failure(self, error: BaseException) -> str:
         """Why no reply came, in one line, with the proxy that stood between."""
-        cause = self._hide(error.__cause__ or error) or type(error.__cause__ or error).__name__
+        cause = error.__cause__ or error
+        words = " ".join(self._hide(cause).split()) or type(cause).__name__
         if self._proxy is None:
-            return cause
-        return f"{cause}; asked through {self._proxy}; NO_PROXY={self._address.url.host} goes around it"
+            return words
+        return f"{words}; asked through {self._proxy}; NO_PROXY={self._address.url.host} goes around it"
 
     def describe_refusal(self, refusal: RefusedError) -> str:
         """The status and the server's words, in one line, with what may help."""
@@ -208,8 +211,9 @@ class Server:
             except RefusedError as refusal:
                 first_refusal = first_refusal or refusal
                 if not refusal.is_not_here:
-                    # At another address than the given one it may be anybody's.
-                    raise refusal if base_url == self.base_url else first_refusal from None
+                    # At another address than the given one it may be anybody's, unless it has read the request.
+                    has_read_it = base_url == self.base_url or refusal.status in _COMPLAINTS
+                    raise refusal if has_read_it else first_refusal from None
             else:
                 self._move(base_url)
                 return reply

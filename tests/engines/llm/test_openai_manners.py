@@ -294,6 +294,13 @@ def test_an_address_is_completed(server: HTTPServer, path: str, has_list: bool) 
     assert model.generate([ASKED], Deadline(600))[0].text == "Ida Larsen"
 
 
+def test_a_refusal_at_the_right_address_is_heeded(server: HTTPServer) -> None:
+    for path in ("/wrong/chat/completions", "/wrong/v1/chat/completions"):
+        server.expect_request(path).respond_with_json({"detail": "Not Found"}, status=404)
+    serve(server, lambda body, _: Response("system role?", 400) if has_system(body) else None)
+    assert ask_one(server, path="/wrong").text == "Ida Larsen"
+
+
 def test_an_address_where_nothing_is_served_is_told(server: HTTPServer) -> None:
     nothing = Response("<!DOCTYPE html><title>No model of that name</title>", 404)
     server.expect_request(re.compile(".*")).respond_with_response(nothing)
