@@ -57,7 +57,7 @@ _LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 _SYSTEM_ROLE = re.compile(
     r"""
       \b roles? \b
-    | \b system \b (?! [ ] (?: error | failure | overload ) )
+    | \b system (?! [ ] (?: error | failure | overload ) )    # also "systemMessage"
     | \b developer [ ] instruction
     | \b alternat (?: e | ing ) \b
     | \b first [ ] (?: message | turn ) \b
