@@ -197,19 +197,19 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     }
 
 
+def _graph_signature(options: argparse.Namespace) -> str:
+    """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
+    if options.mock_kg is not None:
+        return f"mock:{Path(options.mock_kg).name or 'shipped'}"
+    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
+
+
 def _usual_seconds(options: argparse.Namespace) -> float:
     """The evaluator's seconds for a question: as many as the agent takes by its settings, at least the contest's."""
     if options.preset is None and options.agent != DEFAULT_AGENT:
         return SECONDS_PER_QUERY
     settings = load_settings(options.preset or usual_preset(), overrides_of(options))
     return max(SECONDS_PER_QUERY, settings.deadline.seconds_per_query)
-
-
-def _graph_signature(options: argparse.Namespace) -> str:
-    """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
-    if options.mock_kg is not None:
-        return f"mock:{Path(options.mock_kg).name or 'shipped'}"
-    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:

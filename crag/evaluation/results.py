@@ -147,12 +147,12 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     lost = lost_line(results["lost"])
     if lost:
         lines.append(f'{lost} ("lost" in predictions.jsonl)')
-    clock = clock_line(results)
-    if clock:
-        lines.append(clock)
     hedged = hedged_line(results.get("hedged_abstentions", 0))  # older runs did not count them
     if hedged:
         lines.append(hedged)
+    clock = clock_line(results)
+    if clock:
+        lines.append(clock)
     out_of_time = out_of_time_line(results)
     if out_of_time:
         lines.append(out_of_time)
