@@ -10,6 +10,7 @@ from crag.answering.reasoned import read_reasoned
 from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
 from crag.core.deadline import Deadline
+from crag.core.model_marks import final_text
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.settings import AnsweringSettings, DomainName
 
@@ -85,11 +86,12 @@ class Answerer:
         text = generation.text
         level = None
         if self._prompt.assesses:
-            text, level = split_assessment(text)
+            text, level = split_assessment(final_text(text))
 
         if generation.finish_reason == "deadline":
             progress = "finished" if generation.completion_tokens else "began"
-            out_of_time = abstain(f"time ran out before the language model {progress}", source)
+            limit = "deadline.seconds_per_query is the time for a question"
+            out_of_time = abstain(f"time ran out before the language model {progress} ({limit})", source)
             return Draft(out_of_time, context, generation, level)
 
         if self._prompt.reasons:

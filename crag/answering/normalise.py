@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
+from crag.core.model_marks import final_text
 from crag.core.text import clean
 from crag.engines.llm import truncate_to_bound
 from crag.settings import TRIM_TOKENIZER
@@ -25,14 +26,8 @@ _SCAFFOLDING = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_CHAT_TOKENS = re.compile(
-    r"""
-      <\|[^|<>\n]{1,40}\|>             # <|im_end|>
-    | \[/?INST\] | <</?SYS>> | </?s>   # Llama 2
-    | </?doc\b[^>\n]{0,200}>           # the marks of our contexts
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_DOCUMENT_MARKS = re.compile(r"</?doc\b[^>\n]{0,200}>", re.IGNORECASE)
+"""The marks of our contexts."""
 _ABSTENTIONS = re.compile(
     r"""
       \bi[ ](?:really[ ]|honestly[ ])?(?:don't|do[ ]not|dont|didn't)[ ](?:actually[ ])?
@@ -74,8 +69,8 @@ def normalise(text: str, source: str) -> Answer:
 
 
 def one_line(text: str) -> str:
-    """The first line with content, or a list's items, without chat tokens, scaffolding and wrapping quotes."""
-    text = _CHAT_TOKENS.sub(" ", clean(text))
+    """The first line with content, or a list's items, without thoughts, tokens, scaffolding and wrapping quotes."""
+    text = _DOCUMENT_MARKS.sub(" ", final_text(clean(text)))
     # Before the lines are split, or "assistant" on a line of its own would be the answer.
     text = _SCAFFOLDING.sub("", text.strip())
 

@@ -144,6 +144,7 @@ class Asker:
         self._kg_url = kg_url
         self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None
+        self.settings = self.settings.model_copy(update={"deadline": self.settings.deadline.for_a_person()})
 
     def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> CitedAnswer:
         """The answer to a question: see `ask_all`."""

@@ -89,6 +89,7 @@ def main(
 
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:
     dataset_files(options.dataset)  # report a wrong path first
+    options.seconds_per_query = options.seconds_per_query or _usual_seconds(options)
     address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
     # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
@@ -229,6 +230,14 @@ def _graph_signature(options: argparse.Namespace) -> str:
     return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
+def _usual_seconds(options: argparse.Namespace) -> float:
+    """The evaluator's seconds for a question: as many as the agent takes by its settings, at least the contest's."""
+    if options.preset is None and options.agent != DEFAULT_AGENT:
+        return SECONDS_PER_QUERY
+    settings = load_settings(options.preset or usual_preset(), overrides_of(options))
+    return max(SECONDS_PER_QUERY, settings.deadline.seconds_per_query)
+
+
 def _environment(options: argparse.Namespace) -> dict[str, str]:
     """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
     additions = {
@@ -333,8 +342,8 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         "--seconds-per-query",
         metavar="S",
         type=number(0.001),
-        default=SECONDS_PER_QUERY,
-        help="time limit of a batch, per question (default: %(default)g)",
+        help="time limit of a batch, per question (default: the preset's deadline.seconds_per_query, at least "
+        f"{SECONDS_PER_QUERY:g})",
     )
     group.add_argument(
         "--retry-lost",

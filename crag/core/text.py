@@ -10,6 +10,8 @@ import re
 
 import regex
 
+from crag.core.model_marks import CONTROL_TOKENS
+
 MOST_MARKS = 30
 """Maximum combining marks per character (as in Unicode's Stream-Safe Text Format, UAX 15); normalising takes quadratic
 time in their number."""
@@ -18,12 +20,6 @@ _LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 _INVISIBLE = regex.compile(r"(?V1)[[\p{Cc}\p{Cf}]--[\t\n]]+")
 """Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
 
-CONTROL_TOKENS = (
-    r"<\|[^<>|\n]{0,64}\|>|<｜[^<>｜\n]{0,64}｜>|<</?SYS>>"
-    r"|\[(?:/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS|CLS|SEP|MASK|PAD|UNK)\]"
-    r"|<(?:/?s|unk|pad|bos|eos|mask|cls|sep|/?start_of_turn|/?end_of_turn)>"
-)
-"""Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
 _CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
 
 _CREDENTIALS = re.compile(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crag.core.contracts import Lost
+from crag.evaluation.batches import SECONDS_PER_QUERY
 from crag.evaluation.gates import gate_effects
 from crag.evaluation.judge import Verdict, hedged_line, is_hedged
 from crag.evaluation.metrics import FEWEST, Metrics, compute_metrics, field_title, metrics_by_slice
@@ -155,6 +156,9 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     hedged = hedged_line(results.get("hedged_abstentions", 0))  # older runs did not count them
     if hedged:
         lines.append(hedged)
+    clock = clock_line(results)
+    if clock:
+        lines.append(clock)
     out_of_time = out_of_time_line(results)
     if out_of_time:
         lines.append(out_of_time)
@@ -222,6 +226,17 @@ def lost_line(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
     noun = "answer" if total == 1 else "answers"
     return f"{total} {noun} lost: {', '.join(parts)}"
+
+
+def clock_line(results: Mapping[str, Any]) -> str:
+    """The settings that matter if the clock took answers; empty if it took none."""
+    if not results["lost"].get(Lost.CLOCK.value):
+        return ""
+    limit = float(results["signature"].get("seconds_per_query") or SECONDS_PER_QUERY)
+    return (
+        f"for more time than {limit:g} s a question: --set deadline.seconds_per_query={2 * limit:g}; "
+        "for less to read: --set web.context.max_tokens=500"
+    )
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:

@@ -6,12 +6,25 @@ from collections.abc import Sequence
 
 from crag.core.deadline import Deadline
 from crag.core.locks import PatientLock
-from crag.engines.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
+from crag.engines.llm import (
+    Generation,
+    GenerationRequest,
+    LanguageModel,
+    LanguageModelDiedError,
+    Message,
+    RehearsedModel,
+)
 
 log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 20.0
 """How long a call may overrun its own deadline before it counts as hanging: many times a step of the slowest engine."""
+FIRST_REQUEST = GenerationRequest(
+    messages=(Message("system", "Answer in one word."), Message("user", "What is the capital of France?")),
+    max_tokens=16,
+    with_log_probability=True,
+)
+"""In the usual form of answers: what a server refuses of it is known before the first question."""
 STUCK = "an earlier call is still stuck in the language model"
 
 
@@ -30,10 +43,15 @@ class WatchedModel:
 
         # These need no lock.
         self.check_weights = model.check_weights
-        self.warm_up = model.warm_up
         self.close = model.close
         self.count_tokens = model.count_tokens
         self.truncate = model.truncate
+
+    def warm_up(self) -> None:
+        """See `LanguageModel.warm_up`; a server also answers a first request."""
+        self._model.warm_up()
+        if isinstance(self._model, RehearsedModel):
+            self._model.rehearse(FIRST_REQUEST)
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """See `LanguageModel.generate`. All generations fail if the engine is dead or no earlier call ends in time."""

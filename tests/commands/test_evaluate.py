@@ -29,6 +29,20 @@ def test_questions_without_answers_are_unscored(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ("", "30"),
+        ("--preset scripted --set deadline.seconds_per_query=70", "70"),
+        ("--preset scripted --set deadline.seconds_per_query=5", "30"),
+        ("--preset scripted --set deadline.seconds_per_query=70 --seconds-per-query 8", "8"),
+    ],
+)
+def test_the_time_limit_follows_that_of_the_preset(tmp_path: Path, options: str, seconds: str) -> None:
+    main(arguments(tmp_path, dataset(tmp_path), "EchoAgent", *shlex.split(options)))
+    assert results_of(tmp_path / "out")["signature"]["seconds_per_query"] == seconds
+
+
+@pytest.mark.parametrize(
     ("options", "name"),
     [
         ("--preset nec", "q-nec"),

@@ -48,6 +48,9 @@ def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     line = '3 answers lost: 1 to the clock, 2 to a knowledge graph that did not reply ("lost" in predictions.jsonl)'
     assert line in metrics_table(results).splitlines()
     assert "1 answer lost: 1 to the clock" in metrics_table(summarise(rows[:1], {}, {}))
+    slow = metrics_table(summarise(rows[:1], {}, {"seconds_per_query": "45"}))
+    assert "for more time than 45 s a question: --set deadline.seconds_per_query=90;" in slow
+    assert "for more time" not in metrics_table(summarise(rows[1:], {}, {}))
     assert "lost:" not in metrics_table(summarise(RECORDS, {}, {}))
 
 

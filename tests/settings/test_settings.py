@@ -38,7 +38,8 @@ def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
     settings = load_settings(name)
     assert settings.name == name
     assert 1 <= settings.batch_size <= 16
-    assert settings.deadline.seconds_per_query == 30.0
+    # A server of one's own is in no contest.
+    assert settings.deadline.seconds_per_query == (120.0 if name == "endpoint" else 30.0)
     with pytest.raises(ValidationError, match="frozen"):
         settings.batch_size = 3
     untuned = load_settings(name, ["tuned = false"])
@@ -193,3 +194,9 @@ REFUSED = [
 @pytest.mark.parametrize(("lines", "reported"), REFUSED)
 def test_changes_that_cannot_work_are_refused_with_the_key_as_it_is_written(lines: list[str], reported: str) -> None:
     assert re.search(reported, refused("router = none", *lines))
+
+
+def test_a_person_waits_longer_than_the_contest_unless_a_change_names_the_time() -> None:
+    assert load_settings("cpu").deadline.for_a_person().seconds_per_query == 300.0
+    assert load_settings("cpu", ["deadline.seconds_per_query=20"]).deadline.for_a_person().seconds_per_query == 20.0
+    assert load_settings("endpoint").deadline.for_a_person().seconds_per_query == 120.0

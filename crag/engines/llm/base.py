@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from crag.core.deadline import Deadline
 from crag.core.files import UserError
@@ -117,6 +117,14 @@ class LanguageModel(TokenCounter, Protocol):
 
     def close(self) -> None:
         """Release memory and processes; safe to call twice."""
+
+
+@runtime_checkable
+class RehearsedModel(Protocol):
+    """A model that is ready only after a first request: a server may load it only then."""
+
+    def rehearse(self, request: GenerationRequest) -> None:
+        """Send the request and wait for a reply, bounded; raises `EngineUnavailableError` if all would be refused."""
 
 
 class LanguageModelDiedError(RuntimeError):

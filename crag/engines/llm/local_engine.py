@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from crag.core.deadline import Deadline
 from crag.core.places import REPOSITORY
 from crag.engines.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
-from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, read_config
+from crag.engines.llm.chat_template import read_config
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError
 from crag.settings import OpenvinoEngine, TransformersEngine, VllmEngine
 from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter, AdapterError, matrix_shapes
 from crag.weights.manifest import WeightsMissingError, load_manifest, locate

@@ -1,14 +1,15 @@
 """Reads what an OpenAI-compatible server sends: untrusted bytes of one reply, or its list of models."""
 
-import json
 import math
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
+from crag.core.model_marks import final_text
 from crag.core.text import clean, encodable
-from crag.engines.llm.base import EngineUnavailableError, FinishReason, Generation
-from crag.settings import MODEL_VARIABLE
+from crag.engines.llm.base import FinishReason, Generation, end_before_stop
+from crag.engines.llm.openai_stream import is_event_stream, join_lines, join_stream
 
 CHARACTERS_PER_TOKEN = 16
 """A generation is cut there: on average a token has four, and a server may ignore `max_tokens`."""
@@ -16,83 +17,202 @@ CHARACTERS_PER_TOKEN = 16
 _LARGEST_COUNT = 10**9
 _HIGHEST_LOG_PROBABILITY = 1e-4
 """Above zero by rounding; a higher one is no log-probability."""
+_UNCOUNTED_TOKENS = 1
+"""The token that ends a text counts as one, but may come without a log-probability."""
 
-_FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "stop"}
+_AT_LIMIT = frozenset({"length", "max_tokens", "max_length", "model_length", "max_output_tokens", "token_limit"})
+_FILTERS = ("filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive")
+"""Parts of reasons that say: the text is not the model's, or not all of it."""
 
 
-def read_reply(body: str, max_tokens: int) -> Generation:
-    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one."""
+def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generation:
+    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one.
+
+    Its text is what the model says in the end, without thoughts (`crag.core.model_marks.final_text`), before the first
+    of the `stop` strings, which a server may ignore. The name of the reason for its end does not matter, unless it is a
+    filter's.
+    """
     try:
-        reply = _Reply.model_validate_json(body)
+        reply = _parse(body)
     except ValidationError as error:
         return Generation.failed(f"the server's reply cannot be read: {_describe(error, body)}")
+    except ValueError as error:
+        return Generation.failed(f"the server's reply, an event stream, cannot be read: {error}")
 
-    reason: FinishReason = _FINISH_REASONS.get(reply.reason, "error")
+    text = end_before_stop(final_text(reply.choice.whole_text), stop)
+    reason = (reply.choice.reason or "stop").lower()
+    fault = _find_fault(reply.choice, text, reason)
+    if fault:
+        text = ""
+
+    finish_reason: FinishReason = "length" if reason in _AT_LIMIT else "stop"
     return Generation(
         # Bounded here too, as a server may ignore `max_tokens`.
-        text=encodable(reply.text or "")[: CHARACTERS_PER_TOKEN * max_tokens],
-        mean_log_probability=_mean_log_probability(reply),
+        text=text[: CHARACTERS_PER_TOKEN * max_tokens],
+        mean_log_probability=_mean_log_probability(reply, text),
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
-        finish_reason=reason,
-        error=None if reason != "error" else f"the server ended with finish_reason {str(reply.reason)[:60]!r}",
+        finish_reason="error" if fault else finish_reason,
+        error=fault,
     )
 
 
-def read_only_model(listing: str, address: str) -> str:
-    """The name of the only model in a reply of `models`.
-
-    Raises EngineUnavailableError: the server has none or several, or the reply cannot be read.
-    """
+def has_only_thoughts(body: str) -> bool:
+    """Whether a reply ended at its limit within the model's thoughts."""
     try:
-        names = _read_names(listing)
-    except (ValueError, KeyError, TypeError, RecursionError):  # whatever JSON of another form raises
-        names = []
-
-    if len(names) == 1:
-        return names[0]
-    offer = f"offers {', '.join(names[:20])}" if names else "does not say which models it has"
-    raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
-
-
-def _read_names(listing: str) -> list[str]:
-    """Names in one line each, without control characters: they may reach a terminal."""
-    names: list[str] = []
-    for model in json.loads(listing)["data"]:
-        name = clean(model["id"], most=200)
-        names.append(" ".join(name.split()))
-    return names
+        reply = _parse(body)
+    except ValueError:
+        return False
+    choice = reply.choice
+    is_cut = (choice.reason or "").lower() in _AT_LIMIT
+    # Some servers only count the tokens of thoughts and never show them.
+    has_thoughts = bool(choice.thoughts or choice.whole_text.strip() or reply.completion_tokens)
+    return is_cut and has_thoughts and not final_text(choice.whole_text).strip()
 
 
-class _Token(BaseModel):
-    logprob: float
+def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
+    """Why the reply's text is not used; None if it is."""
+    if any(part in reason for part in _FILTERS):
+        return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
+    if text.strip() or reason in _AT_LIMIT:
+        return None
+    if choice.error:
+        return f"the server ended with an error: {' '.join(clean(str(choice.error), most=200).split())}"
+    if reason in {"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"}:
+        return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
+    return None
 
 
-def _in_first_choice(*path: str) -> AliasPath:
-    return AliasPath("choices", 0, *path)
+def _parse(body: str) -> "_Reply":
+    """Raises ValidationError, or another ValueError for an event stream that cannot be read."""
+    body = body.lstrip("\ufeff \r\n\t")
+    if is_event_stream(body):
+        return _Reply.model_validate(join_stream(body) or {})
+    try:
+        return _Reply.model_validate_json(body)
+    except ValidationError:
+        joined = join_lines(body) if body.startswith("{") else None
+        if joined is None:
+            raise
+        return _Reply.model_validate(joined)
+
+
+def _join_parts(value: object) -> object:
+    """The text of a content in parts: those of type ``text``, not those of thoughts; any other value as it is."""
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return value
+
+    texts: list[str] = []
+    for part in value:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and part.get("type", "text") in {"text", "output_text"}:
+            text = part.get("text")
+            # The form of the older interface of assistants.
+            text = text.get("value") if isinstance(text, dict) else text
+            texts.append(text if isinstance(text, str) else "")
+    return "".join(texts)
+
+
+def _text_or_nothing(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
+def _reason_text(value: object) -> str | None:
+    """The reason as text: some servers send a number or an object with its type."""
+    if isinstance(value, dict):
+        value = value.get("type")
+    return None if value is None or value == "" else str(value)
 
 
 def _plausible_count(value: object) -> int:
     """The value if it can be a number of tokens, else 0: a wrong statistic must not cost the answer."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and 0 <= value < _LARGEST_COUNT else 0
 
 
+def _objects_only(value: object) -> object:
+    return value if isinstance(value, dict) else None
+
+
 _Count = Annotated[int, BeforeValidator(_plausible_count)]
+_Content = Annotated[str | None, BeforeValidator(_join_parts)]
+_OptionalText = Annotated[str | None, BeforeValidator(_text_or_nothing)]
+_Reason = Annotated[str | None, BeforeValidator(_reason_text)]
+
+
+class _Message(BaseModel):
+    content: _Content = None
+    reasoning_content: _OptionalText = None
+    reasoning: _OptionalText = None
+    refusal: _OptionalText = None
+
+
+class _Token(BaseModel):
+    token: _OptionalText = None
+    logprob: float | None = None
+
+
+class _LogProbabilities(BaseModel):
+    content: list[_Token] | None = None
+    """As `chat/completions` has them."""
+    tokens: list[_OptionalText] | None = None
+    token_logprobs: list[float | None] | None = None
+    """As `completions` has them."""
+
+    @property
+    def pairs(self) -> list[tuple[str, float | None]]:
+        """Each token's text and its value; None: the server gave none."""
+        if self.content:
+            return [(token.token or "", token.logprob) for token in self.content]
+        values = self.token_logprobs or []
+        tokens = [token or "" for token in self.tokens or []]
+        tokens += [""] * (len(values) - len(tokens))
+        return list(zip(tokens, values, strict=False))
+
+
+class _Choice(BaseModel):
+    """Of `chat/completions` with a message, of `completions` with a text."""
+
+    message: Annotated[_Message | None, BeforeValidator(_objects_only)] = None
+    delta: Annotated[_Message | None, BeforeValidator(_objects_only)] = None
+    text: _Content = None
+    reason: _Reason = Field(None, validation_alias="finish_reason")
+    log_probabilities: Annotated[_LogProbabilities | None, BeforeValidator(_objects_only)] = Field(
+        None, validation_alias="logprobs"
+    )
+    error: Any = None
+
+    @model_validator(mode="after")
+    def _has_text_or_message(self) -> Self:
+        if not self.model_fields_set & {"message", "delta", "text", "error"}:
+            raise ValueError("it has neither message nor text")
+        return self
+
+    @property
+    def whole_text(self) -> str:
+        """The text with what stands in it of thoughts."""
+        message = self.message or self.delta
+        text = (message.content if message else None) or self.text or ""
+        # A server that looks for thoughts may take all for one, until a mark that it does not know.
+        if not text.strip() and "</" in self.thoughts:
+            text = final_text(self.thoughts)
+        return encodable(text)
+
+    @property
+    def thoughts(self) -> str:
+        """What the server itself has kept apart as thoughts."""
+        message = self.message or self.delta
+        return (message.reasoning_content or message.reasoning or "") if message else ""
 
 
 class _Reply(BaseModel):
-    """The first choice of a reply: of `chat/completions` with a message, of `completions` with a text."""
+    """The first choice of a reply."""
 
-    text: str | None = Field(
-        validation_alias=AliasChoices(_in_first_choice("message", "content"), _in_first_choice("text"))
-    )
-    reason: str | None = Field(None, validation_alias=_in_first_choice("finish_reason"))
-    tokens: list[_Token] | None = Field(None, validation_alias=_in_first_choice("logprobs", "content"))
-    """With log-probabilities, as `chat/completions` has them."""
-    log_probabilities: list[float | None] | None = Field(
-        None, validation_alias=_in_first_choice("logprobs", "token_logprobs")
-    )
-    """As `completions` has them."""
+    choice: _Choice = Field(validation_alias=AliasPath("choices", 0))
     prompt_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "prompt_tokens"))
     completion_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "completion_tokens"))
 
@@ -103,10 +223,16 @@ def _describe(error: ValidationError, body: str) -> str:
     return f"{location}: {fault['msg']}; of its {len(body):,} characters the first are {body[:120]!r}"
 
 
-def _mean_log_probability(reply: _Reply) -> float | None:
-    """In nats; None if the reply has none, or numbers that cannot be log-probabilities."""
-    values = [token.logprob for token in reply.tokens or []]
-    values += [value for value in reply.log_probabilities or [] if value is not None]
+def _mean_log_probability(reply: _Reply, text: str) -> float | None:
+    """In nats; None if the reply has none, too few for its text, or numbers that cannot be log-probabilities."""
+    log_probabilities = reply.choice.log_probabilities
+    pairs: Sequence[tuple[str, float | None]] = log_probabilities.pairs if log_probabilities else []
+    if not _cover_text(pairs, reply, text):
+        return None
+    pairs = _last_pairs(pairs, reply.choice.whole_text, text)
+
+    # A null is no value: some servers have none for the first token.
+    values = [value for _, value in pairs if value is not None]
     if not values or max(values) >= _HIGHEST_LOG_PROBABILITY:
         return None
 
@@ -115,3 +241,34 @@ def _mean_log_probability(reply: _Reply) -> float | None:
         return None
     # Rounding may lift the value of certain tokens a little above 0.
     return min(0.0, mean)
+
+
+def _cover_text(pairs: Sequence[tuple[str, float | None]], reply: _Reply, text: str) -> bool:
+    """Whether the tokens are all that were written; llama.cpp, for one, leaves some out, and a mean would be wrong."""
+    if reply.completion_tokens and len(pairs) >= reply.completion_tokens - _UNCOUNTED_TOKENS:
+        return True
+    written = "".join(token for token, _ in pairs)
+    # Without counts and without the tokens' text nothing speaks against them.
+    if not reply.completion_tokens and not written:
+        return True
+    return len(written.strip()) >= len(text.strip())
+
+
+def _last_pairs(
+    pairs: Sequence[tuple[str, float | None]],
+    whole_text: str,
+    text: str,
+) -> Sequence[tuple[str, float | None]]:
+    """The tokens of the text at the end of a reply that begins with thoughts; all of them where that is not seen."""
+    if not text or whole_text.strip().startswith(text.strip()):
+        return pairs
+
+    written = ""
+    for index in range(len(pairs) - 1, -1, -1):
+        written = pairs[index][0] + written
+        if text.strip() in written:
+            return pairs[index:]
+        # Only what ends a turn may follow the text.
+        if len(written) > len(text) + 200:
+            break
+    return pairs

@@ -1,20 +1,25 @@
 """Converts text to tokens and back with a model's own tokenizer, and chats to text with its template."""
 
-import json
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Template
 
 from crag.core.text import encodable, without_control_tokens
 from crag.engines.llm.base import GenerationRequest, Message
+from crag.engines.llm.chat_template import (
+    TEMPLATE_FAULTS,
+    compile_template,
+    read_config,
+    read_named_tokens,
+    read_template_source,
+    render_chat,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -47,15 +52,6 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def read_config(folder: Path, name: str) -> dict[str, Any]:
-    """A JSON file of a model's folder; empty if there is none."""
-    path = folder / name
-    if not path.is_file():
-        return {}
-    config: dict[str, Any] = json.loads(path.read_bytes())
-    return config
-
-
 class ChatTokenizer:
     """The tokenizer in a model's folder, loaded on first use, without transformers.
 
@@ -83,16 +79,7 @@ class ChatTokenizer:
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
-        """The tokens that have a role: ``bos_token``, ``eos_token``, ``pad_token`` and the like."""
-        spellings: dict[str, str] = {}
-        for name, value in self._config.items():
-            if not name.endswith("_token"):
-                continue
-            # Some configs write a token as an object with flags, others as a plain string.
-            spelling = value["content"] if isinstance(value, dict) else value
-            if isinstance(spelling, str):  # ``add_bos_token`` is a flag
-                spellings[name] = spelling
-        return spellings
+        return read_named_tokens(self._folder, self._config)
 
     @cached_property
     def end_token(self) -> int | None:
@@ -122,23 +109,12 @@ class ChatTokenizer:
 
     @cached_property
     def _template(self) -> Template:
-        """The chat template, in the environment that transformers' documentation promises to it."""
-        file = self._folder / "chat_template.jinja"
-        source = file.read_text(encoding="utf-8") if file.is_file() else self._config.get("chat_template")
-        if isinstance(source, list):  # several templates by name
-            source = {entry["name"]: entry["template"] for entry in source}.get("default")
+        source = read_template_source(self._folder, self._config)
         if not source:
             raise PromptError(
                 f"the model in {self._folder} has no chat template: give a raw prompt instead of messages"
             )
-
-        # A template is code from a downloaded file, hence the sandbox.
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-        )
-        environment.globals["raise_exception"] = _refuse
-        environment.globals["strftime_now"] = datetime.now().astimezone().strftime
-        return environment.from_string(source, globals=self._named_tokens)
+        return compile_template(source)
 
     def render(self, messages: Sequence[Message]) -> str:
         """The chat in the model's template, up to the start of the assistant's turn. Raises PromptError."""
@@ -176,8 +152,10 @@ class ChatTokenizer:
     def _render(self, messages: Sequence[Message], *, add_generation_prompt: bool) -> str:
         turns = [{"role": turn.role, "content": self._break_special_tokens(turn.content)} for turn in messages]
         try:
-            return self._template.render(messages=turns, add_generation_prompt=add_generation_prompt)
-        except TemplateError as error:
+            return render_chat(self._template, turns, self._named_tokens, add_generation_prompt=add_generation_prompt)
+        except PromptError:
+            raise
+        except TEMPLATE_FAULTS as error:
             raise PromptError(f"the model's chat template refuses these messages: {error}") from error
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -210,10 +188,6 @@ class ChatTokenizer:
 
     def _break_special_tokens(self, content: str) -> str:
         return without_control_tokens(encodable(content), self._special_tokens)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise TemplateError(message)
 
 
 _PIECE = re.compile(

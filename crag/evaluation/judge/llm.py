@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, UserError, append_rows, read_growing
+from crag.core.model_marks import final_text
 from crag.engines.llm import (
     EngineUnavailableError,
     Generation,
@@ -30,6 +31,9 @@ from crag.weights.manifest import UnknownModelError, WeightsMissingError
 SECONDS_PER_REQUEST = 60.0
 """A call with n requests gets n times this; a CPU model handles them one by one."""
 
+FIRST_SECONDS = 600.0
+"""The first request gets this: a server may still load its model."""
+
 MAX_TOKENS = 128
 """The reply needs ten; the rest is for models that do not stop at once."""
 
@@ -40,8 +44,6 @@ ATTEMPTS = 3
 """Requests per claim until the reply is readable."""
 
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
-# A thought that the token limit cut has no end: everything after its beginning is dropped
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
     r"""
     ["'{,\s](?:accuracy|score)["']?\s*[:=]\s*["']?
@@ -210,7 +212,8 @@ class LanguageModelJudge:
         """One generation per request. A model that dies has failed all; before `check` has succeeded it is an error."""
         self.cost.requests += len(requests)
         try:
-            generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
+            seconds = SECONDS_PER_REQUEST * len(requests) if self._checked else FIRST_SECONDS
+            generations = self.model.generate(requests, Deadline(seconds))
         except LanguageModelDiedError as error:
             # `check` turns it into an error of the user
             if not self._checked:
@@ -284,7 +287,7 @@ def read_verdict(reply: str) -> bool | None:
     Also accepts Python's ``True``, quoted values, single quotes, text or a code fence around the object, a missing last
     brace, a thought before it, and a bare value.
     """
-    text = _THOUGHT.sub(" ", reply)
+    text = final_text(reply)
     values = [match["value"] for match in _FIELD.finditer(f" {text}")]
     if not values:
         bare = _BARE.fullmatch(text)

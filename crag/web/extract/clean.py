@@ -2,14 +2,15 @@
 
 import re
 
-from crag.core.text import CONTROL_TOKENS, clean
+from crag.core.model_marks import CONTROL_TOKENS
+from crag.core.text import clean
 
 # Marks that chat templates or tokenizers turn into control tokens, and our own marks around passages. Their text stays
 # readable, but tokenizers no longer recognise them.
 _CONTROL_MARK = re.compile(
     rf"{CONTROL_TOKENS}|</?doc(?=[\s>/])[^<>\n]{{0,256}}>|</?doc>|</?doc(?![A-Za-z0-9])", re.IGNORECASE
 )
-_MARK_BRACKETS = {"<": "<>|｜", "[": "[]"}
+_MARK_BRACKETS = {"<": "<>|｜", "[": "[]", "◁": "◁▷"}
 """The characters around a mark's text, by the mark's first character."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
@@ -43,7 +44,7 @@ def neutralise(text: str, *, references: bool = False) -> str:
 
     # A mark may be inside another one, so the marks are replaced until there are none.
     before = ""
-    while text != before and ("<" in text or "[" in text or "|>" in text):
+    while text != before and any(bracket in text for bracket in ("<", "[", "◁", "|>")):
         before = text
         text = _CONTROL_MARK.sub(_replace_brackets, text)
         text = text.replace("<|", "(|").replace("|>", "|)")

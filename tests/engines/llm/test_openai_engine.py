@@ -97,6 +97,7 @@ def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyP
         "temperature": 0.5,
         "top_p": 0.9,
         "stop": ["\n"],
+        "stream": False,
         "structured_outputs": {"grammar": "start: /a/"},
     }
 

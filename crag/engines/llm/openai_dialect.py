@@ -1,0 +1,225 @@
+"""What a server refuses of a usual request, learned from its refusals: the request is then written otherwise."""
+
+import enum
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from crag.engines.llm.openai_refusal import RefusedError
+
+Body = dict[str, Any]
+"""A request as it is sent, as JSON."""
+
+TOKENS_FOR_THOUGHTS = 2048
+"""Added to the limit of a model that thinks before it answers: its thoughts count too."""
+
+
+class Change(enum.Enum):
+    """One way to write a request otherwise; the value says what is then told to the user."""
+
+    STREAM = "only streams: replies are read as streams"
+    NO_STREAM_FLAG = "refuses the parameter stream: requests go without"
+    OTHER_LIMIT_NAME = "refuses max_tokens: max_completion_tokens is sent"
+    NO_LIMIT = "refuses a limit of tokens: longer texts are cut here"
+    HIGHER_TEMPERATURE = "refuses temperature 0: 0.01 is sent"
+    NO_TEMPERATURE = "refuses temperature: it uses one of its own, so answers may differ from run to run"
+    NO_TOP_P = "refuses top_p: requests go without"
+    NO_STOP = "refuses stop strings: texts are cut here"
+    NO_GRAMMAR = "refuses grammars: requests go without"
+    NO_LOG_PROBABILITIES = "refuses log-probabilities"
+    NO_THOUGHTS = "refuses thoughts in such requests: they are switched off"
+    FOLDED_SYSTEM = "refuses the role system: its text goes into the user's turn"
+    PLAIN_TEXT = "has no chat for this model: prompts are sent as plain text"
+    ROOM_FOR_THOUGHTS = f"spends its tokens on thoughts: {TOKENS_FOR_THOUGHTS:,} more are allowed"
+
+
+SUPERSEDED = {
+    Change.OTHER_LIMIT_NAME: Change.NO_LIMIT,
+    Change.HIGHER_TEMPERATURE: Change.NO_TEMPERATURE,
+}
+"""A first try -> what is told in its place if that was needed after it."""
+
+_STATUSES_OF_OTHER_CAUSES = frozenset({401, 402, 407, 408, 413, 429, 503, 529})
+"""A key, a limit or a busy server: another request would be refused too."""
+
+_QUOTED_VALUE = re.compile(r"[\"']\w{1,40}[\"']\s?:\s?(?:-?\d|true|false|null|\{|\[\s?\{)", re.IGNORECASE)
+"""A parameter as the request has it, which some servers quote; it is not what they complain of."""
+_OFFER = re.compile(
+    r"\b(?:supported|allowed|permitted|valid|known|available|accepted|recogni[sz]ed)\ (?:parameter|param|argument|field"
+    r"|key|option|propert)(?:s|ies)?\s?(?:are\b|:)|\bexpected one of\b|\bmust be one of\b",
+    re.IGNORECASE,
+)
+"""What follows lists what the server takes, not what it refuses."""
+_TOO_LONG = re.compile(
+    r"context.{0,10}(?:length|window|size)|too (?:long|large)|exceed|reduce the length|prompt is longer", re.IGNORECASE
+)
+_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
+_SYSTEM_ROLE = re.compile(
+    r"""
+      \b roles? \b
+    | \b system (?! [ ] (?: error | failure | overload ) )    # also "systemMessage"
+    | \b developer [ ] instruction
+    | \b alternat (?: e | ing ) \b
+    | \b first [ ] (?: message | turn ) \b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Broad, as servers and templates say it in many ways: a try costs one request, and is forgotten if it is no use."""
+_TEMPLATE_FAULT = re.compile(r"jinja|chat.?template", re.IGNORECASE)
+_NO_CHAT = re.compile(
+    r"""
+      not[ ]a[ ]chat[ ]model
+    | v1/completions    # "did you mean to use v1/completions?"
+    | \b (?: no | without | provide | default | have | has | define | missing ) \b .{0,30} \b chat.?template
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MUST_STREAM = re.compile(
+    r"\bstream\b.{0,20}\b(?:must be|should be|to be|required|only)\b|\bonly\b.{0,20}\bstream|\bnon.?stream",
+    re.IGNORECASE | re.DOTALL,
+)
+_STREAM_UNKNOWN = re.compile(r"\bstream\b", re.IGNORECASE)
+_THOUGHTS_FLAG = re.compile(r"enable_thinking", re.IGNORECASE)
+_LIMIT = re.compile(r"max[\s_-]?(?:completion[\s_-]?|new[\s_-]?|output[\s_-]?)?tokens?\b|maxTokens", re.IGNORECASE)
+_TEMPERATURE = re.compile(r"temperature|\bsampling param", re.IGNORECASE)
+_MUST_BE_POSITIVE = re.compile(
+    r"""
+      \b positive \b | \b non-?zero \b
+    | \b (?: greater | larger | more | bigger | higher ) [ ] than [ ] (?: 0 | zero )
+    | > \s? 0 | \( \s? 0 (?:\.0)? \s? ,    # "> 0", "in (0, 1]"
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_NOT_BOTH = re.compile(r"\bboth\b|\btogether\b|mutually exclusive|only one of", re.IGNORECASE)
+_TOP_P = re.compile(r"top[\s_-]?p\b", re.IGNORECASE)
+_STOP = re.compile(r"\bstop(?:[\s_-]?(?:sequences?|strings?|words?))?\b", re.IGNORECASE)
+_GRAMMAR = re.compile(r"structured[\s_-]?outputs?|guided|grammar|\blark\b", re.IGNORECASE)
+
+
+def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change]) -> list[Change]:
+    """The changes to a request (`body`, as it was sent, `changed` already) after which a server may take it."""
+    if refusal.status in _STATUSES_OF_OTHER_CAUSES or refusal.is_loading:
+        return []
+
+    # Of the whole body, as servers say it in different places; the names of what it would take are no complaint.
+    words = _QUOTED_VALUE.sub(" ", refusal.body)
+    complaint = _OFFER.split(words)[0]
+    if refusal.parameter:
+        complaint = f"{refusal.parameter} {refusal.words}" if refusal.parameter in body else complaint
+
+    changes = _changes_of_parameters(refusal, complaint, body)
+    if not changes:
+        changes = _changes_of_messages(words, body)
+    # Any mention: servers that cannot give them fail in many ways.
+    if not changes and "logprobs" in body and _LOG_PROBABILITIES.search(refusal.body):
+        changes = [Change.NO_LOG_PROBABILITIES]
+    return [change for change in changes if change not in changed]
+
+
+def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) -> list[Change]:
+    changes: list[Change] = []
+    named = refusal.parameter if refusal.parameter in body else None
+
+    def is_about(name: str, pattern: re.Pattern[str]) -> bool:
+        if name not in body:
+            return False
+        return named == name if named else pattern.search(complaint) is not None
+
+    if is_about("logprobs", _LOG_PROBABILITIES):
+        changes.append(Change.NO_LOG_PROBABILITIES)
+    if _THOUGHTS_FLAG.search(complaint):
+        return [Change.NO_THOUGHTS]
+    if is_about("stream", _STREAM_UNKNOWN):
+        changes.append(Change.STREAM if _MUST_STREAM.search(complaint) else Change.NO_STREAM_FLAG)
+
+    # A prompt that is too long stays so, whatever the limit of the answer.
+    is_too_long = _TOO_LONG.search(refusal.body) is not None
+    if not is_too_long and is_about("max_tokens", _LIMIT):
+        changes.append(Change.OTHER_LIMIT_NAME)
+    if not is_too_long and is_about("max_completion_tokens", _LIMIT):
+        changes.append(Change.NO_LIMIT)
+
+    top_p = is_about("top_p", _TOP_P)
+    if is_about("temperature", _TEMPERATURE) and not (top_p and _NOT_BOTH.search(complaint)):
+        is_zero = body["temperature"] == 0 and _MUST_BE_POSITIVE.search(complaint)
+        changes.append(Change.HIGHER_TEMPERATURE if is_zero else Change.NO_TEMPERATURE)
+    if top_p:
+        changes.append(Change.NO_TOP_P)
+    if is_about("stop", _STOP):
+        changes.append(Change.NO_STOP)
+    if is_about("structured_outputs", _GRAMMAR):
+        changes.append(Change.NO_GRAMMAR)
+    return changes
+
+
+def _changes_of_messages(complaint: str, body: Body) -> list[Change]:
+    messages = body.get("messages", [])
+    has_system = any(message["role"] == "system" for message in messages)
+    if has_system and _SYSTEM_ROLE.search(complaint):
+        return [Change.FOLDED_SYSTEM]
+    if messages and _NO_CHAT.search(complaint):
+        return [Change.PLAIN_TEXT]
+    # Whatever a template refuses here, a single turn of the user is the plainest chat.
+    return [Change.FOLDED_SYSTEM] if has_system and _TEMPLATE_FAULT.search(complaint) else []
+
+
+def apply_changes(body: Mapping[str, Any], changes: Collection[Change]) -> Body:
+    """The request in a form that the server takes; see `Change`."""
+    changed = dict(body)
+    if Change.ROOM_FOR_THOUGHTS in changes:
+        changed["max_tokens"] += TOKENS_FOR_THOUGHTS
+
+    if Change.OTHER_LIMIT_NAME in changes:
+        changed["max_completion_tokens"] = changed.pop("max_tokens")
+    if Change.NO_LIMIT in changes:
+        changed.pop("max_completion_tokens", None)
+    if Change.HIGHER_TEMPERATURE in changes:
+        changed["temperature"] = max(changed["temperature"], 0.01)
+    if Change.STREAM in changes:
+        changed["stream"] = True
+    if Change.NO_THOUGHTS in changes:
+        changed["enable_thinking"] = False
+
+    for change, name in _LEFT_OUT.items():
+        if change in changes:
+            changed.pop(name, None)
+
+    if "messages" in changed and Change.FOLDED_SYSTEM in changes:
+        changed["messages"] = _fold_system(changed["messages"])
+    if "messages" in changed and Change.PLAIN_TEXT in changes:
+        messages = changed.pop("messages")
+        changed["prompt"] = "\n\n".join(message["content"] for message in messages)
+        if "logprobs" in changed:  # a number of alternatives there
+            changed["logprobs"] = 1
+    return changed
+
+
+_LEFT_OUT = {
+    Change.NO_STREAM_FLAG: "stream",
+    Change.NO_TEMPERATURE: "temperature",
+    Change.NO_TOP_P: "top_p",
+    Change.NO_STOP: "stop",
+    Change.NO_GRAMMAR: "structured_outputs",
+    Change.NO_LOG_PROBABILITIES: "logprobs",
+}
+
+
+def _fold_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The messages without a system's: its text stands before that of the first user's turn."""
+    instructions = [message["content"] for message in messages if message["role"] == "system"]
+    folded = [dict(message) for message in messages if message["role"] != "system"]
+    if not folded or folded[0]["role"] != "user":
+        folded.insert(0, {"role": "user", "content": ""})
+    folded[0]["content"] = "\n\n".join(filter(None, [*instructions, folded[0]["content"]]))
+    return folded
+
+
+def describe_change(change: Change, address: str, refusal: RefusedError | None) -> str:
+    """One line for the user about what the server refuses and what is done instead."""
+    if change is Change.NO_LOG_PROBABILITIES and refusal:
+        return (
+            f"the server at {address} refuses log-probabilities (status {refusal.status}: {refusal.words}): "
+            "later requests go without them, so gates and P(correct) cannot use them"
+        )
+    cause = f" (status {refusal.status}: {refusal.words})" if refusal else ""
+    return f"the server at {address} {change.value}, for the rest of this run{cause}"

@@ -1,0 +1,275 @@
+"""One server: its address and key, what was learned of it, and the patience that it needs."""
+
+import asyncio
+import base64
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from functools import cached_property
+from typing import Any
+
+import httpx2
+import openai
+
+from crag.core.deadline import Deadline
+from crag.engines.llm.base import EngineUnavailableError
+from crag.engines.llm.openai_address import ServerAddress
+from crag.engines.llm.openai_dialect import SUPERSEDED, Body, Change, apply_changes, describe_change, find_changes
+from crag.engines.llm.openai_models import is_listing
+from crag.engines.llm.openai_refusal import USUAL_ATTEMPTS, RefusedError, read_error
+from crag.engines.llm.openai_reply import has_only_thoughts
+from crag.engines.llm.openai_stream import find_stream_error, is_event_stream
+from crag.engines.llm.openai_transport import Proxy, find_proxy, open_connections
+
+log = logging.getLogger(__name__)
+
+Client = openai.AsyncOpenAI
+pause = asyncio.sleep
+"""Tests replace it."""
+
+_CONNECT_SECONDS = 5.0
+_COMPLAINTS = frozenset({400, 422})
+"""Statuses that say what is wrong with a request."""
+_SHORTEST_SECRET = 6
+"""Shorter keys are dummies such as `EMPTY`, a word that messages may contain."""
+
+
+class Server:
+    """Sends requests to one address, repeats those that may succeed later, and remembers what it refuses.
+
+    Args:
+        address: Where it is.
+        key: Empty: it needs none.
+        variable: The environment variable of the address, for messages.
+        key_variable: That of the key.
+    """
+
+    def __init__(self, address: ServerAddress, key: str, variable: str, key_variable: str) -> None:
+        self.base_url = address.candidates[0]
+        """Where ``/chat/completions`` is; without credentials, as it appears in messages."""
+        self._address = address
+        self._variable = variable
+        self._key_variable = key_variable
+        self._changes: set[Change] = set()
+        self._is_told_to_load = False
+
+        if not key.isascii() or not key.isprintable():
+            raise EngineUnavailableError(f"the key in {key_variable} has a character that no key has")
+
+        basic = base64.b64encode(f"{address.user}:{address.password}".encode()).decode()
+        headers = {"Accept-Encoding": "identity"}
+        if address.user or address.password:
+            headers["Authorization"] = f"Basic {basic}"
+        if address.deployment:
+            headers["api-key"] = key
+        self._client_options: dict[str, Any] = {
+            # The client refuses to start without a key, but local servers need none.
+            "api_key": key or "not-needed",
+            "default_headers": headers,
+            "default_query": dict(address.query),
+        }
+
+        secrets = [re.escape(secret) for secret in (key, basic, address.password) if len(secret) >= _SHORTEST_SECRET]
+        # An empty pattern would match everywhere.
+        matches_nothing = r"(?!)"
+        self._secrets = re.compile("|".join(secrets) or matches_nothing)
+
+    @cached_property
+    def _proxy(self) -> Proxy | None:
+        return find_proxy(self._address)
+
+    def connect(self, deadline: Deadline, most_seconds: float = float("inf")) -> AbstractAsyncContextManager[Client]:
+        """A client for one call of the engine: its connections belong to the event loop of that call.
+
+        A request of it takes at most the deadline's time, and `most_seconds`.
+
+        Raises EngineUnavailableError: the environment names a proxy that cannot be used.
+        """
+        seconds = max(0.001, min(deadline.remaining, most_seconds))
+        return openai.AsyncOpenAI(
+            **self._client_options,
+            base_url=self.base_url,
+            max_retries=0,  # `_patiently` repeats
+            timeout=openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+            http_client=open_connections(self._proxy),
+        )
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def describe_failure(self, error: BaseException) -> str:
+        """Why no reply came, in one line, with the proxy that stood between."""
+        cause = error.__cause__ or error
+        words = " ".join(self._hide(cause).split()) or type(cause).__name__
+        if self._proxy is None:
+            return words
+        return f"{words}; asked through {self._proxy}; NO_PROXY={self._address.url.host} goes around it"
+
+    def describe_refusal(self, refusal: RefusedError) -> str:
+        """The status and the server's words, in one line, with what may help."""
+        line = f"the server answered with status {refusal.status}: {refusal.words}"
+        advice = self._advise(refusal)
+        return f"{line} ({advice})" if advice else line
+
+    def _advise(self, refusal: RefusedError) -> str:
+        if self._proxy and refusal.status in {403, 407, 502, 503, 504}:
+            return f"asked through {self._proxy}"
+        if refusal.status in {401, 403}:
+            return f"the key is that of {self._key_variable}" if self._key_variable else ""
+        if refusal.is_not_here:
+            return f"at {self.base_url}: set {self._variable} to the address that ends before /chat/completions"
+        return ""
+
+    def _hide(self, text: object) -> str:
+        """The text without the key and the password: a server may echo them."""
+        return self._secrets.sub("***", str(text))
+
+    # --- requests ----------------------------------------------------------------------------------------------------
+
+    async def list_models(self, client: Client, deadline: Deadline) -> str:
+        """The body of the list of models, at the first of the addresses that has one; `base_url` is then that address.
+
+        Raises RefusedError: no address has one; that of the given address. openai.APIConnectionError: no connection.
+        """
+        first_refusal: RefusedError | None = None
+        for base_url in self._address.candidates:
+
+            async def get(base_url: str = base_url) -> str:
+                return await self._send(client.get(f"{base_url}/models", cast_to=httpx2.Response))
+
+            try:
+                listing = await self._patiently(get, deadline, at_start=True)
+            except RefusedError as refusal:
+                first_refusal = first_refusal or refusal
+                # Any other status is that of a server, which need not have a list.
+                if not refusal.is_not_here:
+                    break
+            else:
+                if is_listing(listing):
+                    self._move(base_url)
+                    return listing
+                first_refusal = first_refusal or RefusedError(200, listing)
+
+        assert first_refusal is not None  # noqa: S101 - there is at least one candidate
+        raise first_refusal
+
+    async def complete(self, client: Client, body: Body, deadline: Deadline, *, is_first: bool = False) -> str:
+        """The body of the reply to a request of ``chat/completions`` or, with a prompt, of ``completions``.
+
+        What the server refuses is written otherwise, once each; what it then takes is remembered. A reply that ends
+        within the model's thoughts is asked for again with room for them. `is_first`: a rehearsal, with more patience
+        and no need of an answer.
+
+        Raises RefusedError: the last refusal; openai.APIConnectionError: no connection.
+        """
+        changes = set(self._changes)
+        causes: dict[Change, RefusedError | None] = {}
+        only_thoughts: str | None = None
+        while True:
+            written = apply_changes(body, changes)
+            try:
+                reply = await self._post(client, written, deadline, is_first)
+            except RefusedError as refusal:
+                # More room than the server has.
+                if only_thoughts is not None:
+                    return only_thoughts
+                more = find_changes(refusal, written, changes)
+                if not more:
+                    raise
+                causes |= dict.fromkeys(more, refusal)
+                changes.update(more)
+                continue
+
+            if not is_first and Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
+                only_thoughts = reply
+                causes[Change.ROOM_FOR_THOUGHTS] = None
+                changes.add(Change.ROOM_FOR_THOUGHTS)
+                continue
+            # Only now is it certain: the request succeeded so.
+            self._remember(causes)
+            return reply
+
+    def _remember(self, causes: dict[Change, RefusedError | None]) -> None:
+        self._changes.update(change for change in causes if change in SUPERSEDED and SUPERSEDED[change] in causes)
+        for change, cause in causes.items():
+            # Another request of the batch may have found out before.
+            if change not in self._changes:
+                self._changes.add(change)
+                log.warning("%s", describe_change(change, self.base_url, cause))
+
+    async def _post(self, client: Client, body: Body, deadline: Deadline, is_first: bool) -> str:
+        """The reply, at the first address that has the endpoint. Raises as `complete`."""
+        endpoint = "completions" if "prompt" in body else "chat/completions"
+        first_refusal: RefusedError | None = None
+        for base_url in dict.fromkeys([self.base_url, *self._address.candidates]):
+
+            async def post(base_url: str = base_url) -> str:
+                return await self._send(client.post(f"{base_url}/{endpoint}", cast_to=httpx2.Response, body=body))
+
+            try:
+                reply = await self._patiently(post, deadline, at_start=is_first)
+            except RefusedError as refusal:
+                first_refusal = first_refusal or refusal
+                if not refusal.is_not_here:
+                    # At another address than the given one it may be anybody's, unless it has read the request.
+                    has_read_it = base_url == self.base_url or refusal.status in _COMPLAINTS
+                    raise refusal if has_read_it else first_refusal from None
+            else:
+                self._move(base_url)
+                return reply
+
+        assert first_refusal is not None  # noqa: S101 - there is at least one address
+        raise first_refusal
+
+    def _move(self, base_url: str) -> None:
+        """From now on ask at this address; tell the user if it is another one."""
+        if base_url != self.base_url:
+            log.warning("the server answers at %s, not at %s: set %s to it", base_url, self.base_url, self._variable)
+            self.base_url = base_url
+
+    async def _send(self, request: Awaitable[httpx2.Response]) -> str:
+        """The body of a reply that is no error. Raises RefusedError, openai.APIConnectionError."""
+        try:
+            response = await request
+        except openai.APIStatusError as error:
+            body = self._hide(error.response.text)
+            raise RefusedError(error.status_code, body, error.response.headers) from None
+
+        body = self._hide(response.text)
+        reported = find_stream_error(body) if is_event_stream(body) else body
+        refusal = read_error(reported, response.headers) if reported is not None else None
+        if refusal:
+            raise refusal
+        return body
+
+    async def _patiently(self, send: Callable[[], Awaitable[str]], deadline: Deadline, *, at_start: bool) -> str:
+        """The reply, after as many attempts and pauses as the refusals ask for, within the deadline.
+
+        Raises RefusedError, openai.APIConnectionError: the last ones.
+        """
+        attempt = 1
+        while True:
+            attempt += 1
+            try:
+                return await send()
+            except openai.APITimeoutError:
+                raise
+            except openai.APIConnectionError:
+                if attempt > USUAL_ATTEMPTS:
+                    raise
+                seconds = 0.5 * 2.0 ** (attempt - 2)
+            except RefusedError as refusal:
+                asked = refusal.pause_before(attempt, at_start=at_start)
+                # A pause beyond the deadline would only hide what the server says.
+                if asked is None or asked >= deadline.remaining:
+                    raise
+                seconds = asked
+                if refusal.is_loading or (at_start and attempt > USUAL_ATTEMPTS):
+                    self._tell_of_loading(refusal)
+            await pause(seconds)
+
+    def _tell_of_loading(self, refusal: RefusedError) -> None:
+        if not self._is_told_to_load:
+            self._is_told_to_load = True
+            status, words = refusal.status, refusal.words
+            log.warning("waiting for the server at %s to load its model (status %d: %s)", self.base_url, status, words)

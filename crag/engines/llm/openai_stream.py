@@ -1,0 +1,154 @@
+"""Joins an event stream into one reply: some servers stream although nobody asked, some know nothing else."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_DONE = "[DONE]"
+_TEXT_FIELDS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+def is_event_stream(body: str) -> bool:
+    """Whether a body is an event stream (WHATWG HTML, section 9.2) and no JSON."""
+    beginning = body[:200].lstrip("\ufeff \r\n\t")
+    return beginning.startswith(("data:", "event:", "id:", "retry:", ":"))
+
+
+def join_stream(body: str) -> dict[str, Any] | None:
+    """The reply that the chunks of an event stream add up to, in the form of a reply that was not streamed.
+
+    None if it has no chunk. Comments and unknown events are skipped. A chunk that cannot be read raises ValueError: the
+    text would have a hole, or no end.
+    """
+    joined = _JoinedReply()
+    for data in _read_events(body):
+        if data == _DONE:
+            break
+        chunk = json.loads(data)
+        if isinstance(chunk, dict):
+            joined.add(chunk)
+    return joined.as_reply()
+
+
+def find_stream_error(body: str) -> str | None:
+    """The error that a stream reports instead of a text, as JSON; None if it reports none."""
+    try:
+        reply = join_stream(body) or {}
+    except (ValueError, RecursionError):
+        return None
+    choice = reply.get("choices", [{}])[0]
+    has_text = choice.get("text") or choice.get("message", {}).get("content")
+    return json.dumps({"error": reply["error"]}) if "error" in reply and not has_text else None
+
+
+def join_lines(body: str) -> dict[str, Any] | None:
+    """The reply in chunks that stand alone on their lines, without the marks of an event stream; None if it is none."""
+    joined = _JoinedReply()
+    lines = list(filter(str.strip, _LINE_END.split(body)))
+    if len(lines) < 2:
+        return None
+    try:
+        for line in lines:
+            chunk = json.loads(line)
+            if not isinstance(chunk, dict) or "choices" not in chunk:
+                return None
+            joined.add(chunk)
+    except (ValueError, RecursionError):
+        return None
+    return joined.as_reply()
+
+
+def _read_events(body: str) -> Iterator[str]:
+    """The data of each event. The last one may lack the blank line that ends it."""
+    lines: list[str] = []
+    for line in _LINE_END.split(body.lstrip("\ufeff")):
+        name, _, value = line.strip(" \t").partition(":")
+        if name == "data":
+            data = value.removeprefix(" ")
+            # Data may span lines, but each chunk of ours is one line: some servers forget the blank one between two.
+            if lines and _is_whole(lines):
+                yield "\n".join(lines)
+                lines = []
+            lines.append(data)
+        elif not line.strip() and lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)
+
+
+def _is_whole(lines: list[str]) -> bool:
+    text = "\n".join(lines)
+    if text == _DONE:
+        return True
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+class _JoinedReply:
+    """The chunks so far of the first choice."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._choice: dict[str, Any] = {}
+        self._log_probabilities: dict[str, list[Any]] = {}
+        self._rest: dict[str, Any] = {}
+        self._has_chunks = False
+
+    def add(self, chunk: dict[str, Any]) -> None:
+        for name in ("model", "usage", "error"):
+            if chunk.get(name):
+                self._rest[name] = chunk[name]
+        self._has_chunks |= "choices" in chunk or "error" in chunk
+
+        choices = chunk.get("choices")
+        # The first chunk of some servers has none, only what a filter found in the prompt.
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict) or choice.get("index") not in {None, 0}:
+            return
+
+        if isinstance(choice.get("text"), str):
+            self._choice["text"] = self._choice.get("text", "") + choice["text"]
+        if choice.get("finish_reason"):
+            self._choice["finish_reason"] = choice["finish_reason"]
+        if isinstance(choice.get("delta"), dict):
+            self._add_delta(choice["delta"])
+        # A last chunk with the whole message, after the parts or alone.
+        if isinstance(choice.get("message"), dict):
+            self._add_message(choice["message"])
+        if isinstance(choice.get("logprobs"), dict):
+            self._add_log_probabilities(choice["logprobs"])
+
+    def _add_delta(self, delta: dict[str, Any]) -> None:
+        for name in _TEXT_FIELDS:
+            value = delta.get(name)
+            if isinstance(value, str):
+                before = self._message.get(name) or ""
+                self._message[name] = before + value if isinstance(before, str) else [*before, value]
+            elif isinstance(value, list):
+                before = self._message.get(name) or []
+                self._message[name] = [*([before] if isinstance(before, str) else before), *value]
+
+    def _add_message(self, message: dict[str, Any]) -> None:
+        if message.get("content"):
+            self._message = dict(message)
+
+    def _add_log_probabilities(self, values: dict[str, Any]) -> None:
+        for name, more in values.items():
+            if isinstance(more, list):
+                self._log_probabilities.setdefault(name, []).extend(more)
+
+    def as_reply(self) -> dict[str, Any] | None:
+        if not self._has_chunks:
+            return None
+        choice = dict(self._choice)
+        if self._message or "text" not in choice:
+            choice["message"] = {"content": None, **self._message}
+        if self._log_probabilities:
+            choice["logprobs"] = self._log_probabilities
+        return {**self._rest, "choices": [choice]}

@@ -1,0 +1,137 @@
+"""The forms in which servers send one reply."""
+
+import json
+from typing import Any
+
+import pytest
+
+from crag.engines.llm.openai_reply import read_reply
+
+
+def body_of(message: dict[str, Any], **choice: Any) -> str:
+    return json.dumps({"choices": [{"message": message, **choice}]})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ida Larsen",
+        [{"type": "text", "text": "Ida Larsen"}],
+        [{"type": "text", "text": "Ida "}, {"type": "text", "text": "Larsen"}],
+        [{"type": "output_text", "text": "Ida Larsen", "annotations": []}],
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Ida Larsen"}],
+        [{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Ida Larsen"}],
+        [{"type": "text", "text": {"value": "Ida Larsen"}}],
+        [{"text": "Ida Larsen"}, {"type": "image_url", "image_url": {}}, None],
+        ["Ida ", "Larsen"],
+        {"type": "text", "text": "Ida Larsen"},
+    ],
+)
+def test_the_text_parts_of_a_content_are_joined(content: object) -> None:
+    assert read_reply(body_of({"content": content}), 20).text == "Ida Larsen"
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        *((reason, "stop") for reason in ("eos_token", "stop_sequence", "end_turn", "STOP", "COMPLETE", "", None, 3)),
+        *((reason, "stop") for reason in ("tool_calls", "error", "abort", {"type": "stop"}, "insufficient_resource")),
+        *((reason, "length") for reason in ("length", "max_tokens", "MAX_TOKENS", "model_length")),
+        *((reason, "error") for reason in ("content_filter", "SAFETY", "RECITATION", "guardrail_intervened")),
+    ],
+)
+def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reason: object, finish: str) -> None:
+    generation = read_reply(body_of({"content": "Ida Larsen"}, finish_reason=reason), 20)
+    assert (generation.text, generation.finish_reason) == ("" if finish == "error" else "Ida Larsen", finish)
+    assert (generation.error is None) == (finish != "error")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "refusal": "I cannot help."},
+        {"content": None, "reasoning_content": "She did, I think."},
+        {"content": "", "reasoning": "She did, I think."},
+        {"reasoning_content": "She did, I think."},
+        {"content": []},
+        {"content": [{"type": "thinking", "thinking": "She did."}]},
+    ],
+)
+def test_a_reply_without_a_text_is_empty_and_no_fault(message: dict[str, Any]) -> None:
+    generation = read_reply(body_of(message, finish_reason="stop"), 20)
+    assert (generation.text, generation.finish_reason) == ("", "stop")
+
+
+def test_a_text_behind_a_mark_that_the_server_overlooked_is_found() -> None:
+    message = {"content": None, "reasoning_content": "She did.</think>\n\nIda Larsen"}
+    assert read_reply(body_of(message), 20).text == "Ida Larsen"
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"finish_reason": "error", "error": {"message": "provider failed"}}, "provider failed"),
+        ({"finish_reason": "tool_calls"}, "tool_calls"),
+        ({"finish_reason": "abort"}, "abort"),
+    ],
+)
+def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> None:
+    generation = read_reply(body_of({"content": None}, **choice), 20)
+    assert generation.finish_reason == "error"
+    assert said in (generation.error or "")
+
+
+def tokens_of(*pairs: tuple[str, float | None]) -> dict[str, Any]:
+    return {"content": [{"token": token, "logprob": value, "top_logprobs": []} for token, value in pairs]}
+
+
+MEANS: dict[str, tuple[dict[str, Any], int, str, float | None]] = {
+    "all tokens": (tokens_of(("Ida", -0.2), (" Larsen", -0.4)), 2, "Ida Larsen", -0.3),
+    "the end is counted and not listed": (tokens_of(("Ida", -0.2), (" Larsen", -0.4)), 3, "Ida Larsen", -0.3),
+    "a null is no value": (tokens_of(("Ida", None), (" Larsen", -0.4)), 3, "Ida Larsen", -0.4),
+    "a null in the older form": (
+        {"tokens": ["Ida", " Larsen"], "token_logprobs": [None, -0.4]}, 2, "Ida Larsen", -0.4,
+    ),
+    "only nulls": (tokens_of(("Ida", None), (" Larsen", None)), 2, "Ida Larsen", None),
+    "tokens are left out": (tokens_of((" Larsen", -0.1)), 9, "Ida Amalia Larsen", None),
+    "tokens are left out and not counted": (tokens_of(("a", -0.1)), 0, "Ida Amalia Larsen", None),
+    "not counted and complete": (tokens_of(("Ida", -0.2), (" Larsen", -0.4)), 0, "Ida Larsen", -0.3),
+    "those of the thoughts do not count": (
+        tokens_of(("<think>", -9.0), ("Hm", -9.0), ("</think>", -9.0), ("Ida", -0.2), (" Larsen", -0.4)),
+        5, "<think>Hm</think>Ida Larsen", -0.3,
+    ),
+    "none where an object should be": ({"content": None}, 2, "Ida Larsen", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("log_probabilities", "count", "text", "mean"), MEANS.values(), ids=MEANS)
+def test_the_mean_is_over_the_tokens_of_the_text_or_unknown(
+    log_probabilities: dict[str, Any], count: int, text: str, mean: float | None
+) -> None:
+    choice = {"message": {"content": text}, "logprobs": log_probabilities}
+    body = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": count}})
+    generation = read_reply(body, 20)
+    assert generation.mean_log_probability == (None if mean is None else pytest.approx(mean))
+    assert generation.completion_tokens == count
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": "many"}, {"completion_tokens": -2}])
+def test_strange_counts_cost_no_answer(usage: object) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Ida Larsen"}, "logprobs": []}], "usage": usage})
+    assert read_reply(body, 20).text == "Ida Larsen"
+
+
+def test_counts_may_be_floats() -> None:
+    usage = {"prompt_tokens": 90.0, "completion_tokens": 2.0}
+    body = json.dumps({"choices": [{"message": {"content": "Ida Larsen"}}], "usage": usage})
+    generation = read_reply(body, 20)
+    assert (generation.prompt_tokens, generation.completion_tokens) == (90, 2)
+
+
+def test_blanks_and_a_mark_of_order_before_the_body_are_skipped() -> None:
+    assert read_reply("\ufeff\n\n  " + body_of({"content": "Ida Larsen"}), 20).text == "Ida Larsen"
+
+
+def test_an_ignored_stop_string_cuts_here() -> None:
+    body = body_of({"content": "<think>a\n\nb</think>Ida Larsen\n\nShe taught."})
+    assert read_reply(body, 20, ("\n\n", "")).text == "Ida Larsen"
