@@ -3,7 +3,6 @@
 Read are the list of models of OpenAI's protocol, and beside it what llama.cpp (`/props`) and Ollama (`/api/tags`) tell.
 """
 
-import ipaddress
 import os
 import re
 from collections.abc import Sequence
@@ -13,7 +12,9 @@ from typing import Annotated, TypeVar
 import httpx2
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
 
-from crag.core.text import clean, without_credentials
+from crag.core.text import clean
+from crag.engines.llm.base import EngineUnavailableError
+from crag.engines.llm.openai_address import ServerAddress, parse_address
 from crag.settings import OpenAIEngine
 
 SECONDS = 5.0
@@ -22,6 +23,9 @@ LARGEST_REPLY = 1_000_000
 """Bytes of a reply that are read: hosted services list hundreds of models."""
 NOT_YET = frozenset({502, 503, 504})
 """Statuses of a server that still loads its model, or of a gateway before it."""
+
+_VERSION = re.compile(r"/v[0-9][a-z0-9]{0,8}\Z")
+"""The end of an address that names the protocol's version."""
 
 _Form = TypeVar("_Form", bound=BaseModel)
 
@@ -36,19 +40,23 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
         describe_served_model(OpenAIEngine(engine="openai"))
         # "qwen2.5-1.5b at http://127.0.0.1:8080/v1, file qwen2.5-1.5b-q4_k_m.gguf, Q4_K_M, context 4096"
     """
-    address = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
-    shown_address = without_credentials(address).rstrip("/")
+    try:
+        address = parse_address(os.environ.get(settings.base_url_variable, "").strip() or settings.base_url)
+    except EngineUnavailableError:
+        return None
+
     key = os.environ.get(settings.api_key_variable) or "not-needed"
     try:
         with _client(address, key) as client:
-            listing = _get(client, "models", _Listing) or _NO_LISTING
+            listing = _list_models(client, address)
             properties = _NO_PROPERTIES
             tags = _NO_LISTING
             # Both stand beside the protocol's own paths, of which a server may know nothing
+            beside = _VERSION.sub("", address.candidates[0])
             with suppress(httpx2.HTTPError):
-                properties = _get(client, "../props", _Properties) or properties
+                properties = _get(client, f"{beside}/props", _Properties) or properties
             with suppress(httpx2.HTTPError):
-                tags = _get(client, "../api/tags", _Listing) or tags
+                tags = _get(client, f"{beside}/api/tags", _Listing) or tags
     except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):  # ImportError: a proxy needs a package
         return None
 
@@ -59,27 +67,28 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     served_name = _last_part(model.name or "")
     if served_name not in {"", name}:
         facts.insert(0, f"which the server calls {served_name}")
-    return ", ".join([f"{name} at {shown_address}", *facts])
+    return ", ".join([f"{name} at {address.candidates[0]}", *facts])
 
 
-def _client(address: str, key: str) -> httpx2.Client:
-    """A client for paths relative to the address."""
-    url = httpx2.URL(address)
+def _client(address: ServerAddress, key: str) -> httpx2.Client:
+    """A client that logs in as the address says, else with the key."""
     return httpx2.Client(
-        base_url=url,
         timeout=SECONDS,
-        headers={} if url.userinfo else {"Authorization": f"Bearer {key}"},
+        params=dict(address.query),
+        auth=(address.user, address.password) if address.user else None,
+        headers={} if address.user else {"Authorization": f"Bearer {key}"},
         # A proxy for the internet cannot reach a server on this machine
-        trust_env=not _is_loopback(url.host),
+        trust_env=not address.is_on_this_machine,
     )
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    with suppress(ValueError):  # a name
-        return ipaddress.ip_address(host).is_loopback
-    return False
+def _list_models(client: httpx2.Client, address: ServerAddress) -> "_Listing":
+    """The first list that one of the possible addresses gives."""
+    for candidate in address.candidates:
+        listing = _get(client, f"{candidate}/models", _Listing)
+        if listing is not None:
+            return listing
+    return _NO_LISTING
 
 
 # --- what servers send ------------------------------------------------------------------------------------------------
