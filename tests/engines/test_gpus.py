@@ -60,8 +60,7 @@ def torch_that_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
             "submission",
             [FREE, [9.0, 15.0], FREE, FREE],
             "pass",
-            "GPU 1 (Tesla T4) is in use: 9.0 of 15.0 GiB are free, and "
-            "language_model.gpu_memory_utilization needs 13.5",
+            "GPU 1 (Tesla T4) is in use: 9.0 of 15.0 GiB are free, and language_model.gpu_memory_utilization needs 13",
         ),
         (
             "db3_task1",

@@ -49,6 +49,7 @@ WORLD = [sys.executable, str(Path(__file__).with_name("worlds.py"))]
 UNSHARE = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--net", "--uts", "--mount"]
 CONTAINER = ["podman", "run", "--rm", "--network", "none", "--rootfs", "/:O"]
 """This machine's files in a container: the image with vLLM has many gigabytes."""
+CONTAINERS_CONF = str(ROOT / "crag" / "submission" / "containers.conf")
 
 
 class Walk(NamedTuple):
@@ -80,6 +81,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
         "OMP_NUM_THREADS": "1",
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "CONTAINERS_CONF": CONTAINERS_CONF,
         "CRAG_PRESET": PRESET,
         "CRAG_MODELS_DIR": str(weights),
         "CRAG_SETTINGS": "\n".join(processor_changes(settings)),
@@ -103,7 +105,8 @@ def run(walk: Walk, prefix: list[str]) -> "subprocess.CompletedProcess[str]":
 def require(prefix: list[str], what: str) -> None:
     """Skip unless this machine can run a command so."""
     program = shutil.which(prefix[0])
-    done = program and subprocess.run([*prefix, "true"], capture_output=True, check=False, timeout=120)
+    environment = {**os.environ, "CONTAINERS_CONF": CONTAINERS_CONF}
+    done = program and subprocess.run([*prefix, "true"], env=environment, capture_output=True, check=False, timeout=120)
     if not done or done.returncode:
         pytest.skip(f"{what} cannot be made here: {prefix[0]} is missing or needs root")
 
