@@ -62,7 +62,8 @@ class Walk(NamedTuple):
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     pushed = tmp_path_factory.mktemp("submission") / "pushed"
-    shutil.copytree(Subject(ROOT).pushed, pushed, symlinks=True)
+    subject = Subject(ROOT)  # deletes its own copy
+    shutil.copytree(subject.pushed, pushed, symlinks=True)
     weights = tmp_path_factory.mktemp("stand-ins")
     settings = load_settings(PRESET, [])
     try:
