@@ -19,8 +19,8 @@ from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
 
 QUESTIONS = 4
-VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1"}
-"""For vLLM's CPU build: GiB of its cache of keys and values."""
+VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+"""For vLLM's CPU build: GiB of its cache of keys and values; no NUMA node of its own for each process."""
 PARALLEL_BYTES = 6 * 2**30
 """Memory of an agent with a stand-in on two processes of vLLM's CPU build."""
 _STEPS_BY_KEY = {

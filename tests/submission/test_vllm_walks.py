@@ -80,7 +80,6 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "PYTHONDONTWRITEBYTECODE": "1",
         "CONTAINERS_CONF": CONTAINERS_CONF,
         "CRAG_PRESET": PRESET,
