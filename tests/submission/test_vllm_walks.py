@@ -47,8 +47,9 @@ agent.close()
 """
 WORLD = [sys.executable, str(Path(__file__).with_name("worlds.py"))]
 UNSHARE = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--net", "--uts", "--mount"]
-CONTAINER = ["podman", "run", "--rm", "--network", "none", "--rootfs", "/:O"]
-"""This machine's files in a container: the image with vLLM has many gigabytes."""
+CONTAINER = ["podman", "run", "--rm", "--network", "none", "--ipc=host", "--rootfs", "/:O"]
+"""This machine's files in a container, since the image with vLLM has many gigabytes; shared memory as in the kit's
+`docker run`."""
 CONTAINERS_CONF = str(ROOT / "crag" / "submission" / "containers.conf")
 
 
@@ -126,7 +127,7 @@ def test_it_starts_and_answers(walk: Walk, prefix: list[str], what: str) -> None
         require(prefix, what)
     if prefix == CONTAINER:
         variables = [f"--env={name}={value}" for name, value in walk.environment.items()]
-        prefix = [*CONTAINER[:-1], *variables, f"--workdir={walk.folder}", CONTAINER[-1]]
+        prefix = [*CONTAINER[:-2], *variables, f"--workdir={walk.folder}", *CONTAINER[-2:]]
 
     done = run(walk, prefix)
     assert done.returncode == 0, done.stderr[-3000:]
