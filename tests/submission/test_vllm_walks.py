@@ -34,11 +34,13 @@ SECONDS = 900
 """Only keeps a broken start from hanging."""
 EVALUATOR = """
 import json, sys
+from pathlib import Path
 from agents.user_config import UserAgent
+from crag.evaluation.datasets import read_rows
 
 print("main runs", flush=True)
 agent = UserAgent()
-rows = [json.loads(line) for line in open("data/sample/questions.jsonl", encoding="utf-8")][:4]
+rows = list(read_rows(Path("data/sample/questions.jsonl"), 4))
 keys = ("interaction_id", "query", "search_results", "query_time")
 answers = agent.batch_generate_answer({key: [row[key] for row in rows] for key in keys})
 texts = [trace.generations["answer"].text for trace in agent.last_traces if "answer" in trace.generations]
