@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 # Each in a process of its own: a process keeps the memory of every engine that it has had.
-VLLM_TESTS := tests/engines/llm/test_vllm_engine.py tests/engines/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/submission/test_stand_in.py tests/benchmarks/test_t4_plan.py tests/commands/test_guides.py tests/pipeline/test_real_models.py
+VLLM_TESTS := tests/test_telemetry.py tests/engines/llm/test_vllm_engine.py tests/engines/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/submission/test_stand_in.py tests/submission/test_vllm_walks.py tests/benchmarks/test_t4_plan.py tests/commands/test_guides.py tests/pipeline/test_real_models.py
 PRESETS_WITH = $(patsubst crag/presets/%.toml,%,$(shell grep -lE $(1) crag/presets/*.toml))
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
 # STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
@@ -101,7 +101,7 @@ test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of
 
 vllm-test/%:
 	@echo "== $*"
-	@VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $*
+	@VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q -rs $(ARGS) $*
 
 rehearsal/%:
 	@echo "== $*"

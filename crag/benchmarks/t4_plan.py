@@ -5,11 +5,11 @@ import math
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -130,6 +130,8 @@ class RandomModel(VllmLanguageModel):
 
     Raises UserError: the preset does not run vLLM.
     """
+
+    more_arguments: ClassVar[Mapping[str, object]] = {"load_format": "dummy"}
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Rehearses a preset in an empty folder, without home, caches and network."""
 
 import json
+import os
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -19,8 +20,10 @@ from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
 
 QUESTIONS = 4
-VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1"}
-"""For vLLM's CPU build: GiB of its cache of keys and values."""
+VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+"""For vLLM's CPU build: GiB of its cache of keys and values; no NUMA node of its own for each process."""
+PARALLEL_BYTES = 6 * 2**30
+"""Memory of an agent with a stand-in on two processes of vLLM's CPU build."""
 _STEPS_BY_KEY = {
     "answering.adapter": "answer",
     "knowledge_graph.writer.adapter": "calls",
@@ -37,10 +40,11 @@ _FAULT = re.compile(
 """The agent's message for a stage that raised, or for a dead model (`crag.pipeline`)."""
 
 
-def processor_changes(settings: Settings) -> list[str]:
+def processor_changes(settings: Settings, processes: int = 2) -> list[str]:
     """Changes with which a preset for GPUs runs on a CPU, as lines for `--set`.
 
-    AWQ weights and half precision stay: vLLM's CPU build computes with them.
+    A preset for several cards runs its language model in so many processes. AWQ weights and half precision stay:
+    vLLM's CPU build computes with them.
     """
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
     changes: list[str] = []
@@ -51,7 +55,8 @@ def processor_changes(settings: Settings) -> list[str]:
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
         # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
-        changes += ["language_model.tensor_parallel_size=1", "language_model.gpu_memory_utilization=0.1"]
+        parallel = min(processes, engine.tensor_parallel_size)
+        changes += [f"language_model.tensor_parallel_size={parallel}", "language_model.gpu_memory_utilization=0.1"]
         if engine.attention_backend:
             changes.append("language_model.attention_backend=none")
     return changes
@@ -199,7 +204,7 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
             weights = root / "stand-ins"
             _add_stand_ins(settings, repository, weights, staged)
 
-        changes = processor_changes(settings)
+        changes = processor_changes(settings, _affordable_processes())
         print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
         change_options = [f"--set={change}" for change in changes]
 
@@ -229,6 +234,24 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
             raise UserError(f"the run asked {', '.join(hosts)}; the evaluator has no network")
 
     print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
+
+
+def _affordable_processes() -> int:
+    """Processes of vLLM for a preset that has several cards: two, if the memory allows."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            free = int(rest.split()[0]) * 1024
+
+    if free >= PARALLEL_BYTES:
+        return 2
+    print(
+        f"note: one process of vLLM instead of two, as {free / 2**30:.1f} GiB of memory are free and "
+        f"{PARALLEL_BYTES / 2**30:.0f} are needed",
+        flush=True,
+    )
+    return 1
 
 
 def _print_uncommitted(subject: Subject) -> None:

@@ -2,12 +2,15 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from crag.engines.gpus import GpuError, probe_gpus, require_gpus
 from crag.settings import load_settings
+
+Install = Callable[..., None]
 
 TORCH = """
 import json, time
@@ -34,7 +37,7 @@ OLD_DRIVER = (
 
 
 @pytest.fixture
-def torch_that_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def torch_that_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """A function that installs a fake torch: these cards (free and whole GiB), and this statement of its start."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
@@ -57,14 +60,21 @@ def torch_that_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: i
             "submission",
             [FREE, [9.0, 15.0], FREE, FREE],
             "pass",
-            "GPU 1 (Tesla T4) is in use: 9.0 of 15.0 GiB are free, and language_model.gpu_memory_utilization needs 13.5",
+            "GPU 1 (Tesla T4) is in use: 9.0 of 15.0 GiB are free, and language_model.gpu_memory_utilization needs 13",
         ),
-        ("db3_task1", [FREE, FREE, [0.2, 15.0]], "pass", "0.2 of 15.0 GiB are free, and cross_encoder.device needs 1.0"),
+        (
+            "db3_task1",
+            [FREE, FREE, [0.2, 15.0]],
+            "pass",
+            "0.2 of 15.0 GiB are free, and cross_encoder.device needs 1.0",
+        ),
         ("submission", [], "import torch_without_cuda", "torch cannot be asked for the GPUs: ModuleNotFoundError: "),
     ],
     ids=["no driver", "old driver", "no card", "one card", "encoders' cards", "in use", "encoder's in use", "broken"],
 )
-def test_one_line_names_what_is_wrong(torch_that_sees, preset: str, cards: list[list[float]], init: str, said: str) -> None:  # type: ignore[no-untyped-def]  # noqa: E501
+def test_one_line_names_what_is_wrong(
+    torch_that_sees: Install, preset: str, cards: list[list[float]], init: str, said: str
+) -> None:
     torch_that_sees(cards, init)
     with pytest.raises(GpuError) as caught:
         require_gpus(load_settings(preset, []))
@@ -72,14 +82,14 @@ def test_one_line_names_what_is_wrong(torch_that_sees, preset: str, cards: list[
     assert "\n" not in str(caught.value)
 
 
-def test_a_driver_that_does_not_answer_is_given_up(torch_that_sees) -> None:  # type: ignore[no-untyped-def]
+def test_a_driver_that_does_not_answer_is_given_up(torch_that_sees: Install) -> None:
     torch_that_sees([], "time.sleep(600)")
     with pytest.raises(GpuError, match="does not answer within 1 seconds"):
         probe_gpus(sys.executable, 1)
 
 
 @pytest.mark.parametrize("preset", ["submission", "nec", "weknow", "db3_task1", "db3_task23", "cpu", "scripted"])
-def test_four_free_cards_suit_all_presets(torch_that_sees, preset: str) -> None:  # type: ignore[no-untyped-def]
+def test_four_free_cards_suit_all_presets(torch_that_sees: Install, preset: str) -> None:
     torch_that_sees([FREE] * 4)
     require_gpus(load_settings(preset, []))
 
@@ -89,5 +99,7 @@ def test_a_torch_for_processors_suits_only_a_preset_without_cards() -> None:
     if probe_gpus() is not None:
         pytest.skip("this torch is for GPUs")
     require_gpus(load_settings("submission", ["device=cpu"]))
-    with pytest.raises(GpuError, match=r"dense_encoder\.device names a GPU, but this torch computes on processors only"):
+    with pytest.raises(
+        GpuError, match=r"dense_encoder\.device names a GPU, but this torch computes on processors only"
+    ):
         require_gpus(load_settings("submission", []))

@@ -39,7 +39,7 @@ def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
     assert (gpu["vllm"], gpu["torch"]) == ("0.19.1", "2.10.0"), "the last pair for CUDA 12"
     assert {package for package in cpu.keys() & gpu.keys() if cpu[package] != gpu[package]} <= MAY_DIFFER
     tools, vllm_on_cpu = pins("requirements/dev.txt"), pins("requirements/vllm-cpu.txt")
-    assert pins("requirements/ray.txt") == {"ray": gpu["ray"]}
+    assert not {"ray"} & gpu.keys(), "a submission runs without Ray"
     assert dict(vllm_on_cpu.items() - (cpu | tools).items()).keys() == {"vllm-cpu", "intel-cmplr-lib-ur"}
 
 

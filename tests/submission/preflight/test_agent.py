@@ -110,6 +110,28 @@ def test_on_a_machine_with_gpus_the_agent_starts_in_the_evaluators_environment(
     assert (finding.place, finding.remedy) == (".venv-gpu/bin/python", "make serving")
 
 
+def test_a_machine_whose_cards_do_not_suffice_is_told_so_in_one_line(
+    tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is no fault of the submission, so it is a note, and at least the import is rehearsed."""
+    machine = tree.parent / "machine"
+    for file in (machine / "nvidia-smi", tree / ".venv-gpu/bin/python"):
+        file.parent.mkdir(parents=True)
+        file.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{machine}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(machine))
+    cuda = "class cuda:\n    init = staticmethod(int)\n    device_count = staticmethod(int)\n"
+    (machine / "torch.py").write_text(f'class version:\n    cuda = "12.8"\n{cuda}')
+
+    (tree / "agents" / "user_config.py").write_text(AGENT.replace("ANSWERS", "return ['x'] * n"))
+    report = checked("agent", tree, task="task1", preset="submission")
+    assert report.of(Level.ERROR) == []
+    said, imported = (finding.problem for finding in report.of(Level.NOTE))
+    assert said.startswith("not asked: the preset submission needs 4 GPUs, and this machine has none")
+    assert imported.startswith("imported in ")
+
+
 def test_only_tasks_with_a_graph_have_one(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", "http://127.0.0.1:9")
     code = "return ['x' if 'CRAG_MOCK_API_URL' in os.environ else ''] * n"
