@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crag.core.contracts import Lost
 from crag.core.files import UserError
 from crag.evaluation.batches import Question, RowKey
 from crag.evaluation.results import count_lost, lost_line
@@ -21,8 +20,6 @@ LONGEST_PAUSE_SECONDS = 60.0
 USUAL_DEAD_BATCHES = 3
 LONGEST_REASON = 200
 """Characters of a reason that people see."""
-
-MORE_TIME = "--seconds-per-query S --set deadline.seconds_per_query=S in a new run give more time"
 
 
 class DeadServerError(UserError):
@@ -155,7 +152,5 @@ def lost_advice(rows: Sequence[Row], command: str) -> list[str]:
     for reason, count in reasons.most_common(1):
         shown = " ".join(reason.split())[:LONGEST_REASON]
         lines.append(f"  why ({count}): {shown}")
-    if counts[Lost.CLOCK]:
-        lines.append(f"  {MORE_TIME}")
     lines.append(f"  ask them again: {command}")
     return lines

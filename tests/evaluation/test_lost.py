@@ -12,7 +12,7 @@ from crag.core.progress import ProgressMode
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.lost import MORE_TIME, DeadServerError, RetryPolicy, lost_advice
+from crag.evaluation.lost import DeadServerError, RetryPolicy, lost_advice
 from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore, SavedRun
@@ -215,7 +215,6 @@ def test_what_people_are_told_about_lost_answers() -> None:
     assert lost_advice(rows, "crag evaluate --resume") == [
         "3 answers lost: 1 to the clock, 2 to a fault",
         "  why (2): no server",
-        f"  {MORE_TIME}",
         "  ask them again: crag evaluate --resume",
     ]
     assert lost_advice(rows[3:], "crag evaluate --resume") == []

@@ -17,7 +17,8 @@ from crag.core.files import write_whole
 from crag.core.text import encodable
 from crag.engines.llm import EngineUnavailableError
 from crag.engines.llm.attention import attention_for
-from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers, read_config
+from crag.engines.llm.chat_template import read_config
+from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from crag.evaluation.datasets import DatasetError
 from crag.settings import SettingsError
 from crag.training.files import TrainingExample
