@@ -23,6 +23,7 @@ from crag.commands.command_line import (
     command,
     form,
     moment,
+    number,
     parser_of,
     say,
     warn_of_silent_graph,
@@ -74,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 options.preset,
                 kg_url=options.kg_url,
                 changes=options.set,
+                threshold=options.threshold,
             )
         )
         # Before the models are loaded, so that a wrong path is reported at once
@@ -104,9 +106,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages",
         metavar="PLACE",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
-        help="read a file (HTML, plain text, PDF), a folder or a URL; can be repeated",
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="P",
+        type=number(0, 1),
+        help="give answers whose P(correct) is above P: 0 gives all; default: that of the preset for chosen pages",
     )
     parser.add_argument(
         "--why",
@@ -116,7 +125,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print the trace as JSON; several: one per line",
+        help="print the answer and its trace as JSON; several: one per line",
     )
     add_graph_arguments(parser)
     parser.add_argument(
@@ -128,9 +137,25 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_preset_arguments(parser)
 
     options = parser.parse_args(arguments)
+    if options.question is None and not options.file:
+        options.question = _take_question(options.pages)
     if options.question is not None and options.file:
         parser.error("give a question or --file, not both")
     return options
+
+
+def _take_question(places: list[str]) -> str | None:
+    """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
+
+    The last of several is a question if it is neither a file nor an address and has a blank or a question mark.
+    """
+    if len(places) < 2:
+        return None
+    last = places[-1]
+    is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
+    if is_place or not (" " in last.strip() or "?" in last):
+        return None
+    return places.pop()
 
 
 class AskedQuestion(NamedTuple):
@@ -221,7 +246,7 @@ def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) 
         indent = None if several else 1  # one line for each of several
         return (
             json.dumps(
-                answer.trace.to_dict(),
+                answer.to_dict(),
                 ensure_ascii=False,
                 indent=indent,
                 default=str,

@@ -131,6 +131,9 @@ class ConfidenceSettings(StrictModel):
     """A file written by `crag train calibrate`: a name under `crag/weights/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
+    threshold_on_chosen_pages: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Instead, for `crag ask` and `Asker`, whose pages a person chose; no gate on the best passage decides there. None:
+    as for other pages."""
 
 
 class SinglePageSettings(StrictModel):

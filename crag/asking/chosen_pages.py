@@ -1,0 +1,47 @@
+"""A preset's settings for pages that a person chose: they hold the answer more often than what a search engine finds."""
+
+from collections.abc import Sequence
+
+from crag.settings import AnsweringSettings, ScoreGate, Settings
+
+_CONFIDENCE = "answering.confidence"
+_GATES = "answering.gates"
+
+
+def settings_for_chosen_pages(
+    settings: Settings, changes: Sequence[str] = (), threshold: float | None = None
+) -> Settings:
+    """The settings of `crag ask` and `Asker`.
+
+    `changes` are the lines that already changed the preset: a threshold or a gate that they name stays as it is.
+    `threshold`: P(correct) must be above it, and no gate on the best passage decides before.
+    """
+    answering = _bolder(settings.answering, [change.partition("=")[0].strip() for change in changes], threshold)
+    # People may see what a gate withholds; and their pages are no strangers that could speak against each other.
+    answering = answering.model_copy(update={"audit": True, "other_sites": False})
+
+    # A row of a table is read with its header. Nobody plants pages that the user chose.
+    extract = settings.web.extract.model_copy(update={"labelled_tables": True})
+    web = settings.web.model_copy(update={"extract": extract, "largest_question_share": None})
+    return settings.model_copy(update={"answering": answering, "web": web})
+
+
+def _bolder(answering: AnsweringSettings, changed: Sequence[str], threshold: float | None) -> AnsweringSettings:
+    """The thresholds for chosen pages instead of those for the pages of a search."""
+    gates = answering.gates
+    confidence = answering.confidence
+    if confidence is None:
+        return answering
+
+    # Without a model of P(correct) the gate is all that there is; with one, P knows how well the best passage fits.
+    own = confidence.threshold_on_chosen_pages
+    is_own_gate = any(key.startswith(_GATES) for key in changed)
+    if not is_own_gate and (threshold is not None or own is not None):
+        gates = tuple(gate for gate in gates if not isinstance(gate, ScoreGate))
+
+    is_own_threshold = any(key in {_CONFIDENCE, f"{_CONFIDENCE}.threshold"} for key in changed)
+    if threshold is None and own is not None and not is_own_threshold:
+        threshold = own
+    if threshold is not None:
+        confidence = confidence.model_copy(update={"threshold": threshold})
+    return answering.model_copy(update={"gates": gates, "confidence": confidence})
