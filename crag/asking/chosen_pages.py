@@ -1,4 +1,4 @@
-"""A preset's settings for pages that a person chose: they hold the answer more often than what a search engine finds."""
+"""A preset's settings for pages that a person chose: they more often hold the answer than what a search finds."""
 
 from collections.abc import Sequence
 

@@ -5,11 +5,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from crag.asking.tables import Row
+from crag.asking.tables import Row, table_pages
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 MAX_DEPTH = 20
+SENTENCE_CHARACTERS = 40
+"""The items of a list are a paragraph each if one has this length; shorter ones share a line."""
 
 
 def read_json_rows(text: str) -> list[Row] | None:
@@ -36,12 +38,11 @@ def read_json_lines(text: str) -> list[Row]:
 
 
 def json_markup(text: str) -> str:
-    """Other JSON as a paragraph for each value: ``opening hours, Monday: 9 to 17``. Raises ValueError: no JSON."""
-    lines = []
-    for names, value in _leaves(_load(text), ()):
-        label = ", ".join(names)
-        lines.append(f"<p>{html.escape(f'{label}: {value}' if label else value)}</p>\n")
-    return "".join(lines)
+    """Other JSON: a paragraph for each value, ``opening hours, Monday: 9 to 17``, a table for each list of objects.
+
+    Raises ValueError: no JSON.
+    """
+    return "".join(_markup_of(_load(text), ()))
 
 
 def _load(text: str) -> Json:
@@ -57,6 +58,24 @@ def _to_rows(items: Sequence[Mapping[str, Json]]) -> list[Row]:
     cells_of_items = [{", ".join(names): value for names, value in _leaves(item, ())} for item in items]
     columns = list(dict.fromkeys(name for cells in cells_of_items for name in cells))
     return [columns, *([cells.get(column, "") for column in columns] for cells in cells_of_items)]
+
+
+def _markup_of(value: Json, names: tuple[str, ...]) -> Iterator[str]:
+    """The HTML of a value and those in it; `names` lead to it."""
+    label = ", ".join(names)
+    if isinstance(value, Mapping) and len(names) <= MAX_DEPTH:
+        for name, inner in value.items():
+            yield from _markup_of(inner, (*names, name.replace("_", " ")))
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for page in table_pages([[label], *_to_rows(value)]):
+            yield page.html
+    else:
+        texts = [text for _, text in _leaves(value, ()) if text]
+        # Sentences stand by themselves.
+        if isinstance(value, list) and any(len(_to_text(item)) >= SENTENCE_CHARACTERS for item in value):
+            texts = [_to_text(item) for item in value]
+        for text in texts:
+            yield f"<p>{html.escape(f'{label}: {text}' if label else text)}</p>\n"
 
 
 def _leaves(value: Json, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -38,7 +38,7 @@ def table_pages(rows: Sequence[Row]) -> Iterator[TablePage]:
         return
 
     header: Row = ()
-    if _is_header(numbered[0][1], [row for _, row in numbered[1:]]):
+    if names_columns(numbered[0][1], [row for _, row in numbered[1:]]):
         header = numbered.pop(0)[1]
     for start in range(0, max(1, len(numbered)), ROWS_OF_A_PAGE):
         part = numbered[start : start + ROWS_OF_A_PAGE]
@@ -56,7 +56,7 @@ def _count_filled(row: Row) -> int:
     return sum(bool(cell.strip()) for cell in row)
 
 
-def _is_header(row: Row, later_rows: Sequence[Row]) -> bool:
+def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns: short different texts, or years; no other numbers."""
     cells = [cell.strip() for cell in row if cell.strip()]
     if not later_rows or len(set(cells)) < len(cells) or max(map(len, cells)) > _MOST_HEADER_CHARACTERS:

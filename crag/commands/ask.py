@@ -289,8 +289,8 @@ def explained(trace: Trace) -> str:
     for title, entries in sections.items():
         # The title stands before the first line of its section alone.
         texts = [text for text in entries if text]
-        for number, text in enumerate(texts):
-            column = title if number == 0 else ""
+        for position, text in enumerate(texts):
+            column = title if position == 0 else ""
             lines.append(f"{column:11}{text}")
     return "\n".join(lines)
 
