@@ -6,7 +6,13 @@ from typing import NamedTuple
 _TITLE_LINE = re.compile(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE)
 _LINK_TAG = re.compile(r"</?a(?:\s[^<>]*)?>")
 """Links go and their text stays: a page full of links would be taken for a menu."""
-_FOOTNOTE_MARK = re.compile(r"<sup class=\"footnote-ref\">.{0,200}?</sup>")
+_FOOTNOTE_MARK = re.compile(
+    r"""
+      <sup \s class="footnote-ref"> .{0,200}? </sup>
+    | <a \s [^<>]{0,200} class="footnote-backref" [^<>]{0,50}> [^<]{0,20} </a>      # the arrow back to the text
+    """,
+    re.VERBOSE,
+)
 
 
 class Converted(NamedTuple):

@@ -83,12 +83,12 @@ def _read_title(pdf: pypdfium2.PdfDocument) -> str:
 def _find_heading(lines_of_pages: Sequence[Sequence[Line]]) -> str:
     """The largest print at the top of the first page with text; "" if it is hardly larger than the text."""
     first_lines = next(filter(None, lines_of_pages), [])[:LINES_WITH_TITLE]
-    all_sizes = [line.size for lines in lines_of_pages for line in lines for _ in line.text]
     if not first_lines:
         return ""
 
     largest = max(line.size for line in first_lines)
-    if largest < LARGER_PRINT * median(all_sizes):
+    other_sizes = [line.size for lines in lines_of_pages for line in lines for _ in line.text if line.size < largest]
+    if not other_sizes or largest < LARGER_PRINT * median(other_sizes):
         return ""
     # A title may have two lines, and nothing in between.
     from_title = dropwhile(lambda line: line.size < largest, first_lines)
