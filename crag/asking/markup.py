@@ -16,6 +16,7 @@ from crag.asking.pdf.process import read_pdf
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
 from crag.asking.tables import Row, table_pages
+from crag.asking.wrapped_lines import join_wrapped_lines
 
 SNIFFED_CHARACTERS = 4096
 """The beginning of a file that tells its type."""
@@ -44,7 +45,7 @@ class Pages:
 
 
 def to_pages(source: Source, location: str) -> Pages:
-    """The pages of a document. Each line of plain text is a paragraph.
+    """The pages of a document. Each line of plain text is a paragraph, unless it was wrapped.
 
     Raises ValueError: the kind is not read, or the file cannot be read; the message names the remedy.
     """
@@ -76,7 +77,7 @@ def _text_pages(text: str, kind: Kind, location: str) -> Pages:
         return Pages(_row_pages(read_rows(text, location)))
     if kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, kind)
-    lines = _read_rich_text(text) if kind is Kind.RICH_TEXT else text.splitlines()
+    lines = _read_rich_text(text) if kind is Kind.RICH_TEXT else join_wrapped_lines(text)
     return Pages([PageMarkup("", _to_paragraphs(lines))])
 
 

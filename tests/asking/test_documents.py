@@ -12,6 +12,7 @@ from crag.asking.kinds import Kind, find_kind
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import split_address
 from crag.asking.reading_process import UnreadableFileError
+from crag.asking.wrapped_lines import join_wrapped_lines
 from crag.settings import ExtractSettings
 from tests.asking.office_files import (
     STAFF,
@@ -170,6 +171,27 @@ def test_the_largest_print_of_a_pdf_is_its_title(tmp_path: Path) -> None:
     assert document.title == "House rules for all"
     [plain], _ = read(tmp_path / "scan0008.pdf", build_pdf(text_at(72, 640, "The code is 8642.", "It changes.")))
     assert plain.title == "scan0008"
+
+
+WRAPPED = """The first ship left the new harbour of Brackwater early in
+May 1921 with grain for the mills of the north. It was led by
+Tomas Reuel, who had
+never sailed before."""
+LOG = """2026-03-01 10:00:01 INFO lens grinder started in room B14 by Ines
+2026-03-01 10:00:02 INFO lens grinder stopped in room B14 by Ines
+2026-03-01 10:00:03 INFO lens grinder started in room B15 by Ines"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(WRAPPED, [WRAPPED.replace("\n", " ").replace("had never", "had\nnever")], id="prose"),
+        pytest.param(LOG, LOG.splitlines(), id="log"),
+        pytest.param("Ines Falkner\nroom B14\nphone 2207", ["Ines Falkner", "room B14", "phone 2207"], id="address"),
+    ],
+)
+def test_wrapped_lines_of_plain_text_are_joined(text: str, lines: list[str]) -> None:
+    assert join_wrapped_lines(text) == "\n".join(lines).split("\n")
 
 
 @pytest.mark.parametrize(
