@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from crag.settings import AnsweringSettings, ScoreGate, Settings
 
-_CONFIDENCE = "answering.confidence"
 _GATES = "answering.gates"
 
 
@@ -13,7 +12,7 @@ def settings_for_chosen_pages(
 ) -> Settings:
     """The settings of `crag ask` and `Asker`.
 
-    `changes` are the lines that already changed the preset: a threshold or a gate that they name stays as it is.
+    `changes` are the lines that already changed the preset: gates that they name stay.
     `threshold`: P(correct) must be above it, and no gate on the best passage decides before.
     """
     answering = _bolder(settings.answering, [change.partition("=")[0].strip() for change in changes], threshold)
@@ -27,21 +26,21 @@ def settings_for_chosen_pages(
 
 
 def _bolder(answering: AnsweringSettings, changed: Sequence[str], threshold: float | None) -> AnsweringSettings:
-    """The thresholds for chosen pages instead of those for the pages of a search."""
-    gates = answering.gates
+    """P(correct) for chosen pages, the threshold, and without the gates that P(correct) makes needless."""
     confidence = answering.confidence
     if confidence is None:
         return answering
 
-    # Without a model of P(correct) the gate is all that there is; with one, P knows how well the best passage fits.
-    own = confidence.threshold_on_chosen_pages
-    is_own_gate = any(key.startswith(_GATES) for key in changed)
-    if not is_own_gate and (threshold is not None or own is not None):
-        gates = tuple(gate for gate in gates if not isinstance(gate, ScoreGate))
-
-    is_own_threshold = any(key in {_CONFIDENCE, f"{_CONFIDENCE}.threshold"} for key in changed)
-    if threshold is None and own is not None and not is_own_threshold:
-        threshold = own
+    log_odds = confidence.log_odds_on_chosen_pages
+    is_fitted = log_odds is not None
+    if log_odds is not None:
+        confidence = confidence.model_copy(update={"log_odds": log_odds})
     if threshold is not None:
         confidence = confidence.model_copy(update={"threshold": threshold})
+
+    # P(correct) knows how well the best passage fits: a gate on it would withhold what P(correct) finds good enough.
+    gates = answering.gates
+    is_own_gate = any(key.startswith(_GATES) for key in changed)
+    if (is_fitted or threshold is not None) and not is_own_gate:
+        gates = tuple(gate for gate in gates if not isinstance(gate, ScoreGate))
     return answering.model_copy(update={"gates": gates, "confidence": confidence})

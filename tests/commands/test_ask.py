@@ -213,10 +213,10 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
 
 
 def test_the_threshold_of_the_command_line_decides(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    confidence = 'answering.confidence={model="cpu", threshold=0.5, threshold_on_chosen_pages=0.999}'
+    confidence = 'answering.confidence={model="cpu", log_odds_on_chosen_pages=-9.0}'
     command = ["ask", QUESTION, "--pages", page, "--preset", "scripted", "--set", CHANGES[0], "--set"]
 
-    assert main([*command, confidence.replace("threshold=0.5, ", ""), "--json"]) == 0
+    assert main([*command, confidence, "--json"]) == 0
     withheld = json.loads(capsys.readouterr().out)
     assert (withheld["text"], withheld["withheld"]) == ("i don't know", "Barry Levinson")
     assert withheld["withheld_by"].endswith(", not above 0.5)")
