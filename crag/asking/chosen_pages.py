@@ -19,9 +19,11 @@ def settings_for_chosen_pages(
     # People may see what a gate withholds; and their pages are no strangers that could speak against each other.
     answering = answering.model_copy(update={"audit": True, "other_sites": False})
 
-    # A row of a table is read with its header. Nobody plants pages that the user chose.
+    # A row of a table is read with its header.
     extract = settings.web.extract.model_copy(update={"labelled_tables": True})
-    web = settings.web.model_copy(update={"extract": extract, "largest_question_share": None})
+    # Nobody plants pages that the user chose. Their snippets are pieces of them, which the pages hold in whole lines.
+    changed = {"extract": extract, "largest_question_share": None, "snippets": False}
+    web = settings.web.model_copy(update=changed)
     return settings.model_copy(update={"answering": answering, "web": web})
 
 

@@ -16,9 +16,7 @@ from crag.asking.sources import Warn, list_locations, read_source
 from crag.core.deadline import Deadline, call_within
 from crag.core.text import without_credentials
 from crag.settings import ExtractSettings
-from crag.web import ExtractionPool
-from crag.web.extract.limits import MAX_BYTES
-from crag.web.extract.writer import MAX_TEXT_CHARACTERS
+from crag.web import MAX_BYTES, MAX_TEXT_CHARACTERS, ExtractionPool
 
 READERS = 4
 """Threads that read files and addresses."""

@@ -23,7 +23,7 @@ SNIFFED_CHARACTERS = 4096
 
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})</title", re.IGNORECASE)
 _MARKUP = re.compile(r"<(?:!doctype|html|head|body|title|meta|div|p|h1|table|article)\b", re.IGNORECASE)
-_WHOLE_PAGE = re.compile(r"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_WHOLE_PAGE = re.compile(r"\A\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _XML_SUFFIXES = {".xhtml", ".xht", ".xml"}
 
 

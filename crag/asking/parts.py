@@ -7,14 +7,7 @@ sheets and slides follow their form.
 import re
 from urllib.parse import quote, unquote
 
-_ADDRESS_WITH_PART = re.compile(
-    r"""
-    (?P<location> .+ )
-    \#
-    (?P<part> (?: page | slide | sheet | row ) = [^\#=&]+ (?: & row = [^\#=&]+ )? )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_PART = re.compile(r"(?:page|slide|sheet|row)=[^#=&]{1,400}(?:&row=[^#=&]{1,40})?")
 
 
 def page_part(number: int) -> str:
@@ -49,12 +42,12 @@ def split_address(address: str) -> tuple[str, str]:
     >>> split_address("staff.xlsx#sheet=New%20York&row=2-201")
     ('staff.xlsx', 'sheet New York, rows 2-201')
     """
-    with_part = _ADDRESS_WITH_PART.fullmatch(address)
-    if with_part is None:
+    location, mark, part = address.rpartition("#")
+    if not mark or not _PART.fullmatch(part):
         return address, ""
 
     words = []
-    for field in with_part["part"].split("&"):
+    for field in part.split("&"):
         name, _, value = field.partition("=")
         words.append(f"{'rows' if name == 'row' else name} {unquote(value)}")
-    return with_part["location"], ", ".join(words)
+    return location, ", ".join(words)

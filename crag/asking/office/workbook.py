@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
 _DECIMALS = re.compile(r"0\.(0+)")
-_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[^\]]*\]|([$€£¥])|\"([^\"]{1,5})\"")
+_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[^\]]{0,20}\]|([$€£¥])|\"([^\"]{1,5})\"")
 
 
 class Sheet(NamedTuple):
