@@ -147,15 +147,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _take_question(places: list[str]) -> str | None:
     """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
 
-    The last of several is a question if it is neither a file nor an address and has a blank or a question mark.
+    The last of several is a question if it is neither a file nor an address, and ends with a question mark or has a
+    blank; a misspelt path is none.
     """
     if len(places) < 2:
         return None
-    last = places[-1]
+    last = places[-1].strip()
     is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
-    if is_place or not (" " in last.strip() or "?" in last):
-        return None
-    return places.pop()
+    looks_like_path = bool(Path(last).suffix.strip(".")) or "/" in last
+    is_question = last.endswith("?") or (" " in last and not looks_like_path)
+    return places.pop() if is_question and not is_place else None
 
 
 class AskedQuestion(NamedTuple):

@@ -243,8 +243,9 @@ def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pyt
     ):
         assert main(["ask", *words, "--json", *SAYS]) == 0
         assert json.loads(capsys.readouterr().out)["pages_read"] == 2
-    assert main(["ask", "--pages", *places, "nowhere.txt", *SAYS]) == 2
-    assert "nowhere.txt: no such file, folder or http address" in capsys.readouterr().err
+    for misspelt in ("nowhere.txt", "my notes.txt"):
+        assert main(["ask", "--pages", *places, misspelt, *SAYS]) == 2
+        assert f"{misspelt}: no such file, folder or http address" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("several", [False, True])
