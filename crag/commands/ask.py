@@ -6,6 +6,7 @@ Without a question it reads questions from the terminal until the input ends.
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,8 @@ GRAPH_STATES = {
     "down": "queried, no reply",
     None: "not queried",
 }
+_SUFFIX = re.compile(r"\.\w{1,5}\Z")
+"""The end of a file's name."""
 SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
@@ -154,7 +157,7 @@ def _take_question(places: list[str]) -> str | None:
         return None
     last = places[-1].strip()
     is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
-    looks_like_path = bool(Path(last).suffix.strip(".")) or "/" in last
+    looks_like_path = bool(_SUFFIX.search(last)) or "/" in last
     is_question = last.endswith("?") or (" " in last and not looks_like_path)
     return places.pop() if is_question and not is_place else None
 
