@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from crag.answering.features import answer_kind
 from crag.core.logistic import logistic
 from crag.core.places import REPOSITORY
-from crag.settings import SettingsError
+from crag.settings import ConfidenceSettings, SettingsError
 from crag.weights.needed import SHIPPED_CALIBRATIONS, needed_folder
 
 MOST_DEVIATIONS = 3.0
@@ -74,6 +74,14 @@ class ConfidenceModel(BaseModel):
         model = self.pages if self.pages and kind == PAGES_KIND else self.correct
         return model.probability(features)
 
+    def shifted(self, log_odds: float) -> "ConfidenceModel":
+        """The model for pages where answers are right more or less often, by a summand of the log-odds.
+
+        Another share of right answers changes the bias alone if answers are else alike (Elkan 2001, theorem 2).
+        """
+        model = self.pages or self.correct
+        return self.model_copy(update={"pages": model.model_copy(update={"bias": model.bias + log_odds})})
+
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
         """Read a shipped file or one of `models/calibration/` by its name, or any file by its path.
@@ -94,6 +102,14 @@ class ConfidenceModel(BaseModel):
             raise SettingsError(
                 f'key "answering.confidence.model": {path} is no calibration file: {field}: {first["msg"]}'
             ) from None
+
+
+def load_confidence(settings: ConfidenceSettings | None) -> ConfidenceModel | None:
+    """The model of P(correct) that a preset names, for its kind of pages; None without one. Raises SettingsError."""
+    if settings is None:
+        return None
+    model = ConfidenceModel.load(settings.model)
+    return model.shifted(settings.log_odds) if settings.log_odds else model
 
 
 def _shipped_names() -> str:

@@ -1,22 +1,29 @@
 """The agent in Python: `with Asker() as asker: print(asker.ask("who ...?", pages=["reports/"]))`."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from crag.answering import find_evidence
-from crag.asking.documents import Document, read_documents, split_address
+from crag.asking.chosen_pages import settings_for_chosen_pages
+from crag.asking.documents import Document, read_documents
+from crag.asking.parts import split_address
 from crag.asking.search_results import search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
-from crag.settings import load_settings, usual_preset
+from crag.settings import OVERRIDES_VARIABLE, load_settings, usual_preset
 
 if TYPE_CHECKING:
     from crag.pipeline.agent import CragAgent
+
+
+Places: TypeAlias = str | Path | Sequence[str | Path]
+"""A path or an address, or several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +33,11 @@ class CitedAnswer:
     Attributes:
         text: The answer, or "i don't know".
         sentence: The sentence that holds it; None if none was found.
-        source: The title and address of the sentence's page, with its number in a PDF, or the call that gave the fact.
+        source: The title and address of the sentence's page, with the page, sheet, slide or rows; or the call that
+            gave the fact.
         probability: P(correct); None without a model for it.
         withheld: An answer of which the agent was not sure enough. The three fields above are then about it.
+        withheld_by: The checks and gates that withheld it, with their reasons; None if nothing did.
         trace: All that happened to the question.
     """
 
@@ -38,6 +47,7 @@ class CitedAnswer:
     probability: float | None
     withheld: str | None
     trace: Trace
+    withheld_by: str | None = None
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Self:
@@ -58,7 +68,20 @@ class CitedAnswer:
             probability=_last_probability(trace, withheld or text),
             withheld=withheld,
             trace=trace,
+            withheld_by=_describe_gates(trace) if withheld else None,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready data: the fields of the answer, then those of the trace."""
+        fields = {
+            "text": self.text,
+            "sentence": self.sentence,
+            "source": self.source,
+            "probability": self.probability,
+            "withheld": self.withheld,
+            "withheld_by": self.withheld_by,
+        }
+        return fields | self.trace.to_dict()
 
     def __str__(self) -> str:
         """The answer; below it what it rests on, or why there is none."""
@@ -77,6 +100,9 @@ class CitedAnswer:
         if self.withheld:
             certainty = "" if self.probability is None else f" ({self.probability:.2f})"
             lines.append(f"not sure enough{certainty}: {self.withheld}")
+            lines.append(f"withheld by {self.withheld_by}")
+        elif self.probability is not None:
+            lines.append(f"P(correct): {self.probability:.2f}")
 
         if self.sentence:
             lines += [f'"{self.sentence}"', str(self.source)]
@@ -93,11 +119,16 @@ def _withheld_answer(trace: Trace) -> str | None:
     return None
 
 
+def _describe_gates(trace: Trace) -> str:
+    """The gates that withheld an answer, each with its reason; a fault in a check has one too."""
+    firings = [gate for gate in trace.gates if gate.withheld not in {None, I_DONT_KNOW}]
+    return "; ".join(dict.fromkeys(f"{gate.name} ({gate.reason})" for gate in firings))
+
+
 def _describe_source(evidence: Evidence) -> str:
-    """Title, address and page number of a page, or the call of a fact; what is equal only once."""
-    location, page = split_address(evidence.url)
-    parts = dict.fromkeys([evidence.source, location, "" if page is None else f"page {page}"])
-    return ", ".join(part for part in parts if part)
+    """Title and address of a page with the part of its file, or the call of a fact; what is equal only once."""
+    location, part = split_address(evidence.url)
+    return ", ".join(filter(None, dict.fromkeys([evidence.source, location, part])))
 
 
 def _last_probability(trace: Trace, text: str) -> float | None:
@@ -119,6 +150,8 @@ class Asker:
         preset: A name or a TOML file; by default that of the commands.
         kg_url: The address of a knowledge graph; by default that of the environment variable.
         changes: TOML lines such as ``answering.word_limit=30``.
+        threshold: P(correct) must be above it for an answer to be given: 0 gives all, 1 none. By default that of the
+            preset for chosen pages.
 
     Raises crag.settings.SettingsError: the preset cannot be used.
 
@@ -134,35 +167,41 @@ class Asker:
         *,
         kg_url: str | None = None,
         changes: Sequence[str] | None = None,
+        threshold: float | None = None,
     ) -> None:
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise UserError(f"threshold: must be 0 to 1, found {threshold}")
+        if changes is None:
+            changes = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
         settings = load_settings(preset or usual_preset(), changes)
-        # People may see what a gate withholds; and their pages are no strangers that could speak against each other.
-        audited = settings.answering.model_copy(update={"audit": True, "other_sites": False})
-        # Nobody plants pages that the user chose.
-        trusted = settings.web.model_copy(update={"largest_question_share": None})
-        self.settings = settings.model_copy(update={"answering": audited, "web": trusted})
+        if threshold is not None and settings.answering.confidence is None:
+            raise UserError(f"threshold: preset {settings.name} has no model of P(correct); preset cpu has one")
+        self.settings = settings_for_chosen_pages(settings, changes, threshold)
         self._kg_url = kg_url
         self._documents: dict[str, list[Document]] = {}
         self._agent: CragAgent | None = None
         self.settings = self.settings.model_copy(update={"deadline": self.settings.deadline.for_a_person()})
 
-    def ask(self, question: str, pages: Sequence[str | Path] = (), at: str | datetime | None = None) -> CitedAnswer:
+    def ask(self, question: str, pages: Places = (), at: str | datetime | None = None) -> CitedAnswer:
         """The answer to a question: see `ask_all`."""
         return next(self.ask_all([question], pages, at))
 
     def ask_all(
         self,
         questions: Sequence[str],
-        pages: Sequence[str | Path] = (),
+        pages: Places = (),
         at: str | datetime | None = None,
     ) -> Iterator[CitedAnswer]:
         """The answers in order, a batch at a time.
 
-        `pages` are files (HTML, plain text, PDF), folders and URLs; unreadable ones are named on stderr.
+        `pages` are files (docs/own_data.md lists the kinds), folders and URLs, one or several; what cannot be read is
+        named on stderr.
         `at` is the query time, by default now: ``03/05/2024, 23:18:31 PT``, a time of ISO 8601 (Pacific time if it has
         no zone), or a datetime (the machine's time if it has no zone).
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
+        if isinstance(questions, str):
+            raise UserError("ask_all takes a list of questions; ask takes one")
         asked_at = normalise_query_time(at) if isinstance(at, str) else format_query_time(at)
         if asked_at is None:
             raise UserError(f"at: {at!r} is no time such as {TIME_FORMS}")
@@ -187,19 +226,20 @@ class Asker:
             for trace in traces:
                 yield CitedAnswer.from_trace(trace)
 
-    def read(self, pages: Sequence[str | Path]) -> list[Document]:
+    def read(self, pages: Places) -> list[Document]:
         """Read pages ahead of the first question; each path or address once.
 
         Raises UserError: no page can be read.
         """
         documents: list[Document] = []
-        for location in map(str, pages):
+        locations = [str(pages)] if isinstance(pages, str | Path) else list(map(str, pages))
+        for location in locations:
             if location not in self._documents:
                 self._documents[location] = read_documents(location, self.settings.web.extract, _warn)
             documents += self._documents[location]
 
-        if pages and not documents:
-            raise UserError(f"no readable page: {', '.join(map(str, pages))}")
+        if locations and not documents:
+            raise UserError(f"no readable page: {', '.join(locations)}")
         return documents
 
     def warm_up(self) -> "CragAgent":

@@ -1,5 +1,6 @@
 """The bytes of files and addresses, within limits of time and size."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from urllib.parse import urldefrag
 
 import requests
 
+from crag.asking.kinds import may_hold_pictures
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError
 from crag.core.queries import LIMITS
@@ -20,13 +22,16 @@ READING_SECONDS = 60.0
 """Limit for a download."""
 LARGEST_PAGE = LIMITS["page_result"]
 """Bytes; a larger page is left out, not cut."""
-LARGEST_PDF = 100_000_000
-"""Bytes: a PDF has pictures in it."""
-PDF_MARK = b"%PDF-"
-"""Begins a PDF; viewers accept other bytes before it."""
+LARGEST_WITH_PICTURES = 100_000_000
+"""Bytes: a PDF or a document of Office has pictures in it."""
 
 _WEB_SCHEMES = ("http://", "https://")
-_PDF_MARK_WITHIN = 1024
+_MARK_WITHIN = 1024
+_NAMED_ENTRIES = 3
+"""Hidden files that are named; of others the number is told."""
+
+Warn = Callable[[str], None]
+"""Gets one line for each file that is left out, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +45,64 @@ class Source:
     media_type: str = ""
     charset: str = ""
 
-    @property
-    def is_pdf(self) -> bool:
-        """Whether the content is a PDF."""
-        return is_pdf(self.content)
 
-
-def is_pdf(content: bytes) -> bool:
-    """Whether bytes begin like a PDF."""
-    beginning = content[:_PDF_MARK_WITHIN]
-    return PDF_MARK in beginning and not beginning.lstrip().startswith(b"<")
-
-
-def list_locations(location: str) -> Iterator[str]:
+def list_locations(location: str, warn: Warn) -> Iterator[str]:
     """The files below a folder, without hidden ones; else the path or address itself.
 
+    `warn` gets what of a folder is left out: hidden files, links to nothing, pipes, folders that must not be read.
     Raises DatasetError: there is no such file, folder or address.
     """
     path = Path(location).expanduser()
     if path.is_dir():
-        for file in sorted(path.rglob("[!.]*")):
-            if file.is_file():
-                yield str(file)
+        yield from _list_folder(path, warn)
     elif location.startswith(_WEB_SCHEMES):
         yield urldefrag(location).url
     elif path.exists():
         yield str(path)
+    elif path.is_symlink():
+        raise DatasetError(f"{location}: a link to {path.readlink()}, which is not there")
     else:
         raise DatasetError(f"{location}: no such file, folder or http address")
+
+
+def _list_folder(folder: Path, warn: Warn) -> Iterator[str]:
+    """The regular files below a folder, by name."""
+    hidden: list[str] = []
+
+    def warn_of_folder(error: OSError) -> None:
+        warn(f"skipped: {error.filename}: {error.strerror}")
+
+    # Links to folders are not followed: two that point at each other would never end.
+    for parent, folder_names, file_names in os.walk(folder, onerror=warn_of_folder):
+        hidden += [str(Path(parent, name)) for name in (*folder_names, *file_names) if name.startswith(".")]
+        folder_names[:] = sorted(name for name in folder_names if not name.startswith("."))
+        for name in folder_names:
+            if Path(parent, name).is_symlink():
+                warn(f"skipped: {Path(parent, name)}: a link to a folder; name it with --pages to read it")
+
+        for name in sorted(file_names):
+            path = Path(parent, name)
+            if name.startswith("."):
+                continue
+            reason = _find_fault(path)
+            if reason:
+                warn(f"skipped: {path}: {reason}")
+            else:
+                yield str(path)
+
+    if hidden:
+        others = len(hidden) - _NAMED_ENTRIES
+        more = f" and {others} more" if others > 0 else ""
+        warn(f"skipped: hidden, name them with --pages to read them: {', '.join(hidden[:_NAMED_ENTRIES])}{more}")
+
+
+def _find_fault(path: Path) -> str:
+    """Why an entry of a folder is no file that can be read; "" if it may be one."""
+    if path.name.startswith("~$"):
+        return "not a document: Office makes it while it has one open"
+    if path.is_symlink() and not path.exists():
+        return f"a link to {path.readlink()}, which is not there"
+    return "" if path.is_file() else "not a regular file"
 
 
 def read_source(location: str) -> Source:
@@ -97,9 +132,11 @@ def _read_within_limits(read: Callable[[int], bytes]) -> bytes:
     largest = LARGEST_PAGE
     while part := read(1 << 20):
         content += part
-        if is_pdf(bytes(content[:_PDF_MARK_WITHIN])):
-            largest = LARGEST_PDF
+        if may_hold_pictures(bytes(content[:_MARK_WITHIN])):
+            largest = LARGEST_WITH_PICTURES
         # A server that sends a byte now and then never exceeds the time between bytes.
-        if deadline.expired or len(content) > largest:
-            raise ValueError(f"more than {READING_SECONDS:g} s or {largest / 1e6:g} MB")
+        if deadline.expired:
+            raise ValueError(f"it takes more than {READING_SECONDS:g} s")
+        if len(content) > largest:
+            raise ValueError(f"it is larger than {largest / 1e6:g} MB; split it")
     return bytes(content)

@@ -6,6 +6,7 @@ Without a question it reads questions from the terminal until the input ends.
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from crag.commands.command_line import (
     command,
     form,
     moment,
+    number,
     parser_of,
     say,
     warn_of_silent_graph,
@@ -50,6 +52,8 @@ GRAPH_STATES = {
     "down": "queried, no reply",
     None: "not queried",
 }
+_SUFFIX = re.compile(r"\.\w{1,5}\Z")
+"""The end of a file's name."""
 SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
@@ -78,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 options.preset,
                 kg_url=options.kg_url,
                 changes=options.set,
+                threshold=options.threshold,
             )
         )
         # Before the models are loaded, so that a wrong path is reported at once
@@ -112,9 +117,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages",
         metavar="PLACE",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
-        help="read a file (HTML, plain text, PDF), a folder or a URL; can be repeated",
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="P",
+        type=number(0, 1),
+        help="give answers whose P(correct) is above P: 0 gives all; default: that of the preset for chosen pages",
     )
     parser.add_argument(
         "--why",
@@ -124,7 +136,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print the trace as JSON; several: one per line",
+        help="print the answer and its trace as JSON; several: one per line",
     )
     add_graph_arguments(parser)
     parser.add_argument(
@@ -137,9 +149,26 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_progress_argument(parser)
 
     options = parser.parse_args(arguments)
+    if options.question is None and not options.file:
+        options.question = _take_question(options.pages)
     if options.question is not None and options.file:
         parser.error("give a question or --file, not both")
     return options
+
+
+def _take_question(places: list[str]) -> str | None:
+    """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
+
+    The last of several is a question if it is neither a file nor an address, and ends with a question mark or has a
+    blank; a misspelt path is none.
+    """
+    if len(places) < 2:
+        return None
+    last = places[-1].strip()
+    is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
+    looks_like_path = bool(_SUFFIX.search(last)) or "/" in last
+    is_question = last.endswith("?") or (" " in last and not looks_like_path)
+    return places.pop() if is_question and not is_place else None
 
 
 class AskedQuestion(NamedTuple):
@@ -233,7 +262,7 @@ def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) 
         indent = None if several else 1  # one line for each of several
         return (
             json.dumps(
-                answer.trace.to_dict(),
+                answer.to_dict(),
                 ensure_ascii=False,
                 indent=indent,
                 default=str,
@@ -276,8 +305,8 @@ def explained(trace: Trace) -> str:
     for title, entries in sections.items():
         # The title stands before the first line of its section alone.
         texts = [text for text in entries if text]
-        for number, text in enumerate(texts):
-            column = title if number == 0 else ""
+        for position, text in enumerate(texts):
+            column = title if position == 0 else ""
             lines.append(f"{column:11}{text}")
     return "\n".join(lines)
 

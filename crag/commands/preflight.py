@@ -32,6 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings = sum(len(report.of(Level.WARNING)) for report in reports)
     skipped = sum(report.skipped is not None for report in reports)
     verdict = "do not push it" if errors else "no errors found"
+    # Weights of another preset than the active one are a warning: it runs here with those of this machine
+    is_rehearsal = subject.preset != subject.active_preset
+    lacks_weights = any(report.check == "weights" and report.of(Level.WARNING) for report in reports)
+    if is_rehearsal and lacks_weights and not errors:
+        verdict = (
+            f"no other errors, but weights of preset {subject.preset} are not committed: "
+            f"commit them before you make it the active one (now {subject.active_preset})"
+        )
     print(f"\n{errors} error(s), {warnings} warning(s), {skipped} check(s) skipped: {verdict}")
     return 1 if errors else 0
 

@@ -68,7 +68,7 @@ def _anchor(name: str) -> str:
 
 def _section(verb: Verb) -> Iterator[str]:
     """The description of a command, then its arguments."""
-    parser = _parser(verb)
+    parser = find_parser(verb)
     if parser.description:
         yield from ("```text", _portable(parser.description.strip()), "```", "")
 
@@ -83,7 +83,7 @@ def _section(verb: Verb) -> Iterator[str]:
         yield from ("", _portable(parser.epilog.strip()))
 
 
-def _parser(verb: Verb) -> argparse.ArgumentParser:
+def find_parser(verb: Verb) -> argparse.ArgumentParser:
     """The parser that the command builds; the command itself does not run."""
     command = import_module(f"crag.commands.{verb.module}").main
     # The command builds its parser and asks it to parse: there it is caught

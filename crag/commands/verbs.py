@@ -26,6 +26,7 @@ VERBS: Mapping[str, Verb | Group] = {
     "runs": Verb("runs", "list runs with scores, seconds and tokens"),
     "report": Verb("report", "rewrite the report of a run"),
     "preflight": Verb("preflight", "check the submission in this folder"),
+    "completion": Verb("completion", "print a script that completes commands in your shell"),
     "smoke": Verb("smoke", "rehearse a preset in an empty folder without network"),
     "data": Group(
         "public questions and tables",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from crag.answering import Answerer, Check, ConfidenceModel, build_checks
+from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
 from crag.core.deadline import BatchClock
 from crag.core.queries import parse_batch
@@ -55,7 +55,7 @@ class CragAgent:
 
         answering = settings.answering
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
-        confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
+        confidence = load_confidence(answering.confidence)
 
         # One list of checks for all turns. No model wrote the graph's values, so few checks are about them.
         checks = [*build_checks(answering, confidence), *more_checks]

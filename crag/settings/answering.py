@@ -3,7 +3,7 @@
 from string import Template
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, FiniteFloat, PositiveInt, model_validator
 
 from crag.settings.base import StrictModel
 
@@ -132,6 +132,11 @@ class ConfidenceSettings(StrictModel):
     `crag/weights/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
+    log_odds: FiniteFloat = 0.0
+    """Added to the log-odds of answers from pages, if they are right more often than where the model was fitted."""
+    log_odds_on_chosen_pages: FiniteFloat | None = None
+    """`log_odds` of `crag ask` and `Asker`: pages that a person chose hold the answer more often than those of a
+    search. No gate on the best passage decides there. None: as for other pages."""
 
 
 class SinglePageSettings(StrictModel):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from crag.web.extract.page_text import page_text as page_text
 
 if TYPE_CHECKING:
+    from crag.web.extract.limits import MAX_BYTES as MAX_BYTES
     from crag.web.extract.pool import ExtractionPool as ExtractionPool
+    from crag.web.extract.writer import MAX_TEXT_CHARACTERS as MAX_TEXT_CHARACTERS
     from crag.web.path import WebEvidence as WebEvidence
     from crag.web.path import WebPath as WebPath
     from crag.web.ranking import bm25_scores as bm25_scores
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 # The processes that read pages import this package too. Without the modules below they start in half the time.
 _LAZY_MODULES = {
     "ExtractionPool": "extract.pool",
+    "MAX_BYTES": "extract.limits",
+    "MAX_TEXT_CHARACTERS": "extract.writer",
     "WebEvidence": "path",
     "WebPath": "path",
     "bm25_scores": "ranking",

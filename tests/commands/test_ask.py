@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import openpyxl
 import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
@@ -78,7 +79,7 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
     assert [line.partition(": ")[2].partition(":")[0] for line in left] == [
         "the PDF cannot be read",
         "there is no text in it",
-        "neither HTML nor plain text nor PDF",
+        "it is a picture; recognise its text first (ocrmypdf IN OUT.pdf)",
         "status 500",
     ]
 
@@ -195,11 +196,13 @@ def test_a_file_with_fields_gives_the_questions_their_times(
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
     assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
-    first, second, third, _ = capsys.readouterr().out.splitlines()
+    first, second, third, fourth, _ = capsys.readouterr().out.splitlines()
     assert first == "i don't know"
     assert second.startswith("    not sure enough (0.")
     assert second.endswith("): Barry Levinson")
-    assert third == '    "Its director is Barry Levinson."'
+    assert third.startswith("    withheld by expected score (P(correct) is 0.")
+    assert third.endswith(", not above 0.999)")
+    assert fourth == '    "Its director is Barry Levinson."'
     assert main(["ask", QUESTION, "--pages", page, "--why", *SAYS, *unsure]) == 0
     assert 'evidence   "Its director is Barry Levinson."' in capsys.readouterr().out
     with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
@@ -207,6 +210,65 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
     assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
     assert 0 < (answer.probability or 0) < 0.999
     assert answer.trace.query_time == "03/05/2024, 23:18:31 PT"
+
+
+def test_the_threshold_of_the_command_line_decides(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    confidence = 'answering.confidence={model="cpu", log_odds_on_chosen_pages=-9.0}'
+    command = ["ask", QUESTION, "--pages", page, "--preset", "scripted", "--set", CHANGES[0], "--set"]
+
+    assert main([*command, confidence, "--json"]) == 0
+    withheld = json.loads(capsys.readouterr().out)
+    assert (withheld["text"], withheld["withheld"]) == ("i don't know", "Barry Levinson")
+    assert withheld["withheld_by"].endswith(", not above 0.5)")
+
+    assert main([*command, confidence, "--threshold", "0", "--json"]) == 0
+    given = json.loads(capsys.readouterr().out)
+    assert (given["text"], given["withheld"], given["withheld_by"]) == ("Barry Levinson", None, None)
+    assert given["sentence"] == "Its director is Barry Levinson."
+    assert 0 < given["probability"] < 1
+    assert main([*command, confidence, "--threshold", "0"]) == 0
+    assert f"Barry Levinson\n    P(correct): {given['probability']:.2f}\n" in capsys.readouterr().out
+
+    assert main(["ask", QUESTION, "--pages", page, *SAYS, "--threshold", "0.3"]) == 2
+    assert "threshold: preset scripted has no model of P(correct)" in capsys.readouterr().err
+
+
+def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "other.txt").write_text("Jaws is by Steven Spielberg.", encoding="utf-8")
+    places = [page, str(tmp_path / "other.txt")]
+    for words in (
+        ["--pages", *places, QUESTION],
+        [QUESTION, "--pages", *places],
+        ["--pages", *places, *SAYS, QUESTION],
+    ):
+        assert main(["ask", *words, "--json", *SAYS]) == 0
+        assert json.loads(capsys.readouterr().out)["pages_read"] == 2
+    for misspelt in ("nowhere.txt", "my notes.txt"):
+        assert main(["ask", "--pages", *places, misspelt, *SAYS]) == 2
+        assert f"{misspelt}: no such file, folder or http address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
+    with Asker("scripted", changes=CHANGES) as asker:
+        for place in (page, Path(page)):
+            assert asker.ask(QUESTION, pages=[place] if several else place).source == f"Rain Man, {page}"
+        with pytest.raises(UserError, match="ask_all takes a list of questions"):
+            next(asker.ask_all(QUESTION, page))
+
+
+def test_a_sheet_is_cited_by_its_title(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.title = "Films of 1988"
+    for row in (["film", "director"], ["Rain Man", "Barry Levinson"], ["Beetlejuice", "Tim Burton"]):
+        sheet.append(row)
+    workbook.save(tmp_path / "films.xlsx")
+    with Asker("scripted", changes=CHANGES) as asker:
+        answer = asker.ask(QUESTION, pages=tmp_path)
+    assert answer.sentence == "film: Rain Man | director: Barry Levinson"
+    assert answer.source == f"films, {tmp_path / 'films.xlsx'}, sheet Films of 1988"
 
 
 def test_without_page_and_graph_the_shipped_graph_is_asked(

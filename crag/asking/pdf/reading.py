@@ -5,6 +5,9 @@ import re
 import resource
 import sys
 import time
+from collections.abc import Sequence
+from itertools import dropwhile, takewhile
+from statistics import median
 from typing import TypedDict
 
 import pypdfium2
@@ -19,6 +22,10 @@ from crag.asking.pdf.words import visible_words
 MEMORY_BYTES = 3 << 30
 """Of the process: a file that needs more ends it, not the machine."""
 MAX_TITLE_CHARACTERS = 300
+LINES_WITH_TITLE = 12
+"""At the top of the first page: the title is among them."""
+LARGER_PRINT = 1.2
+"""The print of a title, in sizes of the text."""
 
 _NO_TITLE = re.compile(
     r"""
@@ -38,10 +45,10 @@ class Reply(TypedDict):
     page_count: int
 
 
-def main(seconds: float) -> None:
+def main(seconds: str) -> None:
     """Read the PDF on standard input. Pages for which the time is too short are left out."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    reply = read_pages(sys.stdin.buffer.read(), time.monotonic() + seconds)
+    reply = read_pages(sys.stdin.buffer.read(), time.monotonic() + float(seconds))
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
@@ -60,16 +67,34 @@ def read_pages(content: bytes, until: float) -> Reply:
             break
         lines_of_pages.append(_read_page(pdf, index))
 
+    title = _read_title(pdf) or _find_heading(lines_of_pages)
     lines_of_pages = drop_running_heads(lines_of_pages)
     hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
     pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
-    return Reply(title=_read_title(pdf), pages=join_pages(pages, hyphenation), page_count=len(pdf))
+    return Reply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
 
 
 def _read_title(pdf: pypdfium2.PdfDocument) -> str:
     """The title that the author gave; "" where a program put one of its own."""
     title = " ".join(pdf.get_metadata_value("Title").split())[:MAX_TITLE_CHARACTERS]
     return "" if _NO_TITLE.search(title) else title
+
+
+def _find_heading(lines_of_pages: Sequence[Sequence[Line]]) -> str:
+    """The largest print at the top of the first page with text; "" if it is hardly larger than the text."""
+    first_lines = next(filter(None, lines_of_pages), [])[:LINES_WITH_TITLE]
+    if not first_lines:
+        return ""
+
+    largest = max(line.size for line in first_lines)
+    other_sizes = [line.size for lines in lines_of_pages for line in lines for _ in line.text if line.size < largest]
+    if not other_sizes or largest < LARGER_PRINT * median(other_sizes):
+        return ""
+    # A title may have two lines, and nothing in between.
+    from_title = dropwhile(lambda line: line.size < largest, first_lines)
+    title = " ".join(line.text for line in takewhile(lambda line: line.size == largest, from_title))
+    has_words = any(character.isalpha() for character in title)
+    return title if has_words and len(title) <= MAX_TITLE_CHARACTERS else ""
 
 
 def _read_page(pdf: pypdfium2.PdfDocument, index: int) -> list[Line]:

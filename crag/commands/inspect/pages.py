@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from crag.asking.chosen_pages import settings_for_chosen_pages
 from crag.asking.documents import read_documents
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say
 from crag.core.files import UserError
@@ -12,11 +13,15 @@ from crag.settings import load_settings
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the texts, of several pages under their addresses. Exit code: 0 done, 2 no page can be read."""
     parser = parser_of("crag inspect pages", __doc__)
-    parser.add_argument("place", metavar="PLACE", help="a file (HTML, plain text, PDF), a folder or a URL")
+    parser.add_argument(
+        "place",
+        metavar="PLACE",
+        help="a file (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), a folder or a URL",
+    )
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
 
-    settings = load_settings(options.preset, options.set)
+    settings = settings_for_chosen_pages(load_settings(options.preset, options.set))
     documents = read_documents(options.place, settings.web.extract, say)
     if not documents:
         raise UserError(f"no readable page: {options.place}")

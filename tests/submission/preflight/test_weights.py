@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from crag.commands.preflight import main
+from crag.submission.preflight.checks import CHECKS
 from crag.submission.preflight.subject import Level
 from tests.submission.preflight.conftest import Checked, commit, git, replace
 
@@ -54,6 +56,22 @@ def test_the_right_weights_are_right_and_missing_ones_are_named_with_the_command
     (tiny / "agents" / "active.toml").write_text('preset = "scripted"\n')
     (finding, _) = checked("weights", tiny, preset="tiny").findings
     assert finding.level is Level.WARNING, "a rehearsal may use the cache"
+
+
+def test_a_rehearsal_whose_weights_are_not_committed_is_not_called_free_of_errors(
+    tiny: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = ["--skip", *(name for name in CHECKS if name != "weights")]
+    assert main(["--root", str(tiny), "--preset", "tiny", *others]) == 0
+    assert capsys.readouterr().out.endswith("check(s) skipped: no errors found\n")
+    shutil.rmtree(model_file(tiny).parent)
+    (tiny / "agents" / "active.toml").write_text('preset = "scripted"\n')
+    commit(tiny)
+    assert main(["--root", str(tiny), "--preset", "tiny", *others]) == 0
+    assert capsys.readouterr().out.endswith(
+        "no other errors, but weights of preset tiny are not committed: "
+        "commit them before you make it the active one (now scripted)\n"
+    )
 
 
 @pytest.mark.parametrize(

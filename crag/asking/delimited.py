@@ -1,0 +1,52 @@
+"""The rows of CSV and TSV files, whatever separates their cells."""
+
+import csv
+import io
+import re
+from collections import Counter
+from pathlib import Path
+
+from crag.core.csv_files import DELIMITERS
+
+_SEPARATORS = ("\t", ";", "|", ",")
+"""In this order: a comma also stands in numbers and texts, a tab hardly anywhere."""
+_SAMPLED_ROWS = 50
+_LEAST_SHARE = 0.8
+"""Of the rows that have equally many cells, if the separator is right."""
+_NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+"""The first line of some files of Excel."""
+
+
+def read_rows(text: str, location: str = "") -> list[list[str]]:
+    r"""The cells of each row; blank lines are empty rows.
+
+    >>> read_rows("name;price\nlamp;2,50\n")
+    [['name', 'price'], ['lamp', '2,50']]
+    """
+    text = text.removeprefix("\ufeff")
+    named = _NAMED_SEPARATOR.match(text)
+    if named:
+        return _split(text[named.end() :], named[1])
+    return _split(text, _find_separator(text, location))
+
+
+def _find_separator(text: str, location: str) -> str:
+    """What separates the cells: the first separator that gives most rows the same number of cells, above one."""
+    suffix = Path(location).suffix.lower()
+    if suffix == ".tsv":
+        return DELIMITERS[suffix]
+
+    sample = "\n".join(text.splitlines()[: 2 * _SAMPLED_ROWS])
+    for separator in _SEPARATORS:
+        widths = Counter(len(row) for row in _split(sample, separator)[:_SAMPLED_ROWS] if row)
+        if not widths:
+            continue
+        width, rows = widths.most_common(1)[0]
+        if width > 1 and rows >= _LEAST_SHARE * widths.total():
+            return separator
+    return ","
+
+
+def _split(text: str, separator: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    return list(reader)

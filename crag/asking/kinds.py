@@ -1,0 +1,150 @@
+"""What kind of document some bytes are: by their first bytes, the names in an archive, and the name of the file."""
+
+import enum
+import io
+import zipfile
+from pathlib import Path
+
+PDF_MARK = b"%PDF-"
+"""Begins a PDF; viewers accept other bytes before it."""
+ZIP_MARK = b"PK\x03\x04"
+"""Begins an archive, and so the documents that are archives of XML."""
+_PDF_MARK_WITHIN = 1024
+_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Begins a file of Office before 2007, and one that Office encrypted."""
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+LARGEST_UNPACKED = 500_000_000
+"""Bytes of an archive's files together: an archive of a few kilobytes can hold gigabytes."""
+
+
+class Kind(enum.StrEnum):
+    """The kinds of documents that are read."""
+
+    PDF = "pdf"
+    WORD = "docx"
+    WORKBOOK = "xlsx"
+    SLIDES = "pptx"
+    RICH_TEXT = "rtf"
+    MARKDOWN = "markdown"
+    TABLE = "csv"
+    JSON = "json"
+    JSON_LINES = "jsonl"
+    PLAIN_TEXT = "text"
+    MARKUP_OR_TEXT = "html or text"
+    """Its text tells which of the two."""
+
+
+OFFICE_KINDS = frozenset({Kind.WORD, Kind.WORKBOOK, Kind.SLIDES})
+
+_BY_SUFFIX = {
+    ".md": Kind.MARKDOWN, ".markdown": Kind.MARKDOWN, ".mdown": Kind.MARKDOWN, ".mkd": Kind.MARKDOWN,
+    ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE,
+    ".json": Kind.JSON, ".geojson": Kind.JSON, ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
+    ".txt": Kind.PLAIN_TEXT, ".text": Kind.PLAIN_TEXT, ".log": Kind.PLAIN_TEXT,
+}  # fmt: skip
+_BY_MEDIA_TYPE = {
+    "text/markdown": Kind.MARKDOWN,
+    "text/csv": Kind.TABLE,
+    "text/tab-separated-values": Kind.TABLE,
+    "application/json": Kind.JSON,
+    "application/geo+json": Kind.JSON,
+    "application/x-ndjson": Kind.JSON_LINES,
+    "application/jsonl": Kind.JSON_LINES,
+}
+_BY_MEMBER = {"word/document.xml": Kind.WORD, "xl/workbook.xml": Kind.WORKBOOK, "ppt/presentation.xml": Kind.SLIDES}
+
+_PICTURE = "a picture; recognise its text first (ocrmypdf IN OUT.pdf)"
+_SOUND = "sound or film; write down what is said in it first"
+_UNREADABLE_MARKS = {
+    b"\x89PNG": _PICTURE,
+    b"\xff\xd8\xff": _PICTURE,
+    b"GIF8": _PICTURE,
+    b"BM": _PICTURE,
+    b"II*\0": _PICTURE,
+    b"MM\0*": _PICTURE,
+    b"RIFF": f"{_PICTURE}, or {_SOUND}",
+    b"ID3": _SOUND,
+    b"OggS": _SOUND,
+    b"\x1a\x45\xdf\xa3": _SOUND,
+    b"SQLite format 3": "a database; export its tables as CSV",
+    b"\x1f\x8b": "a packed file; unpack it",
+    b"BZh": "a packed file; unpack it",
+    b"\xfd7zXZ": "a packed file; unpack it",
+    b"7z\xbc\xaf": "an archive; unpack it",
+    b"Rar!": "an archive; unpack it",
+}
+"""First bytes -> what the file is and what can be done. They count only where the beginning has zero bytes or is short
+of text: "BM" may begin a sentence."""
+_UNREADABLE_ARCHIVES = {
+    "application/epub+zip": "an e-book; save it as HTML, DOCX or PDF",
+    "application/vnd.oasis.opendocument.text": "an OpenDocument file; save it as DOCX or PDF",
+    "application/vnd.oasis.opendocument.spreadsheet": "an OpenDocument file; save it as XLSX or CSV",
+    "application/vnd.oasis.opendocument.presentation": "an OpenDocument file; save it as PPTX or PDF",
+}
+"""Media type that an archive names in its first file -> what can be done."""
+
+
+def is_pdf(content: bytes) -> bool:
+    """Whether bytes begin like a PDF."""
+    beginning = content[:_PDF_MARK_WITHIN]
+    return PDF_MARK in beginning and not beginning.lstrip().startswith(b"<")
+
+
+def may_hold_pictures(content: bytes) -> bool:
+    """Whether bytes begin like a document with pictures in it, which may be large."""
+    return is_pdf(content) or content.startswith(ZIP_MARK)
+
+
+def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
+    """The kind of a document. Bytes come before the name, which people change.
+
+    Raises ValueError: it is of no kind that is read; the message says what it is and what can be done.
+    """
+    if not content:
+        raise ValueError("it is empty")
+    if is_pdf(content):
+        return Kind.PDF
+    if content.startswith(ZIP_MARK):
+        return _find_archive_kind(content)
+    if content.startswith(_OLE_MARK):
+        raise ValueError(_describe_old_office(content))
+    if content.startswith(b"{\\rtf"):
+        return Kind.RICH_TEXT
+
+    has_zero_bytes = b"\0" in content[:4096]
+    for mark, description in _UNREADABLE_MARKS.items():
+        is_short_mark = len(mark) < 3
+        if content.startswith(mark) and (has_zero_bytes or not is_short_mark):
+            raise ValueError(f"it is {description}")
+
+    suffix = Path(location).suffix.lower()
+    return _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type) or Kind.MARKUP_OR_TEXT
+
+
+def _find_archive_kind(content: bytes) -> Kind:
+    """The kind of a document that is an archive. Raises ValueError: it is none, or it is damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked_bytes = sum(member.file_size for member in archive.infolist())
+            names = set(archive.namelist())
+            media_type = archive.read("mimetype")[:200].decode("ascii", "replace") if "mimetype" in names else ""
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"it is damaged or not whole ({error}); fetch or save it again") from None
+
+    if unpacked_bytes > LARGEST_UNPACKED:
+        raise ValueError(f"it unpacks to more than {LARGEST_UNPACKED / 1e6:g} MB; split it")
+    for member, kind in _BY_MEMBER.items():
+        if member in names:
+            return kind
+    if "xl/workbook.bin" in names:
+        raise ValueError("it is a binary workbook; save it as XLSX")
+
+    description = _UNREADABLE_ARCHIVES.get(media_type.strip(), "an archive; unpack it")
+    raise ValueError(f"it is {description}")
+
+
+def _describe_old_office(content: bytes) -> str:
+    """Why a file of the old container is not read."""
+    if _ENCRYPTED in content:
+        return "it needs a password; save a copy without one (in Office: File, Info, Protect)"
+    return "it has the format of Office before 2007; save it as DOCX, XLSX or PPTX"

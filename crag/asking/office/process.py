@@ -1,0 +1,29 @@
+"""Reads a document of Office in a process of its own, which is killed when it takes too long."""
+
+from crag.asking.kinds import Kind
+from crag.asking.office.reading import Reply
+from crag.asking.reading_process import SECONDS, read_in_process
+
+_LIBRARIES = {Kind.WORD: "mammoth", Kind.WORKBOOK: "openpyxl", Kind.SLIDES: "python-pptx"}
+_REMEDIES = {
+    "MemoryError": "it needs too much memory; split it",
+    "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
+    "InvalidFileException": "it is damaged; open it and save it again",
+    "PackageNotFoundError": "it is damaged; open it and save it again",
+    "KeyError": "a part of it is missing; open it and save it again",
+    "ParseError": "its XML is damaged; open it and save it again",
+    "XMLSyntaxError": "its XML is damaged; open it and save it again",
+    "ExpatError": "its XML is damaged; open it and save it again",
+}
+"""What can be done, by a part of the error's message."""
+
+
+def read_office_file(content: bytes, kind: Kind, seconds: float = SECONDS) -> Reply:
+    """The pages of a document of Office.
+
+    Raises UnreadableFileError: it is damaged, takes too long or too much memory, or its library is not installed.
+    """
+    library = _LIBRARIES[kind]
+    missing = {"ModuleNotFoundError": f"{kind.upper()} needs {library}: pip install {library}"}
+    reply = read_in_process("crag.asking.office.reading", kind.value, content, seconds, missing | _REMEDIES)
+    return Reply(title=reply["title"], pages=reply["pages"], note=reply["note"])

@@ -1,0 +1,95 @@
+"""The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
+
+import io
+import json
+import resource
+import sys
+import zipfile
+from typing import TypedDict
+
+from crag.asking.kinds import Kind
+from crag.asking.markdown import without_tags
+from crag.asking.parts import row_part, sheet_part, slide_part
+from crag.asking.tables import table_pages
+
+MEMORY_BYTES = 3 << 30
+"""Of the process: a file that needs more ends it, not the machine."""
+
+
+class PageReply(TypedDict):
+    """A page: its HTML, and its part of the file ("" for the whole)."""
+
+    html: str
+    part: str
+
+
+class Reply(TypedDict):
+    """What the process writes: the title, the pages, and a note on what was not read."""
+
+    title: str
+    pages: list[PageReply]
+    note: str
+
+
+def main(kind: str) -> None:
+    """Read the document on standard input."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    reply = read_office(sys.stdin.buffer.read(), Kind(kind))
+    sys.stdout.buffer.write(json.dumps(reply).encode())
+
+
+def read_office(content: bytes, kind: Kind) -> Reply:
+    """The pages of a document. A library raises what it likes if the file is damaged: the process ends then."""
+    if kind is Kind.WORD:
+        return _read_word(content)
+    if kind is Kind.WORKBOOK:
+        return _read_workbook(content)
+    return _read_slides(content)
+
+
+def _read_word(content: bytes) -> Reply:
+    from crag.asking.office.word import read_word
+
+    markup = read_word(content)
+    title = _read_core_title(content)
+    if not title:
+        _, opening, rest = markup.partition("<h1>")
+        title = without_tags(rest.partition("</h1>")[0]) if opening else ""
+    return Reply(title=title, pages=[PageReply(html=markup, part="")], note="")
+
+
+def _read_core_title(content: bytes) -> str:
+    """The title among the properties of a document (ECMA-376, part 2, 11)."""
+    from lxml import etree
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if "docProps/core.xml" not in archive.namelist():
+            return ""
+        properties = etree.fromstring(
+            archive.read("docProps/core.xml"), etree.XMLParser(resolve_entities=False, no_network=True)
+        )
+    title = properties.findtext("{http://purl.org/dc/elements/1.1/}title")
+    return " ".join((title or "").split())
+
+
+def _read_workbook(content: bytes) -> Reply:
+    from crag.asking.office.workbook import read_workbook
+
+    workbook = read_workbook(content)
+    pages = []
+    for sheet in workbook.sheets:
+        part = sheet_part(sheet.title)
+        for page in table_pages(sheet.rows):
+            page_part = part if page.is_whole else row_part(page.first, page.last, part)
+            pages.append(PageReply(html=page.html, part=page_part))
+    return Reply(title=workbook.title, pages=pages, note=workbook.note)
+
+
+def _read_slides(content: bytes) -> Reply:
+    from crag.asking.office.slides import read_slides
+
+    presentation = read_slides(content)
+    pages = []
+    for number, markup in presentation.slides:
+        pages.append(PageReply(html=markup, part=slide_part(number)))
+    return Reply(title=presentation.title, pages=pages, note=presentation.note)

@@ -1,0 +1,53 @@
+"""Reads a file in a process of its own, which is killed when it takes too long or too much memory."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from crag.core.places import REPOSITORY
+
+SECONDS = 60.0
+"""Limit for a file."""
+
+
+class UnreadableFileError(ValueError):
+    """A file that cannot be read. The message names the remedy."""
+
+
+def read_in_process(
+    module: str, argument: str, content: bytes, seconds: float, remedies: Mapping[str, str]
+) -> dict[str, Any]:
+    """What ``main(argument)`` of a module writes as JSON when it reads the content from standard input.
+
+    `remedies` are what can be done, by a part of the error's message.
+    Raises UnreadableFileError: it is damaged, takes too long or too much memory, or its library is not installed.
+    """
+    search_path = [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # With `-P` nothing is imported from the working directory, where a file could pose as a library.
+    program = f"import sys; from {module} import main; main(sys.argv[1])"
+    command = [sys.executable, "-P", "-c", program, argument]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(search_path)}
+    try:
+        process = subprocess.run(  # noqa: S603 - our own interpreter and a constant program
+            command, input=content, capture_output=True, check=False, timeout=seconds, env=environment
+        )
+    except subprocess.TimeoutExpired:
+        raise UnreadableFileError(f"it took more than {seconds:g} s; split it") from None
+
+    if process.returncode:
+        raise UnreadableFileError(_describe_failure(process.stderr, process.returncode, remedies))
+    reply: dict[str, Any] = json.loads(process.stdout)
+    return reply
+
+
+def _describe_failure(error_output: bytes, status: int, remedies: Mapping[str, str]) -> str:
+    """The remedy of a known failure, else the exception or the status."""
+    # The last line of a traceback is the exception.
+    _, _, last_line = error_output.decode("utf-8", "replace").strip().rpartition("\n")
+    for part, remedy in remedies.items():
+        if part in last_line:
+            return remedy
+    return last_line[:200] or f"its reader ended with status {status}"

@@ -1,0 +1,258 @@
+"""What is read of documents of each kind, and how what cannot be read is told."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from crag.asking.documents import Document, read_documents
+from crag.asking.kinds import Kind, find_kind
+from crag.asking.office.process import read_office_file
+from crag.asking.parts import split_address
+from crag.asking.reading_process import UnreadableFileError
+from crag.asking.wrapped_lines import join_wrapped_lines
+from crag.settings import ExtractSettings
+from tests.asking.office_files import (
+    STAFF,
+    build_docx,
+    build_long_xlsx,
+    build_pptx,
+    build_xlsx,
+    word_paragraph,
+    word_table,
+)
+from tests.asking.pdf_files import build_pdf, text_at
+
+LABELLED = ["name: Ines Falkner | room: B14 | extension: 2207", "name: Tomas Reuel | room: A01 | extension: 2290"]
+SETTINGS = ExtractSettings(labelled_tables=True, workers=1)
+
+MARKDOWN = """---
+title: "House rules"
+tags: [office]
+---
+# Rules *for all*
+
+The **alarm code** is `8642`.[^1] See the [plan](plan.md).
+A line
+that goes on.
+
+| name | room | extension |
+|------|------|-----------|
+| Ines Falkner | B14 | 2207 |
+| Tomas Reuel | A01 | 2290 |
+
+- first ~~old~~ item
+
+[^1]: Changed in May.
+"""
+
+
+def separated(by: str) -> str:
+    return "".join(by.join(row) + "\n" for row in STAFF)
+
+
+def as_objects() -> list[dict[str, str]]:
+    return [dict(zip(STAFF[0], row, strict=True)) for row in STAFF[1:]]
+
+
+def read(path: Path, content: bytes | str) -> tuple[list[Document], list[str]]:
+    """The documents of a file with this content, and what is told about it, without its path."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    said: list[str] = []
+    documents = read_documents(str(path), SETTINGS, said.append)
+    return documents, [line.replace(str(path), path.name) for line in said]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("staff.csv", separated(",")),
+        ("semicolons.csv", "sep=;\r\n" + separated(";")),
+        ("title.csv", "Staff of the house,,\n\n" + separated(",")),
+        ("staff.tsv", separated("\t")),
+        ("staff.json", json.dumps(as_objects())),
+        ("staff.jsonl", "\n".join(map(json.dumps, as_objects()))),
+        ("staff.docx", build_docx(word_table(STAFF))),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+def test_a_row_is_read_with_its_header(tmp_path: Path, name: str, content: bytes | str) -> None:
+    [document], said = read(tmp_path / name, content)
+    assert document.text.splitlines()[-2:] == LABELLED
+    assert said == []
+
+
+def test_numbers_keep_their_form_in_a_table(tmp_path: Path) -> None:
+    [document], _ = read(tmp_path / "prices.csv", 'lens;price;code\n"Velora; blue";2,50;0042\nAmber;1.250,00;0900\n')
+    assert document.text.splitlines() == [
+        "lens: Velora; blue | price: 2,50 | code: 0042",
+        "lens: Amber | price: 1.250,00 | code: 0900",
+    ]
+
+
+def test_a_table_without_a_header_gets_none(tmp_path: Path) -> None:
+    [document], _ = read(tmp_path / "rooms.csv", "Ines,14\nTomas,1\n")
+    assert document.text.splitlines() == ["Ines | 14", "Tomas | 1"]
+
+
+def test_a_long_table_is_read_in_parts_that_an_address_names(tmp_path: Path) -> None:
+    lines = "".join(f"L{number},maker {number}\n" for number in range(450))
+    documents, _ = read(tmp_path / "lenses.csv", "lens,maker\n" + lines)
+    parts = [split_address(document.address)[1] for document in documents]
+    assert parts == ["rows 2-201", "rows 202-401", "rows 402-451"]
+    assert documents[2].text.splitlines()[-1] == "lens: L449 | maker: maker 449"
+    sheets, _ = read(tmp_path / "lenses.xlsx", build_long_xlsx(250))
+    assert split_address(sheets[1].address) == (str(tmp_path / "lenses.xlsx"), "sheet Lenses, rows 202-251")
+
+
+def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
+    [document], _ = read(tmp_path / "rules.md", MARKDOWN)
+    assert document.title == "House rules"
+    assert document.text.splitlines() == [
+        "Rules for all",
+        "The alarm code is 8642. See the plan. A line that goes on.",
+        *LABELLED,
+        "first item",
+        "Changed in May.",
+    ]
+    [untitled], _ = read(tmp_path / "other.md", MARKDOWN.partition("---\n#")[2].join(["#", ""]))
+    assert untitled.title == "Rules for all"
+
+
+def test_a_word_document_is_read_with_its_title(tmp_path: Path) -> None:
+    body = word_paragraph("House rules", "Heading1") + word_paragraph("The alarm code is 8642.") + word_table(STAFF)
+    [document], _ = read(tmp_path / "a7.docx", build_docx(body))
+    assert document.text.splitlines() == ["House rules", "The alarm code is 8642.", *LABELLED]
+
+
+def test_a_sheet_is_read_as_excel_shows_it(tmp_path: Path) -> None:
+    [document], said = read(tmp_path / "staff.xlsx", build_xlsx())
+    assert split_address(document.address) == (str(tmp_path / "staff.xlsx"), "sheet Staff 2026")
+    assert document.text.splitlines() == [
+        "People at Brackwater Optics",
+        "name: Ines Falkner | started: 2011-05-02 | share: 12.5% | fee: 145.00 EUR | floor: first",
+        "name: Tomas Reuel | started: 2019-09-16 | share: 50% | fee: 0.3 | floor: first",
+    ]
+    assert said == ["staff.xlsx: hidden sheets are not read: Notes"]
+
+
+def test_slides_are_read_with_tables_charts_and_notes(tmp_path: Path) -> None:
+    (first, second), said = read(tmp_path / "rules.pptx", build_pptx())
+    assert (first.title, split_address(second.address)[1]) == ("Travel rules", "slide 2")
+    assert first.text.splitlines()[1] == "A hotel may cost 145 euros a night."
+    assert second.text.splitlines() == [
+        "Staff",
+        *LABELLED,
+        "category: 2024 | lenses sold: 310",
+        "category: 2025 | lenses sold: 425.5",
+        "The clerk leaves in May.",
+    ]
+    assert said == ["rules.pptx: hidden slides are not read: 3"]
+
+
+def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
+    value = {"office": {"opening_hours": "9 to 17", "closed": ["Saturday", "Sunday"]}, "staff": as_objects()}
+    [document], _ = read(tmp_path / "office.json", json.dumps(value))
+    hours, closed, _, *rows = document.text.splitlines()
+    assert (hours, closed) == ("office, opening hours: 9 to 17", "office, closed: Saturday, Sunday")
+    assert rows == LABELLED
+    [broken], said = read(tmp_path / "broken.json", '{"code": 8642,')
+    assert "8642" in broken.text
+    assert said[0].startswith("broken.json: read as plain text: it is no JSON")
+    [rich], _ = read(tmp_path / "rules.rtf", r"{\rtf1\ansi The {\b alarm} code is 8642.\par It is f\'fcr us.\par}")
+    assert rich.text.splitlines() == ["The alarm code is 8642.", "It is für us."]
+
+
+def test_the_largest_print_of_a_pdf_is_its_title(tmp_path: Path) -> None:
+    page = text_at(72, 720, "House rules", "for all", size=20, leading=24) + text_at(72, 640, "The code is 8642.")
+    [document], _ = read(tmp_path / "scan0007.pdf", build_pdf(page))
+    assert document.title == "House rules for all"
+    [plain], _ = read(tmp_path / "scan0008.pdf", build_pdf(text_at(72, 640, "The code is 8642.", "It changes.")))
+    assert plain.title == "scan0008"
+
+
+WRAPPED = """The first ship left the new harbour of Brackwater early in
+May 1921 with grain for the mills of the north. It was led by
+Tomas Reuel, who had
+never sailed before."""
+LOG = """2026-03-01 10:00:01 INFO lens grinder started in room B14 by Ines
+2026-03-01 10:00:02 INFO lens grinder stopped in room B14 by Ines
+2026-03-01 10:00:03 INFO lens grinder started in room B15 by Ines"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(WRAPPED, [WRAPPED.replace("\n", " ").replace("had never", "had\nnever")], id="prose"),
+        pytest.param(LOG, LOG.splitlines(), id="log"),
+        pytest.param("Ines Falkner\nroom B14\nphone 2207", ["Ines Falkner", "room B14", "phone 2207"], id="address"),
+    ],
+)
+def test_wrapped_lines_of_plain_text_are_joined(text: str, lines: list[str]) -> None:
+    assert join_wrapped_lines(text) == "\n".join(lines).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.txt", b"", "it is empty"),
+        ("a.html", b"<html></html>", "there is no text in it"),
+        ("a.csv", b"\n\n", "there is no text in it"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it is a picture; recognise its text first"),
+        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "it needs a password"),
+        (
+            "a.doc",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99),
+            "it has the format of Office before 2007",
+        ),
+        ("b.docx", b"PK\x03\x04" + bytes(99), "it is damaged or not whole"),
+        ("a.bin", bytes(range(256)), "neither HTML nor plain text nor PDF"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    documents, said = read(tmp_path / name, content)
+    assert documents == []
+    assert len(said) == 1
+    assert said[0].startswith(f"skipped: {name}: {reason}")
+
+
+def test_archives_tell_what_they_are(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "book.epub", "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+    with pytest.raises(ValueError, match="an e-book; save it as HTML, DOCX or PDF"):
+        find_kind((tmp_path / "book.epub").read_bytes(), "book.epub")
+    with zipfile.ZipFile(tmp_path / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", bytes(501_000_000))
+    with pytest.raises(ValueError, match="unpacks to more than 500 MB"):
+        find_kind((tmp_path / "bomb.docx").read_bytes(), "bomb.docx")
+
+
+def test_a_damaged_document_and_a_missing_library_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnreadableFileError, match="its XML is damaged; open it and save it again"):
+        read_office_file(build_docx("<w:p>"), Kind.WORD)
+    (tmp_path / "mammoth.py").write_text("raise ModuleNotFoundError(\"No module named 'mammoth'\")")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(UnreadableFileError, match="DOCX needs mammoth: pip install mammoth"):
+        read_office_file(build_docx(word_paragraph("a")), Kind.WORD)
+
+
+def test_all_that_is_left_out_of_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("The alarm code is 8642.")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("secret")
+    (tmp_path / "~$rules.docx").write_text("owner")
+    (tmp_path / "gone.txt").symlink_to("nowhere.txt")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    said: list[str] = []
+    documents = read_documents(str(tmp_path), SETTINGS, said.append)
+    assert [document.text for document in documents] == ["The alarm code is 8642."]
+    assert sorted(line.removeprefix("skipped: ").replace(f"{tmp_path}/", "") for line in said) == [
+        "gone.txt: a link to nowhere.txt, which is not there",
+        "hidden, name them with --pages to read them: .git",
+        "loop: a link to a folder; name it with --pages to read it",
+        "pipe: not a regular file",
+        "~$rules.docx: not a document: Office makes it while it has one open",
+    ]
