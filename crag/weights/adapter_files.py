@@ -187,7 +187,7 @@ class Adapter:
     def check_features(self) -> None:
         """Raise AdapterError if no engine can run it beside other adapters and the bare base model.
 
-        PEFT would change the base's own weights with it, and so the texts of others, without a word.
+        PEFT would change the base's own weights with it, and so the texts of others.
         """
         if self._feature_of_all_texts is not None:
             raise AdapterError(self._feature_of_all_texts)
