@@ -22,6 +22,7 @@ from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.charts import Frame, histogram, interval_band, threshold_frame
 from crag.evaluation.report.confidence import collect_estimates, reliability, threshold_curve
 from crag.evaluation.report.measured import (
+    RETRIEVAL_TITLES,
     SHOWN,
     FinishedRun,
     facet_title,
@@ -208,6 +209,7 @@ TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan"
 TEMPLATES.globals |= {
     "FEWEST": FEWEST,
     "Frame": Frame,
+    "RETRIEVAL_TITLES": RETRIEVAL_TITLES,
     "SHOWN": SHOWN,
     "collect_estimates": collect_estimates,
     "counted": counted,

@@ -13,6 +13,7 @@ const COLUMNS = [
   { field: "domain", title: "Domain" },
   { field: "question_type", title: "Type" },
   { field: "probability", title: "P(correct)", text: (row) => rounded(row.probability, 2), number: true },
+  { field: "answer_rank", title: "Rank", text: (row) => written(row.answer_rank), number: true },
   { field: "seconds", title: "Seconds", text: (row) => rounded(row.seconds, 1), number: true },
 ].filter(({ field }) => ROWS.some((row) => row[field] !== undefined && row[field] !== null));
 

@@ -237,7 +237,8 @@ def figures(page: Page) -> dict[str, str]:
 
 
 def slice_cells(page: Page, label: str) -> list[str]:
-    read = "return [...document.querySelectorAll(`#slices tr[data-label=${arguments[0]}] td`)].map((cell) => cell.textContent)"
+    read = """return [...document.querySelectorAll(`#slices tr[data-label=${arguments[0]}] td`)]
+      .map((cell) => cell.textContent)"""
     number, _, percent, score, *_ = page.run(read, label)
     return [number, percent, score]
 
