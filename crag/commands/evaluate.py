@@ -38,6 +38,7 @@ from crag.core.progress import ProgressMode
 from crag.core.text import without_credentials
 from crag.core.version import package_version
 from crag.engines.llm import describe_served_model
+from crag.evaluation.agent_code import code_signature, reads_preset
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
@@ -193,6 +194,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         # A URL among the changes may hold a password
         "set": without_credentials("; ".join(changes)) or None,
         "agent": options.agent,
+        "code": code_signature(options.agent),
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
         "trim": trim_name(),
@@ -206,9 +208,9 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
 
 
 def _settings(options: argparse.Namespace) -> Settings | None:
-    """The settings that the agent reads; another agent may have none, so there only a named preset counts."""
+    """The settings that the agent reads; another agent than ours may have none, so there only a named preset counts."""
     preset = options.preset
-    if preset is None and options.agent == DEFAULT_AGENT:
+    if preset is None and (options.agent == DEFAULT_AGENT or reads_preset(options.agent)):
         preset = usual_preset()
     return load_settings(preset, overrides_of(options)) if preset else None
 

@@ -60,11 +60,13 @@ class FinishedRun:
 
     @property
     def name(self) -> str:
-        """The preset, or the agent if it has none: ``cpu``, ``cpu, changed``, ``MyAgent``."""
+        """The preset, or the own agent: ``cpu``, ``cpu, changed``, ``MyAgent``, ``MyAgent on cpu``."""
         preset, _, _ = str(self.signature.get("preset") or "").partition("@")
         _, _, agent = str(self.signature.get("agent") or "").rpartition(":")
         # A preset may be the path of a file.
         name = Path(preset).stem or agent or "a run"
+        if preset and agent and self.signature.get("code"):
+            name = f"{agent} on {name}"
         return f"{name}, changed" if self.signature.get("set") else name
 
     @property
