@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -275,13 +275,16 @@ def parsed(
     arguments: Sequence[str] | None,
     program: str = PROGRAM,
     description: str | None = __doc__,
+    add_more: Callable[[argparse.ArgumentParser], None] | None = None,
 ) -> argparse.Namespace:
-    """The options; ends the process if they are invalid."""
+    """The options, and those that `add_more` adds; ends the process if they are invalid."""
     parser = parser_of(
         program,
         description,
         EXIT_CODES,
     )
+    if add_more is not None:
+        add_more(parser)
     _add_run_options(parser)
     add_judge_arguments(parser.add_argument_group("judge"))
     _add_limits(parser)
