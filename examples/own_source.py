@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from crag import UserAgent
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
+from crag.facts import PublicData
 from crag.pipeline.agent import CragAgent
 from crag.settings import Settings
 
 CAPITALS = {"france": "Paris", "kenya": "Nairobi"}
 
 
-class Capitals:
+class Capitals(PublicData):
     """Facts from a table."""
 
     def warm_up(self) -> None:

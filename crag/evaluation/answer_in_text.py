@@ -160,26 +160,26 @@ def _texts_with_answer(
             continue
         if is_number:
             for window in passage.windows:
-                if _is_accepted(claim, window):
+                if is_accepted(claim, window):
                     yield window
         elif not is_option and _passage_is_accepted(claim, passage):
             yield passage.whole
 
     # For a set, whose items may be spread over passages, and for an option
     context = "\n".join(passage.whole for passage in references)
-    if (is_option or not is_number) and _is_accepted(claim, context):
+    if (is_option or not is_number) and is_accepted(claim, context):
         yield context
 
 
 def _passage_is_accepted(claim: ReadClaim, passage: Reference) -> bool:
     """Whether the passage or a part of it would be accepted: a list or a doubt elsewhere does not speak against it."""
-    if _is_accepted(claim, passage.whole):
+    if is_accepted(claim, passage.whole):
         return True
     # Most passages lack a word of the answer, and their parts need not be read
     answer_words = content(claim.gold_tokens)
     if not answer_words or recall(answer_words, tokens(passage.whole)) < 1.0:
         return False
-    return any(_is_accepted(claim, window) for window in passage.windows)
+    return any(is_accepted(claim, window) for window in passage.windows)
 
 
 def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
@@ -191,7 +191,7 @@ def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
     return all(any(same_quantity(year, number) for number in numbers) for year in years)
 
 
-def _is_accepted(claim: ReadClaim, text: str) -> bool:
-    """Whether the rules judge would accept the text as an answer."""
+def is_accepted(claim: ReadClaim, text: str) -> bool:
+    """Whether the rules judge would accept the text as an answer, be it about the question or not."""
     (judgement,) = RulesJudge().judge([Claim(claim.query, (claim.gold,), text)])
     return judgement.verdict is Verdict.CORRECT

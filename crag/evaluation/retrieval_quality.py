@@ -9,9 +9,10 @@ Of a question, in its row of predictions.jsonl:
 | `passages_with_answer` | the share of the passages that hold one (context precision, without weights) |
 | `evidence_supports_answer` | the sentence that the answer rests on holds the answer that was given (faithfulness) |
 
-A text holds an answer if the rules judge would accept it as one and it is about the question: `answer_in_text`. A field
-is None where it cannot be measured: without texts, without a gold answer, or with one that no page spells out (yes, no,
-"invalid question"); `evidence_supports_answer` is None for abstentions and such answers. `answer_rank` is also None if
+A passage holds an answer if the rules judge would accept it as one and it is about the question: `answer_in_text`.
+Facts of the graph and evidence were chosen for the question, so there the judge alone decides. A field is None where it
+cannot be measured: without texts, without a gold answer, or with one that no page spells out (yes, no, true, "invalid
+question"); `evidence_supports_answer` is None for abstentions and such answers. `answer_rank` is also None if
 no passage holds an answer: then `passages_with_answer` is 0.
 """
 
@@ -20,7 +21,7 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
-from crag.evaluation.answer_in_text import Reference, is_yes_or_no, look_for_answer, passages
+from crag.evaluation.answer_in_text import Reference, is_accepted, is_yes_or_no, look_for_answer, passages
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.judge import ReadClaim
 
@@ -29,6 +30,7 @@ RANK = "answer_rank"
 PASSAGES = "passages_with_answer"
 SUPPORTED = "evidence_supports_answer"
 FIELDS = (IN_CONTEXT, RANK, PASSAGES, SUPPORTED)
+_TRUTH = ("true", "false")
 LONGEST_TEXT = 50_000
 """Characters that are read of a context or a passage: another agent's may be whole pages, and reading takes time."""
 
@@ -41,7 +43,8 @@ def measure_question(row: Mapping[str, Any], prediction: str, trace: Mapping[str
     if golds:
         context = _read_context(trace)
         if context is not None:
-            measured[IN_CONTEXT] = _holds_any(query, golds, passages(context))
+            in_facts = _is_any_accepted(query, golds, _read_facts(trace, context))
+            measured[IN_CONTEXT] = in_facts or _holds_any(query, golds, passages(context))
 
         holding = [_holds_any(query, golds, [passage]) for passage in _read_passages(trace)]
         if holding:
@@ -55,25 +58,34 @@ def measure_question(row: Mapping[str, Any], prediction: str, trace: Mapping[str
 def _is_in_texts(answer: str) -> bool:
     """Whether a page can spell the answer out."""
     text = answer.strip().lower()
-    return bool(text) and INVALID_QUESTION not in text and not is_yes_or_no(text)
+    return bool(text) and INVALID_QUESTION not in text and not is_yes_or_no(text) and text.strip(".") not in _TRUTH
 
 
 def _holds_any(query: str, golds: Sequence[str], references: Sequence[Reference]) -> bool:
     return any(look_for_answer(ReadClaim(query, gold, ""), references)[0] for gold in golds)
 
 
+def _is_any_accepted(query: str, golds: Sequence[str], texts: Sequence[str]) -> bool:
+    return any(is_accepted(ReadClaim(query, gold, ""), text) for gold in golds for text in texts)
+
+
 def _read_context(trace: Mapping[str, Any]) -> str | None:
-    """What the model read; without that the facts of the graph; None if the agent looked for nothing."""
+    """What the model read; empty if rules read facts, or if nothing was found; None if the agent looked for nothing."""
     context = trace.get("context")
     if isinstance(context, str) and context.strip():
         return context[:LONGEST_TEXT]
-
-    facts = trace.get("facts")
-    if isinstance(facts, list) and facts:
-        texts = [str(fact.get("text") or "") for fact in facts if isinstance(fact, Mapping)]
-        return "\n".join(texts)[:LONGEST_TEXT]
     # Pages that gave nothing are a failure of retrieval
-    return "" if trace.get("pages_read") or _read_passages(trace) else None
+    has_looked = trace.get("pages_read") or trace.get("facts") or trace.get("passages")
+    return "" if has_looked and not isinstance(has_looked, str) else None
+
+
+def _read_facts(trace: Mapping[str, Any], context: str) -> list[str]:
+    """The facts in the context; all of them if there is none, since rules then read their values."""
+    entries = trace.get("facts")
+    if not isinstance(entries, list):
+        return []
+    facts = [entry["text"] for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)]
+    return [fact[:LONGEST_TEXT] for fact in facts if not context or fact in context]
 
 
 def _read_passages(trace: Mapping[str, Any]) -> list[Reference]:
@@ -99,8 +111,10 @@ def _is_supported(query: str, prediction: str, trace: Mapping[str, Any]) -> bool
     evidence = trace["evidence"]
     if not isinstance(evidence, Mapping) or not isinstance(evidence.get("sentence"), str):
         return False
-    reference = _reference(str(evidence.get("source") or ""), evidence["sentence"])
-    return _holds_any(query, [prediction], [reference])
+    sentence = evidence["sentence"][:LONGEST_TEXT]
+    # As a text too: "it has not replied" denies the answer only where the sentence is itself an answer
+    reference = _reference(str(evidence.get("source") or ""), sentence)
+    return _is_any_accepted(query, [prediction], [sentence]) or _holds_any(query, [prediction], [reference])
 
 
 # --- a whole run ------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def test_the_hash_changes_with_the_file_and_what_it_imports_beside_it(tmp_path: 
     assert before is not None
     written(tmp_path, unused="A = 2\n")
     assert code_signature(agent) == before
-    hashes = {before}
+    hashes: set[str | None] = {before}
     for name, code in {"deeper": "A = 2\n", "helper": "import deeper as d\n", "agent": f"{AGENT}A = 1\n"}.items():
         written(tmp_path, **{name: code})
         hashes.add(code_signature(agent))

@@ -63,6 +63,13 @@ def test_facts_of_the_graph_are_context() -> None:
     facts = [{"text": "The Orle mill was built by Ann Tarvik.", "source": "knowledge graph"}]
     fields = measured("who built the orle mill?", "Ann Tarvik", facts=facts, context="")
     assert (fields["answer_in_context"], fields["passages_with_answer"]) == (True, None)
+    # In words of the graph, which are not those of the question
+    facts = [{"text": "The creator of Orle Mill (1788) is Ann Tarvik.", "source": "knowledge graph"}]
+    query = "which carpenter made the oldest wheel on the river?"
+    assert measured(query, "Ann Tarvik", facts=facts, context="")["answer_in_context"] is True
+    assert measured(query, "Ann Tarvik", facts=facts, context=OTHER)["answer_in_context"] is False, (
+        "the model read else"
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,10 +99,13 @@ def test_pages_without_a_passage_are_a_failure_of_retrieval() -> None:
     ("prediction", "sentence", "supported"),
     [
         ("Ann Tarvik", "The Orle mill was built in 1788 by Ann Tarvik.", True),
+        ("1788", "The construction year is 1788.", True),
+        ("178", "The construction year is 1788.", False),
         ("the wrong Bo Lind", "The Orle mill was built in 1788 by Ann Tarvik.", False),
         ("Ann Tarvik", None, False),
         ("i don't know", None, None),
         ("yes", "The Orle mill was built in 1788 by Ann Tarvik.", None),
+        ("True", "The Orle mill was built in 1788 by Ann Tarvik.", None),
         ("invalid question", None, None),
     ],
 )
