@@ -141,6 +141,7 @@ def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
         "Rest on 0.",
         "event of 0",
         "0.750",
+        "the context holds the expected answer; so do passage 1 as the first and 100 % of the passages",
     ]
     assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
     assert "The prompt of 0" not in text, "folded away"
@@ -277,6 +278,23 @@ def test_a_correction_changes_the_row_and_every_counter_at_once(page: Page) -> N
     Select(page.all("#own-verdict")[0]).select_by_value("")
     assert figures(page) == before
     assert (page.is_shown("corrected"), slice_cells(page, "movie")) == (False, slice_before)
+
+
+def test_questions_whose_answer_was_not_found_are_listed_and_counted(page: Page) -> None:
+    page.go("")
+    page.click("#retrieval [href='#answer_in_context=no']")
+    page.until_listed(MANY - MANY // 3)
+    before = page.run(
+        "return document.querySelector('[data-field=answer_in_context][data-label=no] .score').textContent"
+    )
+    page.open(0)
+    Select(page.all("#own-verdict")[0]).select_by_value("incorrect")
+    after = page.run(
+        "return document.querySelector('[data-field=answer_in_context][data-label=no] .score').textContent"
+    )
+    assert float(after) < float(before)
+    assert "the context lacks the expected answer; no passage holds it" in page.text("trace-body")
+    Select(page.all("#own-verdict")[0]).select_by_value("")
 
 
 def test_a_verdict_for_an_unscored_question_is_counted(page: Page) -> None:
