@@ -1,5 +1,6 @@
 """What a run tells of its retrieval: each field by kinds of answers, and the means against another computation."""
 
+import csv
 import json
 import random
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from crag.commands.evaluate import main as evaluate
 from crag.commands.judge import main as judge
+from crag.commands.runs import main as runs
 from crag.evaluation.results import results_footer, summarise
 from crag.evaluation.retrieval_quality import FIELDS, measure_question, retrieval_line, summarise_retrieval
 from tests.evaluation.run_folders import record
@@ -200,6 +202,10 @@ def test_a_run_has_the_fields_in_its_rows_its_report_and_a_csv(
     assert [second[name] for name in FIELDS] == [False, None, 0.0, None]
     report = (run / "report.html").read_text(encoding="utf-8")
     assert "the context holds a right answer (context recall)" in report
+
+    runs([str(tmp_path), "--csv"])
+    (figures,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert (figures["answer_in_context"], figures["evidence_supports_answer"]) == ("0.5", "1.0")
 
     table = tmp_path / "judged.csv"
     judge(["--in", str(run / "predictions.jsonl"), "--out", str(table)])
