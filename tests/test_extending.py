@@ -1,33 +1,42 @@
-"""docs/extending.md is run as it stands: each of its parts does what the page says."""
+"""docs/extending.md is run as it stands: its commands, its code, and what each example adds."""
 
 import importlib.util
+import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from crag.commands.evaluate import main
 from crag.core.contracts import I_DONT_KNOW, Answer, Trace
 from crag.pipeline.agent import CragAgent
+from crag.pipeline.user_agent import UserAgent
 from crag.settings import Settings, load_settings
 from tests.pipeline.asking import ask, page
 
-PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
+REPOSITORY = Path(__file__).parents[1]
+PAGE = (REPOSITORY / "docs" / "extending.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^crag evaluate (--agent .*)$", PAGE, re.MULTILINE)
 QUESTION = "what is the capital of kenya?"
 
 
-@pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    file = tmp_path_factory.mktemp("extending") / "examples.py"
-    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    file.write_text("\n".join(code), encoding="utf-8")
-    found = importlib.util.spec_from_file_location("extending_examples", file)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+def loaded(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
+
+
+def built(file: str, agent: str, settings: Settings) -> CragAgent:
+    """What the class of an example builds, without the evaluator around it."""
+    own: type[UserAgent] = getattr(loaded(REPOSITORY / "examples" / file), agent)
+    return own.build_agent(object.__new__(own), settings)
 
 
 def settings(replies: Mapping[str, str], *changes: str) -> Settings:
@@ -44,22 +53,57 @@ def asked(agent: CragAgent, *texts: str) -> tuple[Answer, Trace]:
         agent.close()
 
 
-def test_another_reranker(examples: ModuleType) -> None:
-    encoder = "cross_encoder = {engine='onnx', model='ms-marco-minilm-l-12-v2', max_tokens=160, batch_size=1}"
-    own = settings({}, encoder, "web.rerank = {top_k=2}")
-    _, trace = asked(examples.with_reranker(own), "The capital of a bank is its money.", "What is the capital of peru?")
+def test_the_page_has_a_command_for_each_example() -> None:
+    named = [shlex.split(command)[1].partition(":")[0] for command in COMMANDS]
+    assert named == ["examples/own_reranker.py", "examples/own_check.py", "examples/own_source.py"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_runs(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    options = shlex.split(command)
+    folder = tmp_path / "run"
+    options[options.index("--output") + 1] = str(folder)
+    assert main([*options, "--quiet"]) == 0
+    results: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    signature = results["signature"]
+    assert (results["n"], results["errors"], results["last_error"]) == (4, 0, None)
+    assert signature["preset"].startswith("scripted@")
+    assert signature["prompts"] is not None
+    assert re.fullmatch("[0-9a-f]{12}", signature["code"])
+
+
+def test_the_code_of_the_page_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    file = tmp_path / "mine.py"
+    file.write_text(code, encoding="utf-8")
+    monkeypatch.setenv("CRAG_PRESET", "scripted")
+    options = ["--agent", f"{file}:MyAgent", "--limit", "2", "--output", str(tmp_path / "run"), "--quiet"]
+    assert main(options) == 0
+    signature = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["signature"]
+    assert signature["preset"].startswith("scripted@"), "without --preset the active one"
+    # Another version of the file is another run
+    file.write_text(f"{code}\nCHANGED = True\n", encoding="utf-8")
+    assert main([*options, "--resume"]) == 2
+
+
+def test_the_reranker_ranks_and_needs_no_weights() -> None:
+    own = settings({}, "cross_encoder = {model='own'}", "web.rerank = {top_k=2}")
+    agent = built("own_reranker.py", "SharedWordsAgent", own)
+    _, trace = asked(agent, "The capital of a bank is its money.", "What is the capital of peru?")
     assert [passage.scores["cross_encoder"] for passage in trace.passages] == [5.0, 4.0]
 
 
-def test_another_check(examples: ModuleType) -> None:
+def test_the_check_withholds_long_answers() -> None:
     long = "it is the large and green city of Nairobi"
-    answer, trace = asked(examples.with_check(settings({QUESTION: long})), "Nairobi is large.")
+    answer, trace = asked(built("own_check.py", "ShortAnswersAgent", settings({QUESTION: long})), "Nairobi is large.")
     assert answer.text == I_DONT_KNOW
     assert [(firing.name, firing.withheld) for firing in trace.gates] == [("short answers", long)]
-    assert asked(examples.with_check(settings({QUESTION: "Nairobi"})), "Nairobi is large.")[0].text == "Nairobi"
+    short = built("own_check.py", "ShortAnswersAgent", settings({QUESTION: "Nairobi"}))
+    assert asked(short, "Nairobi is large.")[0].text == "Nairobi"
 
 
-def test_another_source(examples: ModuleType) -> None:
-    _, trace = asked(examples.with_source(settings({})), "Kenya is a country.")
+def test_the_source_adds_its_facts() -> None:
+    _, trace = asked(built("own_source.py", "CapitalsAgent", settings({})), "Kenya is a country.")
     assert '<doc source="table of capitals">The capital of kenya is Nairobi.</doc>' in trace.context
     assert "Kenya is a country." in trace.context

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from crag.core.progress import ProgressMode
 from crag.core.text import without_credentials
 from crag.core.version import package_version
 from crag.engines.llm import describe_served_model
+from crag.evaluation.agent_code import code_signature, reads_preset
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from crag.evaluation.graph_server import mock_graph
@@ -67,9 +68,8 @@ def main(
     arguments: Sequence[str] | None = None,
     program: str = PROGRAM,
     description: str | None = __doc__,
-    agent: str = DEFAULT_AGENT,
 ) -> int:
-    """Run the evaluation; returns the exit code. `program`, `description` and default `agent` are another command's.
+    """Run the evaluation; returns the exit code. `program` and `description` are another command's.
 
     0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
     could not run. 3: answers were lost, or the run ended early because all were. 4: the score is below --fail-below.
@@ -77,7 +77,7 @@ def main(
     """
     # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
-    options = parsed(words, program, description, agent)
+    options = parsed(words, program, description)
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
@@ -195,6 +195,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
         # A URL among the changes may hold a password
         "set": without_credentials("; ".join(changes)) or None,
         "agent": options.agent,
+        "code": code_signature(options.agent),
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
         "trim": trim_name(),
@@ -208,9 +209,9 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
 
 
 def _settings(options: argparse.Namespace) -> Settings | None:
-    """The settings that the agent reads; another agent may have none, so there only a named preset counts."""
+    """The settings that the agent reads; another agent than ours may have none, so there only a named preset counts."""
     preset = options.preset
-    if preset is None and options.agent == DEFAULT_AGENT:
+    if preset is None and (options.agent == DEFAULT_AGENT or reads_preset(options.agent)):
         preset = usual_preset()
     return load_settings(preset, overrides_of(options)) if preset else None
 
@@ -283,15 +284,17 @@ def parsed(
     arguments: Sequence[str] | None,
     program: str = PROGRAM,
     description: str | None = __doc__,
-    agent: str = DEFAULT_AGENT,
+    add_more: Callable[[argparse.ArgumentParser], None] | None = None,
 ) -> argparse.Namespace:
-    """The options; ends the process if they are invalid."""
+    """The options, and those that `add_more` adds; ends the process if they are invalid."""
     parser = parser_of(
         program,
         description,
         EXIT_CODES,
     )
-    _add_run_options(parser, agent)
+    if add_more is not None:
+        add_more(parser)
+    _add_run_options(parser)
     add_judge_arguments(parser.add_argument_group("judge"))
     _add_limits(parser)
     _add_files(parser)
@@ -303,7 +306,7 @@ def parsed(
     return options
 
 
-def _add_run_options(parser: argparse.ArgumentParser, agent: str) -> None:
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("run")
     add_preset_arguments(group)
     parser.set_defaults(preset=None)  # with another agent it matters whether a preset was named
@@ -324,7 +327,7 @@ def _add_run_options(parser: argparse.ArgumentParser, agent: str) -> None:
     group.add_argument(
         "--agent",
         metavar="M:C|FILE.py:C",
-        default=agent,
+        default=DEFAULT_AGENT,
         help="the agent's module, or its file, and class (default: %(default)s)",
     )
     add_graph_arguments(group)

@@ -10,6 +10,7 @@ from crag.evaluation.gates import Firing
 from crag.evaluation.judge import Judgement
 from crag.evaluation.lost import why_lost
 from crag.evaluation.results import COUNT_FIELDS, COUNTS, last_line
+from crag.evaluation.retrieval_quality import measure_question
 from crag.evaluation.worker import BatchResult
 
 
@@ -28,7 +29,7 @@ def prediction_row(
 ) -> dict[str, Any]:
     """A row of predictions.jsonl without the fields of `attempt_fields`.
 
-    `batch_seconds` and the `COUNT_FIELDS` are of the whole batch.
+    `batch_seconds` and the `COUNT_FIELDS` are of the whole batch. The fields about retrieval: `retrieval_quality`.
     """
     source = question.row
     row = {
@@ -54,6 +55,7 @@ def prediction_row(
         "lost_because": _why_lost(result, trace),
         "evidence": evidence if isinstance(evidence, dict) else None,
         "tokens": _question_tokens(trace),
+        **measure_question(source, answer, trace),
     }
     for name, count_field in COUNT_FIELDS.items():
         row[count_field] = _batch_counts(result, name, COUNTS[name])

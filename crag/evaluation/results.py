@@ -11,6 +11,7 @@ from crag.evaluation.batches import SECONDS_PER_QUERY
 from crag.evaluation.gates import gate_effects
 from crag.evaluation.judge import Verdict, hedged_line, is_hedged
 from crag.evaluation.metrics import FEWEST, Metrics, compute_metrics, field_title, metrics_by_slice
+from crag.evaluation.retrieval_quality import retrieval_line, summarise_retrieval
 from crag.evaluation.signature import signature_line
 
 COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
@@ -33,7 +34,7 @@ def summarise(
     counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect.
     `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`; `asked_again`
-    counts those that were asked more than once. `tokens` are the language model's.
+    counts those that were asked more than once. `tokens` are the language model's. `retrieval`: `retrieval_quality`.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
@@ -54,6 +55,7 @@ def summarise(
         "last_error": _last_error(records),
         "lost": count_lost(records),
         "asked_again": sum(record.get("attempts", 1) > 1 for record in records),
+        "retrieval": summarise_retrieval(records),
         "hedged_abstentions": sum(is_hedged(record.get("reason") or "") for record in records),
     }
 
@@ -267,6 +269,9 @@ def results_footer(results: Mapping[str, Any], folder: Path) -> str:
     tokens = tokens_line(results)
     if tokens:
         lines.append(tokens)
+    retrieval = retrieval_line(results)
+    if retrieval:
+        lines.append(retrieval)
     lines.append(f"signature  {signature_line(results['signature'])}")
     lines.append(f"files      {folder}")
     return "\n".join(lines)

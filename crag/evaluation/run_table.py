@@ -16,6 +16,7 @@ from crag.evaluation.store import RUN, SavedRun
 FINISHED = "finished"
 UNFINISHED = "unfinished"
 BROKEN = "broken"
+RETRIEVAL_MEANS = ("answer_in_context", "mean_reciprocal_rank", "passages_with_answer", "evidence_supports_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class RunRow:
     """A run. Figures are None where a run has none: an unfinished one has those of its answers so far.
 
     `state` is finished, unfinished or broken, with `fault` for the last. `n` are the scored questions, `low` and `high`
-    the ends of the score's 95 % interval, `seconds` those per question, `tokens` all that the model read and wrote.
+    the ends of the score's 95 % interval, `seconds` those per question, `tokens` all that the model read and wrote. The
+    means about retrieval are those of `crag.evaluation.retrieval_quality`.
     """
 
     run: str
@@ -43,6 +45,10 @@ class RunRow:
     lost: int | None = None
     seconds: float | None = None
     tokens: int | None = None
+    answer_in_context: float | None = None
+    mean_reciprocal_rank: float | None = None
+    passages_with_answer: float | None = None
+    evidence_supports_answer: float | None = None
     signature: str = ""
     fault: str = ""
 
@@ -97,6 +103,7 @@ def _fill_row(run: FinishedRun, state: str, fault: str) -> RunRow:
     verdicts = Counter(verdicts_of(run.records))
     has_scored = bool(results["n"])
     low, high = results["ci"] if has_scored else (None, None)
+    retrieval = results.get("retrieval") or {}  # older runs have none
     tokens = sum((results.get("tokens") or {}).values())
     return RunRow(
         run=str(run.saved.folder),
@@ -116,6 +123,7 @@ def _fill_row(run: FinishedRun, state: str, fault: str) -> RunRow:
         lost=sum(run.lost.values()),
         seconds=_rounded((results.get("seconds") or {}).get("per_question")),
         tokens=tokens or None,
+        **{name: _rounded(retrieval.get(name)) for name in RETRIEVAL_MEANS},
         signature=signature_line(signature),
         fault=fault,
     )

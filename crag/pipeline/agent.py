@@ -96,7 +96,8 @@ class CragAgent:
 
         router = open_router(settings.router, model)
         # Nothing is loaded yet: a missing file is reported now, not halfway through the loading.
-        require_weights(settings)
+        needed = settings if cross_encoder is None else settings.model_copy(update={"cross_encoder": None})
+        require_weights(needed)
         for part in (model, dense_encoder, shipped_cross_encoder, router):
             if part is not None:
                 part.check_weights()

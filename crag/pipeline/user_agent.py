@@ -26,7 +26,7 @@ class UserAgent:
         del search_pipeline
         self.settings: Settings = load_settings(preset)
         self.last_traces: list[Trace] = []
-        self._agent = CragAgent.from_settings(self.settings)
+        self._agent = self.build_agent(self.settings)
         try:
             # Before anything is loaded, which takes minutes.
             require_gpus(self.settings)
@@ -35,6 +35,10 @@ class UserAgent:
             # Its worker processes have started, and nobody else can stop them.
             self._agent.close()
             raise
+
+    def build_agent(self, settings: Settings) -> CragAgent:
+        """The agent behind the interface; called once. A subclass adds its own parts here: docs/extending.md."""
+        return CragAgent.from_settings(settings)
 
     def get_batch_size(self) -> int:
         """How many questions a batch has, from 1 to 16."""

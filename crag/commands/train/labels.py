@@ -34,11 +34,12 @@ from typing import Any
 
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_rows
+from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from crag.evaluation.store import PREDICTIONS, TRACES
 from crag.training.files import RunCard, count_table
 from crag.training.labels.basic_answers import STEPS, Branch, basic_answers, label_answers
-from crag.training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
+from crag.training.labels.in_context import CONTEXT_RUBRIC
 
 
 @command()

@@ -61,7 +61,7 @@ function pairs(entries) {
 /** A table: names of its columns, and rows of cells. */
 function grid(names, rows) {
   return element("div", { class: "scroll" }, element("table", {},
-    element("thead", {}, element("tr", {}, names.map((name) => element("th", { scope: "col" }, name)))),
+    element("thead", {}, element("tr", {}, names.map((name) => name ? element("th", { scope: "col" }, name) : element("td")))),
     element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell)))))));
 }
 

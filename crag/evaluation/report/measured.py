@@ -12,9 +12,10 @@ import numpy as np
 
 from crag.core.files import DatasetError
 from crag.evaluation.judge import Verdict
-from crag.evaluation.metrics import FEWEST, UNLABELLED, field_title
+from crag.evaluation.metrics import FEWEST, UNLABELLED, Metrics, compute_metrics, field_title
 from crag.evaluation.report.candidates import is_number, likeliest_candidate
 from crag.evaluation.results import count_lost
+from crag.evaluation.retrieval_quality import IN_CONTEXT, RANK, SUPPORTED
 from crag.evaluation.signature import settings_hash
 from crag.evaluation.store import RESULTS, SavedRun, row_key
 from crag.settings import SettingsError, load_settings
@@ -27,6 +28,8 @@ LONGEST_RULE_NAME = 30
 
 _REQUIRED = ("score", "ci", "intervals", "accuracy", "hallucination", "missing", "n", "unscored")
 _FACET_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
+RETRIEVAL_TITLES = {IN_CONTEXT: "answer in context", SUPPORTED: "evidence supports answer"}
+"""Fields that are true or false, as the report calls them."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,13 @@ class FinishedRun:
 
     @property
     def name(self) -> str:
-        """The preset, or the agent if it has none: ``cpu``, ``cpu, changed``, ``MyAgent``."""
+        """The preset, or the own agent: ``cpu``, ``cpu, changed``, ``MyAgent``, ``MyAgent on cpu``."""
         preset, _, _ = str(self.signature.get("preset") or "").partition("@")
         _, _, agent = str(self.signature.get("agent") or "").rpartition(":")
         # A preset may be the path of a file.
         name = Path(preset).stem or agent or "a run"
+        if preset and agent and self.signature.get("code"):
+            name = f"{agent} on {name}"
         return f"{name}, changed" if self.signature.get("set") else name
 
     @property
@@ -135,6 +140,13 @@ class FinishedRun:
             for label in ordered[:SHOWN]
         ]
 
+    def metrics_by_finding(self, name: str) -> dict[str, Metrics]:
+        """The metrics of the questions for which a field of `RETRIEVAL_TITLES` is yes, and no; without empty groups."""
+        groups: dict[str, list[Verdict]] = {}
+        for record in self.records:
+            groups.setdefault(_finding(record, name), []).append(Verdict(record["verdict"]))
+        return {finding: compute_metrics(groups[finding]) for finding in ("yes", "no") if finding in groups}
+
     def surest_wrong(self) -> list[dict[str, Any]]:
         """The wrong answers with the highest P(correct)."""
         wrong = [record for record in self.records if record["verdict"] == Verdict.INCORRECT]
@@ -166,7 +178,7 @@ def read_finished_run(folder: Path) -> FinishedRun:
 
 def facet_title(field: str) -> str:
     """A field's display name."""
-    return _FACET_TITLES.get(field) or field_title(field)
+    return _FACET_TITLES.get(field) or RETRIEVAL_TITLES.get(field) or field_title(field)
 
 
 def table_data(run: FinishedRun) -> dict[str, Any]:
@@ -176,7 +188,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     """
     rows = [_table_row(run, record, position) for position, record in enumerate(run.records)]
     facets: list[dict[str, str]] = []
-    for field in ("verdict", "lost", *run.labels, "gates", "judged_by", "source"):
+    for field in ("verdict", "lost", *run.labels, "gates", "judged_by", "source", *RETRIEVAL_TITLES):
         values = {str(row[field]) for row in rows}
         # A filter with one value would select everything
         if len(values) > 1:
@@ -205,9 +217,19 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], position: int) -> di
         "gates": sorted(gates) or [UNLABELLED],
         "judged_by": _rule_name(record.get("reason") or ""),
         "source": source if isinstance(source, str) and source else UNLABELLED,
+        **{name: _finding(record, name) for name in RETRIEVAL_TITLES},
+        RANK: record.get(RANK),
         "probability": None if probability is None else round(probability, 4),
         "seconds": record["seconds"],
     }
+
+
+def _finding(record: Mapping[str, Any], name: str) -> str:
+    """``yes`` or ``no``; `UNLABELLED` if the run did not measure it."""
+    value = record.get(name)
+    if value is None:
+        return UNLABELLED
+    return "yes" if value else "no"
 
 
 def _rule_name(reason: str) -> str:

@@ -39,3 +39,13 @@ function copyWithSelection(text) {
   field.remove();
   return isCopied;
 }
+
+/** Boxes that are wider than their place can be scrolled with the keyboard too; the others are no stop of the Tab key. */
+function setScrollStops() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+
+new ResizeObserver(setScrollStops).observe(document.documentElement);

@@ -22,6 +22,7 @@ from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.charts import Frame, histogram, interval_band, threshold_frame
 from crag.evaluation.report.confidence import collect_estimates, reliability, threshold_curve
 from crag.evaluation.report.measured import (
+    RETRIEVAL_TITLES,
     SHOWN,
     FinishedRun,
     facet_title,
@@ -36,7 +37,7 @@ from crag.evaluation.signature import signature_line
 from crag.evaluation.store import REPORT, SavedRun
 
 SHARED_SCRIPTS = ("elements.js", "page.js", "trace.js")
-"""In order of dependency; each page has one more."""
+"""In order of dependency; each page has more of its own."""
 REPORT_FAULTS = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError),
     TemplateError,
@@ -83,7 +84,7 @@ def _write_page(path: Path, make_page: Callable[[], str]) -> Path:
 def _report_page(run: FinishedRun) -> str:
     traces = [run.trace(record) for record in run.records]
     packed = pack_traces(run.records, traces)
-    return _fill_template("report.html", "table.js", packed, table_data(run), run=run)
+    return _fill_template("report.html", ("corrections.js", "table.js"), packed, table_data(run), run=run)
 
 
 def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
@@ -110,7 +111,7 @@ def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) 
 
     return _fill_template(
         "compared.html",
-        "compare.js",
+        ("compare.js",),
         pack_traces(records, traces),
         {"limits": [run_a.limit, run_b.limit]},
         compared=comparison,
@@ -123,14 +124,14 @@ def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) 
 
 def _fill_template(
     template: str,
-    script: str,
+    own_scripts: Sequence[str],
     packed: PackedTraces,
     data: Mapping[str, Any],
     **variables: object,
 ) -> str:
     """A template with its variables, our style and scripts, and the packed traces; nothing else may run in it."""
     style = read_file("style.css")
-    scripts = "\n".join(read_file(name) for name in (*SHARED_SCRIPTS, script))
+    scripts = "\n".join(read_file(name) for name in (*SHARED_SCRIPTS, *own_scripts))
     # The page shows texts of strangers: even if markup got through, no script of theirs would run
     policy = (
         f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(scripts)}'; img-src data:; "
@@ -208,6 +209,7 @@ TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan"
 TEMPLATES.globals |= {
     "FEWEST": FEWEST,
     "Frame": Frame,
+    "RETRIEVAL_TITLES": RETRIEVAL_TITLES,
     "SHOWN": SHOWN,
     "collect_estimates": collect_estimates,
     "counted": counted,

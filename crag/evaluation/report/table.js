@@ -13,10 +13,11 @@ const COLUMNS = [
   { field: "domain", title: "Domain" },
   { field: "question_type", title: "Type" },
   { field: "probability", title: "P(correct)", text: (row) => rounded(row.probability, 2), number: true },
+  { field: "answer_rank", title: "Rank", text: (row) => written(row.answer_rank), number: true },
   { field: "seconds", title: "Seconds", text: (row) => rounded(row.seconds, 1), number: true },
 ].filter(({ field }) => ROWS.some((row) => row[field] !== undefined && row[field] !== null));
 
-const state = { shown: ROWS, drawn: 0, order: "place", descending: false, open: null, entry: null };
+const state = { shown: ROWS, drawn: 0, order: "place", descending: false, open: null, entry: null, isStale: false };
 
 // --- filters -------------------------------------------------------------------------------------------------------
 
@@ -28,13 +29,21 @@ function valuesOf(row, field) {
 
 function makeFacets() {
   for (const { field, title } of FACETS) {
-    const counts = new Map();
-    for (const value of ROWS.flatMap((row) => valuesOf(row, field))) counts.set(value, (counts.get(value) || 0) + 1);
-    const options = [...counts.keys()].sort().map((value) =>
-      element("option", { value }, `${VERDICTS[field === "verdict" ? value : ""] || value} (${counts.get(value)})`));
-    const choice = element("select", { name: field, "data-facet": field }, element("option", { value: "" }, "all"), options);
+    const choice = element("select", { name: field, "data-facet": field });
+    fillFacet(choice, field);
     byId("facets").append(element("label", {}, title[0].toUpperCase() + title.slice(1), " ", choice));
   }
+}
+
+/** A filter's values with their counts; the one that is chosen stays, even if no question has it any more. */
+function fillFacet(choice, field) {
+  const chosen = choice.value;
+  const counts = new Map(chosen ? [[chosen, 0]] : []);
+  for (const value of ROWS.flatMap((row) => valuesOf(row, field))) counts.set(value, (counts.get(value) || 0) + 1);
+  const options = [...counts.keys()].sort().map((value) =>
+    element("option", { value }, `${VERDICTS[field === "verdict" ? value : ""] || value} (${counts.get(value)})`));
+  choice.replaceChildren(element("option", { value: "" }, "all"), ...options);
+  choice.value = chosen;
 }
 
 /** The filters that are set, as pairs of field and value. */
@@ -124,7 +133,7 @@ function tableRow(row) {
     const content = text ? text(row) : written(row[field]);
     const styleClass = number ? `${field} number` : field;
 
-    let cell = field === "verdict" ? badge(row.verdict) : element("span", { class: "clamp" }, content);
+    let cell = field === "verdict" ? verdictParts(row) : element("span", { class: "clamp" }, content);
     if (field === "query") cell = element("button", { type: "button", class: "open", tabindex: "-1" }, cell);
     return element("td", { role: "cell", class: styleClass, "data-title": title }, cell);
   });
@@ -132,6 +141,18 @@ function tableRow(row) {
   const node = element("tr", { role: "row", "data-place": row.place }, cells);
   node.addEventListener("click", () => openQuestion(row));
   return node;
+}
+
+/** The verdict as it counts, and whether a person gave it or wrote a note. */
+function verdictParts(row) {
+  const isOwn = row.verdict !== row.judged;
+  const told = isOwn ? `yours, judged ${VERDICTS[row.judged] || row.judged}` : corrections.has(row.id) && "your note";
+  return [badge(row.verdict), told ? element("span", { class: "own" }, " ", told) : null];
+}
+
+function redrawVerdict(row) {
+  const cell = byId("rows").querySelector(`tr[data-place="${row.place}"] td.verdict`);
+  if (cell) cell.replaceChildren(...verdictParts(row).filter(Boolean));
 }
 
 function rowButtons() {
@@ -179,6 +200,7 @@ async function openQuestion(row, isLinked = false) {
     if (state.open !== row) return;
     state.entry = entry;
     byId("trace-body").replaceChildren(...traceSections(entry, LIMIT));
+    setScrollStops();
     showCorrection();
   } catch (error) {
     byId("trace-body").replaceChildren(element("p", { class: "warning" }, `This trace cannot be shown: ${error.message}`));
@@ -191,59 +213,21 @@ function openNeighbour(step) {
 }
 
 function afterClosing() {
-  const place = state.shown.indexOf(state.open);
+  const closed = state.open;
+  const placeBefore = state.shown.indexOf(closed);
   state.open = null;
+  if (state.isStale) filterRows();
+  state.isStale = false;
+  // A corrected question may not be among those that are filtered any more: then the one in its place.
+  const placeNow = state.shown.indexOf(closed);
+  const place = placeNow < 0 ? Math.min(placeBefore, state.shown.length - 1) : placeNow;
+
   if (history.state?.opened && new URLSearchParams(location.hash.slice(1)).has("question")) history.back();
   else writeAddress();
   if (place >= state.drawn) addRows(place - state.drawn + ROWS_AT_ONCE);
   const button = rowButtons()[place];
   setTabStop(button || rowButtons()[0]);
   if (button) button.focus();
-}
-
-// --- a person's verdicts and notes: kept by the browser, downloaded for `crag judge --corrections` ----------------------
-
-const STORAGE_KEY = `corrections of ${document.title} ${location.pathname}`;
-const corrections = new Map(storedCorrections());
-
-function storedCorrections() {
-  try {
-    return JSON.parse(localStorage.getItem(STORAGE_KEY)) || [];
-  } catch {
-    return [];  // a sandboxed frame keeps nothing
-  }
-}
-
-function showCorrection() {
-  const { verdict, note } = corrections.get(state.open.id) || {};
-  byId("own-verdict").value = verdict === objectOf(state.entry.record).verdict ? "" : verdict || "";
-  byId("own-note").value = note || "";
-}
-
-function correct() {
-  if (!state.entry) return;
-  const { interaction_id, occurrence, query, verdict: judged } = state.entry.record;
-  const [verdict, note] = [byId("own-verdict").value, byId("own-note").value.trim()];
-  if (verdict || note) corrections.set(state.open.id, { interaction_id, occurrence, query, verdict: verdict || judged, note });
-  else corrections.delete(state.open.id);
-  showCorrectionCount();
-  try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify([...corrections]));
-  } catch {
-    // They last as long as the page.
-  }
-}
-
-function showCorrectionCount() {
-  byId("download").hidden = !corrections.size;
-  byId("download").textContent = `Download ${corrections.size} of your verdicts and notes`;
-}
-
-function downloadCorrections() {
-  const lines = [...corrections.values()].map((correction) => `${JSON.stringify(correction)}\n`);
-  const href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
-  element("a", { href, download: "corrections.jsonl" }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
 // --- the address: #questions, #question=ID&domain=movie&search=..., or a section of the overview -----------------
@@ -302,6 +286,12 @@ function followAddress() {
   if (id && !row) byId("status").textContent = `No question ${id} in this run; ${byId("status").textContent}`;
 }
 
+/** To the main part, as the link says; its address would replace the filters in the page's. */
+function skipToContent(event) {
+  event.preventDefault();
+  byId("content").focus();
+}
+
 function setFilters(parameters) {
   byId("search").value = parameters.get("search") || "";
   for (const choice of document.querySelectorAll("[data-facet]")) {
@@ -313,6 +303,7 @@ function setFilters(parameters) {
 // --- the page ------------------------------------------------------------------------------------------------------
 
 function listen() {
+  document.querySelector(".skip").addEventListener("click", skipToContent);
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").addEventListener("reset", () => setTimeout(applyFilters));
   byId("search").addEventListener("input", applyFilters);
@@ -329,7 +320,8 @@ function listen() {
     if (step && !event.target.closest("form") && !event.altKey && !event.ctrlKey && !event.metaKey) openNeighbour(step);
   });
   byId("correction").addEventListener("submit", (event) => event.preventDefault());
-  byId("correction").addEventListener("input", correct);
+  // Not every way to choose a value fires both
+  for (const type of ["input", "change"]) byId("correction").addEventListener(type, correct);
   byId("download").addEventListener("click", downloadCorrections);
   byId("copy-link").addEventListener("click", () => copy(location.href, "The link is copied."));
   byId("copy-json").addEventListener("click", () => copy(JSON.stringify(state.entry, null, 2), "The JSON is copied."));
@@ -338,9 +330,11 @@ function listen() {
     { rootMargin: "800px" }).observe(byId("more"));
 }
 
+applyStoredCorrections();
 makeFacets();
 makeHeads();
 listen();
-showCorrectionCount();
+showDownload();
+showCounts();
 followAddress();
 performance.mark("report-ready");

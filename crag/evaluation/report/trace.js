@@ -47,6 +47,7 @@ function summary(record, trace) {
     ["judge", [badge(record.verdict), " ", written(record.reason)]],
     ["decision", [answer.decision, answer.source, answer.reason].filter(Boolean).map(written).join(" · ")],
     ["evidence", evidence(trace)],
+    ["retrieval", retrieval(record)],
     ["labels", labels.filter(Boolean).join(" · ")],
     ["asked", [written(trace.query_time), `batch ${record.batch}`]
       .filter(Boolean).join(" · ")],
@@ -60,6 +61,23 @@ function evidence(trace) {
   const { sentence, source, url } = objectOf(trace.evidence);
   if (!sentence) return "evidence" in trace && objectOf(trace.answer).decision !== "abstained" ? "none found" : "";
   return [element("q", {}, written(sentence)), " ", ...pageLink({ page_name: source, url })];
+}
+
+/** Whether the expected answer was found, and whether the evidence holds the answer given. */
+function retrieval(record) {
+  const { answer_in_context, answer_rank, passages_with_answer, evidence_supports_answer } = record;
+  const told = [];
+  if (typeof answer_in_context === "boolean") {
+    told.push(answer_in_context ? "the context holds the expected answer" : "the context lacks the expected answer");
+  }
+  if (isNumber(passages_with_answer)) {
+    const share = `${rounded(100 * passages_with_answer, 0)} % of the passages`;
+    told.push(isNumber(answer_rank) ? `so do passage ${answer_rank} as the first and ${share}` : "no passage holds it");
+  }
+  if (typeof evidence_supports_answer === "boolean") {
+    told.push(evidence_supports_answer ? "the evidence holds the answer" : "the evidence does not hold the answer");
+  }
+  return told.join("; ");
 }
 
 /** Terms to mark in passages and facts: gold answers, the answer given, and withheld answers. */

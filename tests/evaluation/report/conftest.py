@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,3 +35,21 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Chrome"]:
     started = webdriver.Chrome(options=options, service=Service(driver))
     yield started
     started.quit()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, which checks a page for accessibility."""
+    # Not imported: only its script is wanted, which needs no Playwright
+    package = find_spec("axe_playwright_python")
+    if package is None or package.origin is None:
+        pytest.skip("axe-playwright-python is not installed: pip install -r requirements/dev.txt")
+    return (Path(package.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def complaints(browser: "Chrome", axe: str) -> list[str]:
+    """What axe-core finds on the page as it stands, each with the first element."""
+    # As a debugger would: the page's policy lets no other script run
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+    found = browser.execute_async_script("axe.run().then(arguments[0])")
+    return [f"{rule['impact']}: {rule['id']} {rule['nodes'][0]['html']}" for rule in found["violations"]]

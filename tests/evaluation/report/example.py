@@ -25,6 +25,10 @@ def record(number: int, verdict: str = "correct", **more: Any) -> dict[str, Any]
         "batch_seconds": 4.0,
         "batch_size": 2,
         "batch": number // 2,
+        "answer_in_context": number % 3 == 0,
+        "answer_rank": None if number % 3 else 1,
+        "passages_with_answer": 0.0 if number % 3 else 1.0,
+        "evidence_supports_answer": number % 3 == 0,
     }
     return run_folders.record(number, verdict, **{**ours, **more})
 

@@ -13,6 +13,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
 from crag.evaluation.report.page import write_report
+from tests.evaluation.report.conftest import complaints
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 
 MANY = 150
@@ -140,6 +141,7 @@ def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
         "Rest on 0.",
         "event of 0",
         "0.750",
+        "the context holds the expected answer; so do passage 1 as the first and 100 % of the passages",
     ]
     assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
     assert "The prompt of 0" not in text, "folded away"
@@ -228,6 +230,84 @@ def test_a_person_marks_a_verdict_and_downloads_it(page: Page) -> None:
     assert page.all("#own-note")[0].get_attribute("value") == "said of anothesr", "the browser keeps it"
 
 
+def figures(page: Page) -> dict[str, str]:
+    """The counters of the overview by name, as they stand in the page."""
+    read = """return Object.fromEntries([...document.querySelectorAll("[data-count], [data-share]")]
+      .map((node) => [node.dataset.count || node.dataset.share, node.textContent]))"""
+    return dict(page.run(read))
+
+
+def slice_cells(page: Page, label: str) -> list[str]:
+    read = """return [...document.querySelectorAll(`#slices tr[data-label=${arguments[0]}] td`)]
+      .map((cell) => cell.textContent)"""
+    number, _, percent, score, *_ = page.run(read, label)
+    return [number, percent, score]
+
+
+def test_a_correction_changes_the_row_and_every_counter_at_once(page: Page) -> None:
+    page.run("localStorage.clear()")
+    page.go("#verdict=incorrect")
+    page.until_listed(1)
+    before, slice_before = figures(page), slice_cells(page, "movie")
+    right, wrong = int(before["correct"]), int(before["incorrect"])
+    scored = right + wrong + int(before["missing"])
+    page.open(0)
+    Select(page.all("#own-verdict")[0]).select_by_value("correct")
+
+    after = figures(page)
+    assert (after["correct"], after["incorrect"], after["n"]) == (str(right + 1), str(wrong - 1), before["n"])
+    assert after["score"] == f"{(right + 1 - (wrong - 1)) / scored:+.3f}"
+    assert after["accuracy"] == f"{100 * (right + 1) / scored:.1f} %"
+    assert page.text("counted").startswith(f"Counted: {right + 1} right, ")
+    movies, _, slice_score = slice_cells(page, "movie")
+    assert float(slice_score) == pytest.approx(float(slice_before[2]) + 2 / int(movies), abs=0.001)
+    row = page.run("return document.querySelector('#rows td.verdict').textContent")
+    assert row == "right yours, judged wrong"
+    options = [option.text for option in Select(page.all("[data-facet=verdict]")[0]).options]
+    assert f"right ({right + 1})" in options
+    assert "wrong (0)" in options
+
+    page.click("#close")
+    page.until_listed(0)
+    page.go("")
+    assert page.text("corrected").startswith("1 verdict is yours")
+    assert not page.is_shown("conclusion"), "what was concluded was of other figures"
+    assert figures(page) == after, "the browser keeps it"
+    page.go("#question=id-2")
+    page.opened()
+    Select(page.all("#own-verdict")[0]).select_by_value("")
+    assert figures(page) == before
+    assert (page.is_shown("corrected"), slice_cells(page, "movie")) == (False, slice_before)
+
+
+def test_questions_whose_answer_was_not_found_are_listed_and_counted(page: Page) -> None:
+    page.go("")
+    page.click("#retrieval [href='#answer_in_context=no']")
+    page.until_listed(MANY - MANY // 3)
+    before = page.run(
+        "return document.querySelector('[data-field=answer_in_context][data-label=no] .score').textContent"
+    )
+    page.open(0)
+    Select(page.all("#own-verdict")[0]).select_by_value("incorrect")
+    after = page.run(
+        "return document.querySelector('[data-field=answer_in_context][data-label=no] .score').textContent"
+    )
+    assert float(after) < float(before)
+    assert "the context lacks the expected answer; no passage holds it" in page.text("trace-body")
+    Select(page.all("#own-verdict")[0]).select_by_value("")
+
+
+def test_a_verdict_for_an_unscored_question_is_counted(page: Page) -> None:
+    before = figures(page)
+    page.open(3)
+    Select(page.all("#own-verdict")[0]).select_by_value("incorrect")
+    after = figures(page)
+    assert int(after["incorrect"]) == int(before["incorrect"]) + 1
+    assert (before["n"], after["n"]) == (f"{MANY - 1} questions", f"{MANY} questions")
+    Select(page.all("#own-verdict")[0]).select_by_value("")
+    assert figures(page) == before
+
+
 @pytest.mark.parametrize("width", [720, 760, 900, 1280])
 def test_no_column_breaks_a_word(page: Page, width: int) -> None:
     page.show_on(width)
@@ -282,3 +362,25 @@ def test_every_control_has_a_name(page: Page) -> None:
     controls = [node for node in tree if node.get("role", {}).get("value") in roles]
     assert len(controls) > 5
     assert not [node for node in controls if not node.get("name", {}).get("value")]
+
+
+PLACES = ("", "#questions", "#question=id-0", "#question=id-3", "#verdict=incorrect")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_has_no_complaint(page: Page, axe: str, width: int, scheme: str) -> None:
+    for place in PLACES:
+        page.go(place)
+        page.show_on(width, prefers_color_scheme=scheme)
+        if "question=" in place:
+            page.opened()
+        assert complaints(page.browser, axe) == [], place
+
+
+def test_the_skip_link_leads_past_the_head_and_leaves_the_filters(page: Page) -> None:
+    page.go("#verdict=missing")
+    page.run("document.querySelector('.skip').focus()")
+    page.press(Keys.ENTER)
+    assert page.run("return document.activeElement.id") == "content"
+    page.until_at("#verdict=missing")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from crag.commands.compare import main
+from tests.evaluation.report.conftest import complaints
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run
 from tests.evaluation.report.test_page import Parsed, check_nothing_else_runs
 
@@ -46,6 +47,12 @@ def test_the_page_has_both_scores_what_the_difference_is_and_a_markdown_block(pa
     assert lines[4].startswith("| score | +0.042 | +0.917 | +0.875 | [")
     assert "24 of 24 questions flipped: 23 became right, 1 were right before." in lines
     assert "Changed: `set` from `None` to `a=|1`." in lines
+
+
+def test_axe_has_no_complaint(browser: Any, axe: str, page: Path) -> None:
+    browser.get(page.as_uri())
+    browser.find_element("css selector", "details.flip summary").click()
+    assert complaints(browser, axe) == []
 
 
 @pytest.mark.parametrize(("verdict", "is_scored"), [("correct", True), ("unscored", False)])

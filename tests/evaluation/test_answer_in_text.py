@@ -2,8 +2,8 @@
 
 import pytest
 
+from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Claim, Judgement, Verdict
-from crag.training.labels.in_context import RulesContextCheck
 
 
 def doc(text: str, title: str = "") -> str:
@@ -20,6 +20,11 @@ BRIDGE = doc(
     "work, crossed it first. Twenty men had lost their lives.",
     "Brooklyn Bridge",
 )
+BRIDGE_IN_A_LIST = doc(
+    "Emily Warren Roebling crossed the bridge first.\n- The towers are of stone.\n- The cables are of steel.\n"
+    "It is unclear who came second.",
+    "Brooklyn Bridge",
+)
 MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moons.", "Jupiter")
 
 
@@ -31,6 +36,8 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
         ("who crossed the brooklyn bridge first?", "washington roebling", BRIDGE, False),
         # the passage is about something else
         ("which novelist won the prize?", "emily warren roebling", BRIDGE, False),
+        # beside a list, and beside a doubt about something else
+        ("who crossed the brooklyn bridge first?", "emily warren roebling", BRIDGE_IN_A_LIST, True),
         # dates and years in any notation
         ("when was the brooklyn bridge opened?", "1883-05-24", BRIDGE, True),
         ("in which year was the brooklyn bridge opened?", "1883", BRIDGE, True),

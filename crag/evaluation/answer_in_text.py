@@ -1,0 +1,197 @@
+"""Checks by rules whether a text holds the right answer: the label of a context, and the measures of retrieval.
+
+A passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge
+would accept it as an answer, and if it is about the question: except for a set, it must repeat a fifth of the
+question's other content words, half of them and more where the answer is a number or one of the question's own options,
+which occur in any text by chance. Yes and no are never in the text as such: one passage must repeat nearly all content
+words. Rules cannot tell whether that settles the question. An answer that must be computed counts
+as missing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
+from crag.evaluation.judge.reading import Quantity, read_answer, same_quantity
+from crag.text.matching import content, normalise_text, recall, tokens, words
+
+_DOC = re.compile(r"<doc(?P<marks>[^<>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
+_TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
+_MARKUP = re.compile(r"\*{1,3}|_{2,3}")
+"""Markdown that may stand between two words without a blank."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_YES_NO = re.compile(r"\W{0,9}(?:yes|no)\b\W{0,9}(?:$|,)")
+_GENERIC = frozenset(
+    words("doe tell name please know say many much ever can could would will should list give find me more most")
+)
+"""Question words, which a text need not repeat."""
+NEEDED = 0.2
+"""Share of the question's other content words that a text with the answer must repeat."""
+NEEDED_FOR_NUMBER = 0.5
+"""The same if the answer is a number."""
+NEEDED_FOR_OPTION = 0.6
+"""The same if the answer is one of the question's own options."""
+NEEDED_FOR_YES_OR_NO = 0.8
+"""Share of all content words that a passage must repeat if the answer is yes or no."""
+
+
+class Reference(NamedTuple):
+    """A passage of the context: its title, and all of it, title included."""
+
+    title: str
+    whole: str
+
+    @property
+    def windows(self) -> list[str]:
+        """Each sentence with its neighbours, under the title."""
+        body = self.whole.removeprefix(self.title)
+        sentences = [part for part in _SENTENCE_END.split(body) if part.strip()]
+
+        windows: list[str] = []
+        for number in range(len(sentences)):
+            # The sentence before and the one after; a slice ends by itself at the end
+            neighbours = sentences[max(0, number - 1) : number + 2]
+            windows.append(f"{self.title}\n{' '.join(neighbours)}")
+        return windows
+
+
+def passages(context: str) -> list[Reference]:
+    """The passages between `<doc>` marks; without marks, the whole context as one."""
+    references: list[Reference] = []
+    for match in _DOC.finditer(context):
+        title_match = _TITLE.search(match["marks"])
+        title = title_match["title"] if title_match else ""
+        # "**1975**" must match as the number alone
+        body = _MARKUP.sub(" ", match["body"])
+        references.append(Reference(title, f"{title}\n{body}"))
+    # A context without marks, such as one of another project
+    return references or [Reference("", _MARKUP.sub(" ", context))]
+
+
+class RulesContextCheck:
+    """A judge of claims whose predictions are contexts: deterministic, and without a model."""
+
+    name = "rules"
+    version = "4"
+
+    def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
+        """One judgement per claim: for the first right answer in the context, else for the official one."""
+        return [self._judge_claim(claim) for claim in claims]
+
+    def _judge_claim(self, claim: Claim) -> Judgement:
+        references = passages(claim.prediction)
+        official_reason = ""
+        for number, gold in enumerate(claim.golds):
+            holds, reason = look_for_answer(ReadClaim(claim.query, gold, ""), references)
+            if holds:
+                return Judgement(Verdict.CORRECT, reason)
+            # If no answer is found, the reason is about the official one
+            if number == 0:
+                official_reason = reason
+        return Judgement(Verdict.INCORRECT, official_reason)
+
+
+def look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[bool, str]:
+    """Whether the passages hold the right answer, and why. The claim's prediction is not read.
+
+    Example:
+        >>> claim = ReadClaim("when was the glass harbor first played?", "1961-05-04", "")
+        >>> look_for_answer(claim, [Reference("", "The Glass Harbor was first played on 4 May 1961.")])
+        (True, "the answer occurs beside 100% of the question's content words")
+    """
+    distinct_words = dict.fromkeys(content(claim.query_tokens))
+    question_words = [word for word in distinct_words if word not in _GENERIC]
+
+    # "yes" stands in no page as an answer, so the passage must be about the whole question
+    if is_yes_or_no(claim.gold):
+        recalls = [recall(question_words, tokens(passage.whole)) for passage in references]
+        best = max(recalls, default=0.0)
+        return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
+
+    # Texts that hold the answer, and how much of the rest of the question they repeat.
+
+    # "is it jaws or alien?": the gold answer has no word that the question lacks
+    is_option = not claim.new_in_gold and not claim.gold_numbers
+    rest_of_question = [word for word in question_words if word not in claim.gold_tokens]
+    recalls = []
+    for text in _texts_with_answer(claim, references, is_option=is_option):
+        # 1.0: nothing is left of the question that the text could repeat
+        recalls.append(recall(rest_of_question, tokens(text)) if rest_of_question else 1.0)
+    if not recalls:
+        return False, "no passage holds the answer"
+
+    best = max(recalls)
+    needed = _needed_recall(claim, is_option=is_option)
+    return best >= needed, f"the answer occurs beside {best:.0%} of the question's content words"
+
+
+def is_yes_or_no(answer: str) -> bool:
+    """Whether an answer is yes or no, which no text holds as such."""
+    return bool(_YES_NO.match(normalise_text(answer)))
+
+
+def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
+    """The share of the question that a text with the answer must repeat: more for an answer that occurs by chance."""
+    if gold_items(claim) is not None:  # a set
+        return 0.0
+    if claim.gold_numbers:
+        return NEEDED_FOR_NUMBER
+    # An option stands in most texts about the question, so its mere presence says little
+    return NEEDED_FOR_OPTION if is_option else NEEDED
+
+
+def _texts_with_answer(
+    claim: ReadClaim,
+    references: Sequence[Reference],
+    *,
+    is_option: bool,
+) -> Iterator[str]:
+    """The texts that hold the answer by the judge's rules.
+
+    For a number these are windows of sentences, in passages with the years of the question. An option of the question
+    is looked for in the whole context only.
+    """
+    is_number = bool(claim.gold_numbers)
+    years = [number for number in claim.query_numbers if number.year_like] if is_number else []
+
+    for passage in references:
+        if not _has_years(passage, years):
+            continue
+        if is_number:
+            for window in passage.windows:
+                if is_accepted(claim, window):
+                    yield window
+        elif not is_option and _passage_is_accepted(claim, passage):
+            yield passage.whole
+
+    # For a set, whose items may be spread over passages, and for an option
+    context = "\n".join(passage.whole for passage in references)
+    if (is_option or not is_number) and is_accepted(claim, context):
+        yield context
+
+
+def _passage_is_accepted(claim: ReadClaim, passage: Reference) -> bool:
+    """Whether the passage or a part of it would be accepted: a list or a doubt elsewhere does not speak against it."""
+    if is_accepted(claim, passage.whole):
+        return True
+    # Most passages lack a word of the answer, and their parts need not be read
+    answer_words = content(claim.gold_tokens)
+    if not answer_words or recall(answer_words, tokens(passage.whole)) < 1.0:
+        return False
+    return any(is_accepted(claim, window) for window in passage.windows)
+
+
+def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
+    # The question names no year, so any passage will do
+    if not years:
+        return True
+    numbers = read_answer(passage.whole).quantities
+    # Every year of the question: "from 2010 to 2012" needs both
+    return all(any(same_quantity(year, number) for number in numbers) for year in years)
+
+
+def is_accepted(claim: ReadClaim, text: str) -> bool:
+    """Whether the rules judge would accept the text as an answer, be it about the question or not."""
+    (judgement,) = RulesJudge().judge([Claim(claim.query, (claim.gold,), text)])
+    return judgement.verdict is Verdict.CORRECT
