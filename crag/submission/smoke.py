@@ -1,7 +1,6 @@
 """Rehearses a preset in an empty folder, without home, caches and network."""
 
 import json
-import os
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -236,18 +235,20 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
     print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
 
 
+def available_bytes() -> int:
+    """Memory that new processes can have, by the kernel's estimate."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    kibibytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return int(kibibytes) * 1024
+
+
 def _affordable_processes() -> int:
     """Processes of vLLM for a preset that has several cards: two, if the memory allows."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            free = int(rest.split()[0]) * 1024
-
-    if free >= PARALLEL_BYTES:
+    available = available_bytes()
+    if available >= PARALLEL_BYTES:
         return 2
     print(
-        f"note: one process of vLLM instead of two, as {free / 2**30:.1f} GiB of memory are free and "
+        f"note: one process of vLLM instead of two, as {available / 2**30:.1f} GiB of memory are free and "
         f"{PARALLEL_BYTES / 2**30:.0f} are needed",
         flush=True,
     )
