@@ -17,7 +17,7 @@ import pytest
 
 from crag.settings import load_settings
 from crag.submission.preflight.subject import Subject
-from crag.submission.smoke import PARALLEL_BYTES, VLLM_ENVIRONMENT, available_bytes, processor_changes
+from crag.submission.smoke import PARALLEL_BYTES, PATIENCE, VLLM_ENVIRONMENT, available_bytes, processor_changes
 from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import WeightsMissingError
 from tests.engines.llm.conftest import NO_VLLM
@@ -93,8 +93,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
         "CONTAINERS_CONF": CONTAINERS_CONF,
         "CRAG_PRESET": PRESET,
         "CRAG_MODELS_DIR": str(weights),
-        # No clock decides: a busy machine may take long for a question.
-        "CRAG_SETTINGS": "\n".join([*processor_changes(settings), "deadline.seconds_per_query=200"]),
+        "CRAG_SETTINGS": "\n".join([*processor_changes(settings), PATIENCE]),
         **VLLM_ENVIRONMENT,
     }
     return Walk(pushed, environment, tmp_path_factory.getbasetemp())
