@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The second environment, with vLLM's CPU build.
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
-# Each in a process of its own: a process keeps the memory of every engine that it has had.
+# Each in a process of its own, so that WORKERS of them run at a time.
 VLLM_TESTS := tests/test_telemetry.py tests/engines/llm/test_vllm_engine.py tests/engines/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/submission/test_stand_in.py tests/submission/test_vllm_walks.py tests/benchmarks/test_t4_plan.py tests/commands/test_guides.py tests/pipeline/test_real_models.py
 PRESETS_WITH = $(patsubst crag/presets/%.toml,%,$(shell grep -lE $(1) crag/presets/*.toml))
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')

@@ -1,7 +1,6 @@
 """Rehearses a preset in an empty folder, without home, caches and network."""
 
 import json
-import os
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -20,6 +19,8 @@ from crag.submission.stand_in import make_stand_ins, reply_of
 from crag.weights.manifest import cache_folder
 
 QUESTIONS = 4
+PATIENCE = "deadline.seconds_per_query=120"
+"""A change for rehearsals with stand-ins, which say nothing about speed: a busy machine is no fault of the wiring."""
 VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 """For vLLM's CPU build: GiB of its cache of keys and values; no NUMA node of its own for each process."""
 PARALLEL_BYTES = 6 * 2**30
@@ -205,6 +206,8 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
             _add_stand_ins(settings, repository, weights, staged)
 
         changes = processor_changes(settings, _affordable_processes())
+        if stand_ins:
+            changes.append(PATIENCE)
         print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
         change_options = [f"--set={change}" for change in changes]
 
@@ -236,18 +239,20 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
     print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
 
 
+def available_bytes() -> int:
+    """Memory that new processes can have, by the kernel's estimate."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    kibibytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return int(kibibytes) * 1024
+
+
 def _affordable_processes() -> int:
     """Processes of vLLM for a preset that has several cards: two, if the memory allows."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            free = int(rest.split()[0]) * 1024
-
-    if free >= PARALLEL_BYTES:
+    available = available_bytes()
+    if available >= PARALLEL_BYTES:
         return 2
     print(
-        f"note: one process of vLLM instead of two, as {free / 2**30:.1f} GiB of memory are free and "
+        f"note: one process of vLLM instead of two, as {available / 2**30:.1f} GiB of memory are free and "
         f"{PARALLEL_BYTES / 2**30:.0f} are needed",
         flush=True,
     )

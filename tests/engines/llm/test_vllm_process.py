@@ -127,6 +127,7 @@ def test_a_process_that_ends_later_is_dead_for_good(engine: Build) -> None:
 
 def test_a_step_that_hangs_does_not_hang_its_caller(engine: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crag.engines.llm.vllm_engine.STOP_SECONDS", 1.0)
+    monkeypatch.setattr("crag.engines.llm.vllm_process._CLOSE_SECONDS", 0.1)
     model = engine(step="self.count = getattr(self, 'count', 0) + 1; self.count < 2 or time.sleep(600)")
     model.warm_up()
     with pytest.raises(LanguageModelDiedError, match="it hangs: no reply 1 seconds after the deadline"):
