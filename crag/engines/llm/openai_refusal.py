@@ -55,8 +55,9 @@ _WAIT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RETRY_DELAY = re.compile(r'"(?:retryDelay|retry_after|estimated_time)"\s?:\s?"?(?P<number>\d{1,6}(?:\.\d{1,9})?)')
+_BARE_MESSAGES = ("message", "msg", "detail")
 _TITLE = re.compile(r"<title[^<>]{0,80}>(?P<text>[^<]{1,200})", re.IGNORECASE)
-_MODEL_UNKNOWN = re.compile(r"model|deployment", re.IGNORECASE)
+_MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 
 
 class RefusedError(Exception):
@@ -160,8 +161,11 @@ def read_error(body: str, headers: Mapping[str, str] | None = None) -> RefusedEr
     if not isinstance(reply, dict) or reply.get("choices"):
         return None
 
-    has_error = reply.get("error") or reply.get("object") == "error" or (reply.get("detail") and "choices" not in reply)
-    if not has_error:
+    has_error = reply.get("error") or reply.get("object") == "error"
+    # `{"code": 400, "message": "..."}`, which no answer and no list of models looks like.
+    is_other_reply = "choices" in reply or isinstance(reply.get("data", reply.get("models")), list)
+    is_bare_error = not is_other_reply and any(isinstance(reply.get(name), str | list) for name in _BARE_MESSAGES)
+    if not (has_error or is_bare_error):
         return None
     error = _error_object(body)
     codes = [error.get(name) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []

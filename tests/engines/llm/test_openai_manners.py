@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -121,6 +122,13 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
      has_system, "role system"),
     (400, "Jinja Exception: unexpected first turn", has_system, "role system"),
     (200, '{"error": {"message": "invalid role: system", "code": 400}}', has_system, "role system"),
+    (200, '{"code": 400, "message": "unknown: max_tokens, use max_completion_tokens", "data": null}',
+     has_limit, RENAMED),
+    (200, '{"success": false, "message": "temperature has to lie in (0, 1]"}',
+     lambda body: body.get("temperature") == 0, "0.01 is sent"),
+    (400, '{"error": {"message": "A conversation begins with a message of the user"}}', has_system, "role system"),
+    (400, '{"error": {"message": "Non-streaming requests are not served"}}',
+     lambda body: not body.get("stream"), "only streams"),
     (400, '{"detail": "stream must be set to true"}', lambda body: not body.get("stream"), "only streams"),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
@@ -154,8 +162,22 @@ def test_instructions_move_into_the_users_turn(server: HTTPServer) -> None:
     assert bodies[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nWho?"}]
 
 
-def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer) -> None:
-    serve(server, lambda *_: Response("This is not a chat model. Did you mean to use v1/completions?", 404))
+def test_a_server_that_refuses_some_parameters_without_a_name_loses_the_rare_one(server: HTTPServer) -> None:
+    words = '{"error": {"message": "No endpoints found that can handle the requested parameters.", "code": 404}}'
+    bodies = serve(server, lambda body, _: Response(words, 404) if "logprobs" in body else None)
+    assert ask_one(server, replace(ASKED, with_log_probability=True)).text == "Ida Larsen"
+    assert len(bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, "This is not a chat model. Did you mean to use v1/completions?"),
+        (422, '{"error": "Template error: template not found", "error_type": "template_error"}'),
+    ],
+)
+def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer, status: int, words: str) -> None:
+    serve(server, lambda *_: Response(words, status))
     plain = serve(server, lambda *_: Response('{"choices": [{"text": "Ida Larsen"}]}'), "/v1/completions")
     assert ask_one(server).text == "Ida Larsen"
     assert plain[0]["prompt"] == "Be brief.\n\nWho?"
@@ -364,6 +386,11 @@ STREAMS = {
     "of completions": "".join(f'data: {{"choices": [{{"text": "{text}"}}]}}\n\n' for text in ("Ida", " Larsen")),
     "the whole message at last": 'data: {"choices": [{"message": {"content": "Ida Larsen"}}]}\n\n',
     "lines of JSON": "\n".join([*PARTS, END]),
+    "words that keep it alive": "data: \n\ndata: ping\n\ndata: [HEARTBEAT]\n\n: busy\n\n"
+    + "".join(f"data: {part}\r\n\r\n" for part in [*PARTS, END]),
+    "the mark twice": "".join(f"data: data: {part}\n\n" for part in [*PARTS, END, "[DONE]"]),
+    "blanks around the end": "".join(f"data:{part}\n\n" for part in PARTS) + "data:  [DONE] \n\n",
+    "an error after the end": "".join(f"data: {part}\n\n" for part in [*PARTS, END]) + 'data: {"error": "late"}\n\n',
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),
 }
 
@@ -381,6 +408,11 @@ def test_a_stream_that_nobody_asked_for_is_read(server: HTTPServer, stream: str,
     ("stream", "said"),
     [
         ('data: {"error": {"message": "out of memory", "code": 500}}\n\n', "status 500: out of memory"),
+        (f'data: {PARTS[1]}\n\ndata: {{"error": {{"message": "cut", "code": 502}}}}\n\n', "status 502: cut"),
+        (f'data: {PARTS[1]}\n\nevent: error\ndata: {{"message": "cut"}}\n\n', "cut"),
+        (f'data: {PARTS[1]}\n\ndata: {{"object": "error", "message": "cut", "code": 500}}\n\n', "status 500: cut"),
+        (f'data: {PARTS[1]}\n\ndata: {{"choices": [{{"delta": {{}}, "error": {{"message": "cut"}}}}]}}\n\n', "cut"),
+        (f"data: {PARTS[1]}\n\nerror: cut\n\n", "cut"),
         (STREAMS["usual"][:-120], "an event stream, cannot be read"),
         (": only comments\n\n", "cannot be read"),
     ],
