@@ -71,6 +71,24 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     return ", ".join([f"{name} at {address.candidates[0]}", *facts])
 
 
+def describe_listed_model(listing: str, name: str) -> str | None:
+    """What a list of models (its body) says of a model, without address: alike before and after a restart.
+
+    None if the list cannot be read or has neither this model nor only one.
+
+    Example:
+        >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
+        'small, context 4096'
+    """
+    try:
+        models = _Listing.model_validate_json(listing).models
+    except ValidationError:
+        return None
+    model = _find_model(models, name)
+    facts = _list_facts(model, _NO_MODEL, _NO_PROPERTIES)
+    return ", ".join([_last_part(model.name), *facts]) if model.name else None
+
+
 def _client(address: ServerAddress, key: str) -> httpx2.Client:
     """A client that logs in as the address says, else with the key. Raises EngineUnavailableError: of a proxy."""
     proxy = find_proxy(address)

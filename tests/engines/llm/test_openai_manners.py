@@ -454,6 +454,35 @@ def test_a_model_that_thinks_gets_room_for_it(server: HTTPServer) -> None:
     assert [body["max_tokens"] for body in bodies] == [20, 2068, 2068]
 
 
+def test_a_server_that_comes_back_with_another_model_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run mixes two models; the one of before is asked again."""
+
+    def serve_model(name: str) -> HTTPServer:
+        server = HTTPServer(port=port, threaded=True)
+        server.expect_request("/v1/models").respond_with_json({"data": [{"id": name}]})
+        serve(server, lambda *_: None)
+        server.start()
+        return server
+
+    port = 0
+    server = serve_model("small")
+    port = server.port
+    model = model_at(server.url_for("/v1"), model="")
+    model.warm_up()
+    server.stop()
+    with pytest.raises(LanguageModelDiedError, match="no language model server"):
+        model.generate([ASKED], Deadline(600))
+
+    server = serve_model("large")
+    with pytest.raises(LanguageModelDiedError, match="has come back with another model: large, before small"):
+        model.generate([ASKED], Deadline(600))
+    server.stop()
+
+    server = serve_model("small")
+    assert model.generate([ASKED], Deadline(600))[0].text == "Ida Larsen"
+    server.stop()
+
+
 # --- proxies ----------------------------------------------------------------------------------------------------------
 
 
