@@ -19,6 +19,8 @@ START_ATTEMPTS = 18
 """At the start, of a request that a gateway sends away: two minutes in all."""
 _LONGEST_PAUSE = 8.0
 """Between two attempts, in seconds, if the server asks for none."""
+_SHORTEST_PAUSE = 0.25
+"""A server that asks for less gets the usual pauses."""
 _MOST_CHARACTERS = 200
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -109,12 +111,14 @@ class RefusedError(Exception):
             return None
 
         asked = self._asked_pause()
+        usual = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
         if asked is not None:
-            return asked
+            # "Retry-After: 0" of a server that is still busy would be thousands of requests.
+            return asked if asked >= _SHORTEST_PAUSE else usual
         most = BUSY_ATTEMPTS if is_busy else USUAL_ATTEMPTS
         if at_start and self.status in _GATEWAY:
             most = START_ATTEMPTS
-        return min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2)) if attempt <= most else None
+        return usual if attempt <= most else None
 
     def _asked_pause(self) -> float | None:
         """How long the server asks to wait, in seconds: in its headers or in its words."""

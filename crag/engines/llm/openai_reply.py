@@ -39,6 +39,8 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
     of the `stop` strings, which a server may ignore. The name of the reason for its end does not matter, unless it is a
     filter's.
     """
+    if not body.strip():
+        return Generation.failed("the server's reply is empty")
     try:
         reply = _parse(body)
     except ValidationError as error:

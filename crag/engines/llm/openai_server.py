@@ -107,7 +107,7 @@ class Server:
 
     def describe_refusal(self, refusal: RefusedError) -> str:
         """The status and the server's words, in one line, with what may help."""
-        line = f"the server answered with status {refusal.status}: {refusal.words}"
+        line = f"the server answered with status {refusal.status}: {refusal.words or 'no word why'}"
         advice = self._advise(refusal)
         return f"{line} ({advice})" if advice else line
 

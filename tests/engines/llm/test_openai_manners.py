@@ -186,6 +186,8 @@ def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer, statu
 REMAINING = [
     (401, '{"error": {"message": "Invalid\\nkey"}}', "status 401: Invalid key (the key is that of CRAG_TEST_KEY)", 1),
     (403, "forbidden", "status 403: forbidden", 1),
+    (403, "", "status 403: no word why (the key is that of CRAG_TEST_KEY)", 1),
+    (200, "", "the server's reply is empty", 1),
     (400, "context length is 2048 tokens; reduce the length of the messages or max_tokens", "status 400: context", 1),
     (404, '{"error": "model \\"m\\" not found"}', 'status 404: model "m" not found', 1),
     (501, "not here", "status 501: not here", 1),
@@ -218,6 +220,7 @@ LOADING = [
     (429, {}, '{"error": {"details": [{"retryDelay": "34s"}]}}', [34.0] * 5),
     (429, {}, "Please try again in 1.5s", [1.5] * 5),
     (503, {"Retry-After": "2"}, "busy", [2.0] * 5),
+    (429, {"Retry-After": "0"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
     (529, {}, "overloaded", [0.5, 1.0, 2.0, 4.0, 8.0]),
 ]
 
