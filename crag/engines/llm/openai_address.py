@@ -28,6 +28,7 @@ _DEPLOYMENT_VERSION = "2024-10-21"
 """The query `api-version` of Azure's deployments, if the address has none: the last one without ``preview``."""
 _SHORT_LOOPBACK = re.compile(r"127(?:\.\d{1,3}){1,2}")
 """An address such as 127.1, which systems complete."""
+_HIGHEST_PORT = 65_535
 _USUAL_PATHS = ("/v1", "", "/openai/v1", "/api/v1", "/v1beta/openai", "/api")
 """Where servers have their interface, the most usual first."""
 
@@ -75,7 +76,8 @@ def parse_address(text: str) -> ServerAddress:
         url = httpx2.URL(plain)
     except httpx2.InvalidURL:
         url = httpx2.URL()
-    if url.scheme not in {"http", "https"} or not url.host:
+    is_port = url.port is None or 0 < url.port <= _HIGHEST_PORT
+    if url.scheme not in {"http", "https"} or not url.host or not is_port:
         shown = without_credentials(text.strip())
         raise EngineUnavailableError(f"{shown!r} is not an address such as http://127.0.0.1:8000/v1")
 

@@ -90,6 +90,11 @@ class RefusedError(Exception):
         return may_pass and bool(_LOADING.search(self.body)) and not _FAILED_TO_LOAD.search(self.body)
 
     @property
+    def is_busy(self) -> bool:
+        """Whether the server has too much to do."""
+        return self.status in _BUSY or _OVERLOADED.search(self.body) is not None
+
+    @property
     def is_not_here(self) -> bool:
         """Whether the address has no such endpoint; an unknown model is another matter."""
         if self.status in _NOT_HERE:
@@ -104,8 +109,7 @@ class RefusedError(Exception):
         """
         if self.is_loading:
             return self._asked_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
-        is_busy = self.status in _BUSY or _OVERLOADED.search(self.body) is not None
-        if not is_busy and self.status not in _PASSING:
+        if not self.is_busy and self.status not in _PASSING:
             return None
         if _USED_UP.search(self.body):
             return None
@@ -115,7 +119,7 @@ class RefusedError(Exception):
         if asked is not None:
             # "Retry-After: 0" of a server that is still busy would be thousands of requests.
             return asked if asked >= _SHORTEST_PAUSE else usual
-        most = BUSY_ATTEMPTS if is_busy else USUAL_ATTEMPTS
+        most = BUSY_ATTEMPTS if self.is_busy else USUAL_ATTEMPTS
         if at_start and self.status in _GATEWAY:
             most = START_ATTEMPTS
         return usual if attempt <= most else None

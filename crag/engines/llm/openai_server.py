@@ -272,4 +272,5 @@ class Server:
         if not self._is_told_to_load:
             self._is_told_to_load = True
             status, words = refusal.status, refusal.words
-            log.warning("waiting for the server at %s to load its model (status %d: %s)", self.base_url, status, words)
+            purpose = " to load its model" if not refusal.is_busy else ""
+            log.warning("waiting for the server at %s%s (status %d: %s)", self.base_url, purpose, status, words)

@@ -250,6 +250,15 @@ def test_the_start_waits_for_a_server_that_loads_its_model_and_says_so(
     ]
 
 
+def test_the_start_waits_for_a_busy_server_and_does_not_call_it_loading(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    serve(server, lambda _, number: Response("slow down", 429) if number <= 5 else None)
+    model_at(server.url_for("/v1")).rehearse(ASKED)
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warning == f"waiting for the server at {server.url_for('/v1')} (status 429: slow down)"
+
+
 def test_the_start_has_patience_with_a_gateway_whose_server_is_not_there_yet(
     server: HTTPServer, pauses: list[float]
 ) -> None:
