@@ -34,6 +34,7 @@ from crag.commands.command_line import (
 from crag.commands.ending import EXIT_INTERRUPTED
 from crag.commands.run_ending import EXIT_CODES, end_early, end_run, resume_command, typed_program
 from crag.core.files import DatasetError
+from crag.core.log_lines import one_line_warnings
 from crag.core.progress import ProgressMode
 from crag.core.text import without_credentials
 from crag.core.version import package_version
@@ -98,6 +99,8 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], p
     again = resume_command(typed_program(program), words)
     try:
         with ExitStack() as stack:
+            # Those of an agent in this process; one of its own does the same there
+            stack.enter_context(one_line_warnings())
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
                 options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
             results = _results(options, output, describe_origin(words, PROGRAM))

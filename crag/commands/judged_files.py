@@ -1,5 +1,6 @@
 """Files that `crag judge` reads and writes: those of other tools too, with the names that their columns have there."""
 
+import ast
 import bz2
 import csv
 import io
@@ -21,6 +22,8 @@ SYNONYMS = {
 _GOLD = ("ground_truth", "answer")
 _OLD_RAGAS = ("ground_truth", "ground_truths")
 """Beside one of these `answer` is what the system said: so ragas meant it before its version 0.2."""
+_LISTS = frozenset({"ground_truths"})
+"""Columns that hold several answers."""
 COLUMNS_HINT = "--columns query=NAME,prediction=NAME,answer=NAME says what the columns are called"
 UNSUPPORTED = frozenset({".xlsx", ".xls", ".ods", ".parquet", ".feather", ".xml", ".yaml", ".yml", ".html", ".txt"})
 
@@ -61,7 +64,8 @@ def read_judged(path: Path, columns: Mapping[str, str] | None = None) -> JudgedF
 
     present = list(dict.fromkeys(name for record in records for name in record.data))
     names = _find_names(path, present, columns)
-    if not names:
+    has_lists = any(isinstance(record.data.get(gold), list) for record in records for gold in _GOLD)
+    if not names and not has_lists:
         # Without other names all checks of our own form apply
         try:
             records = _read(path, JUDGED)
@@ -141,10 +145,28 @@ def _rename(row: Mapping[str, Any], names: Mapping[str, str], *, has_cells: bool
     # Several right answers in one field
     for gold in _GOLD:
         answers = renamed.get(gold)
+        if has_cells and names.get(gold) in _LISTS:
+            answers = _read_list(answers)
         if isinstance(answers, list):
             renamed[gold] = answers[0] if answers else None
             renamed["alt_ans"] = [*answers[1:], *(renamed.get("alt_ans") or [])]
     return renamed
+
+
+def _read_list(cell: object) -> object:
+    """The list in a cell, as JSON or as Python prints it (`DataFrame.to_csv`); any other cell as it is.
+
+    >>> _read_list("['Ida Larsen', 'I. Larsen']")
+    ['Ida Larsen', 'I. Larsen']
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    if not (text.startswith("[") and text.endswith("]")):
+        return cell
+    try:
+        values = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return cell
+    return [str(value) for value in values] if isinstance(values, list) else cell
 
 
 def describe_names(path: Path, names: Mapping[str, str]) -> str:

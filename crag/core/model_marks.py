@@ -9,8 +9,8 @@ import re
 
 _THOUGHT_NAME = (
     r"(?:(?!begin|start|end)[a-z]{1,12}[:_])?"  # <seed:think>, <longcat_think>
-    r"(?:(?:ant)?think(?:ing|_fast|_faster)?|thoughts?|reason(?:ing)?|reflection|scratchpad|rationale"
-    r"|inner_?monologue|chain_of_thought|cot)"
+    r"(?:(?:ant)?think(?:ing|_fast|_faster)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|rationale"
+    r"|analysis|plan(?:ning)?|deliberation|inner_?thoughts|inner_?monologue|chain_of_thought|cot)"
 )
 """Names of thoughts, as in ``<think>``."""
 _BRACKETED_THOUGHT_NAME = r"(?:THINK(?:ING)?|THOUGHTS?|REASONING)"
@@ -22,6 +22,8 @@ CONTROL_TOKENS = (
     rf"|/?{_BRACKETED_THOUGHT_NAME})\]"
     r"|<(?:/?s|unk|pad|bos|eos|mask|cls|sep|/?start_of_turn|/?end_of_turn)>"
     r"|<\|(?:turn|channel|tool|think)>|<(?:turn|channel|tool)\|>"
+    r"|\[\|[a-z_]{1,24}\|\]|\[UNUSED_TOKEN_\d{1,4}\]|<(?:eo[ah]|/longcat_s|role|/role)>|\[e~\[|\]~!?b[\[\]]"
+    r"|<(?:SPECIAL|extra_id|reserved|unused)_\d{1,5}>"
     rf"|</?{_THOUGHT_NAME}>|◁/?{_THOUGHT_NAME}▷|<unused9[45]>"
 )
 """Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
@@ -47,6 +49,7 @@ _THOUGHT_MARK = re.compile(
         | <\|end_(?:of_)?(?:{_THOUGHT_NAME})\|>
         | <\|inner_suffix\|>
         | <channel\|>
+        | <\|content\|>    # Solar
         | <unused95>
         | </details>
         | (?:\.\.\.|…)[ ]?done\ thinking\.
@@ -76,12 +79,35 @@ _WRAPPER = re.compile(r"<\|(?:begin|end|start)_(?:of_)?(?:solution|box|response|
 """Tokens around the answer itself."""
 
 _TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
-_OWN_ROLE = re.compile(r"\s{0,9}(?:assistant|model|bot)(?![^\S\n]{0,9}[a-z])\s{0,9}", re.IGNORECASE)
+_CUT_TOKEN = re.compile(r"<\|[a-z_]{0,30}\|?\Z", re.IGNORECASE)
+"""The beginning of a token at which a limit or a stop string cut the text."""
+_OWN_ROLE = re.compile(r"\s{0,9}(?:assistant|model|bot)(?![^\S\n]{0,9}[a-z]):?\s{0,9}", re.IGNORECASE)
 _OTHER_ROLE = re.compile(r"\s{0,9}(?:user|system|human|developer)\s{0,9}(?:\n|\Z)", re.IGNORECASE)
 _OTHERS_TOKEN = re.compile(r"<\|(?:user|system|human|observation)\|>|<｜User｜>|\[INST\]|<<SYS>>", re.IGNORECASE)
 """Tokens that begin a turn which is not the model's."""
-_GLUED_ROLE = re.compile(r"(?<=[\w.!?)\"'])assistant[ ]{0,3}(?:\n|\Z)")
-"""The name of the next turn's role after a token that the server has left out: "Parisassistant"."""
+_PLAIN_OWN_ROLE = re.compile(
+    r"""
+      \A\s{0,9} (?:
+          (?:assistant|model) [ ]{0,3} \n    # not "assistant" alone, nor "Model T"
+        | (?:Assistant|ASSISTANT|assistant|AI) : (?=\s)
+        | \#{2,3}[ ] (?:Response|Assistant|Answer|Output) :? (?=\s)
+      ) \s{0,9} (?=\S)
+    """,
+    re.VERBOSE,
+)
+"""The role's name before its turn, from a server that has left out the tokens, or as plain prompts write it."""
+_PLAIN_NEXT_ROLE = re.compile(
+    r"""
+      (?<=[\w.!?)"'])assistant [ ]{0,3} (?:\n|\Z)    # "Parisassistant"
+    | (?<=\S) \s{0,3} \n (?:
+          (?:user|assistant) [ ]{0,3} (?:\n|\Z)
+        | (?:User|USER|Human|Assistant|ASSISTANT) :
+        | \#{2,3}[ ] (?:Instruction|Input|Response|User|Human|Assistant|Question) \b
+      )
+    """,
+    re.VERBOSE,
+)
+"""The name of the next turn's role, after a token that the server has left out or a model that knows none."""
 
 
 def final_text(reply: str) -> str:
@@ -183,12 +209,13 @@ def _inside_answer_tags(text: str) -> str:
 
 def _own_turn(text: str) -> str:
     """The text up to the first token that ends its turn, without the tokens and the role that begin the turn."""
-    text = _WRAPPER.sub("", text)
+    text = _CUT_TOKEN.sub("", _WRAPPER.sub("", text))
     tokens = list(_TOKEN.finditer(text))
     if tokens:
         text = _first_turn(text, tokens)
 
-    role = _GLUED_ROLE.search(text)
+    text = _PLAIN_OWN_ROLE.sub("", text, count=1)
+    role = _PLAIN_NEXT_ROLE.search(text)
     return text[: role.start()] if role else text
 
 

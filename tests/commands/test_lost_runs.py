@@ -1,6 +1,7 @@
 """`crag evaluate` with a language model server that dies in the middle of a run, and comes back."""
 
 import json
+import logging
 import re
 import shlex
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from crag.evaluation.lost import EXIT_LOST
 from crag.evaluation.store import SavedRun
 
 SAMPLE = Path("data/sample/questions.jsonl")
+START = 1
+"""Requests before the first question: one that the server may load its model for."""
 
 
 class Server(BaseHTTPRequestHandler):
@@ -66,7 +69,7 @@ def arguments(folder: Path, *more: str, limit: int = 5) -> list[str]:
 def test_a_server_dies_and_comes_back(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Server, "answers_left", 2)
+    monkeypatch.setattr(Server, "answers_left", START + 2)
     assert main(arguments(tmp_path)) == EXIT_LOST
     told = capfd.readouterr().err
     assert "Traceback" not in told
@@ -103,10 +106,14 @@ def test_a_server_dies_and_comes_back(
 def test_a_complete_run_that_lost_answers_has_its_own_exit_code(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Server, "answers_left", 1)
+    monkeypatch.setattr(Server, "answers_left", START + 1)
+    # As outside of a test, where nobody else takes the warnings
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
     assert main(arguments(tmp_path, "--in-process", "--quiet", "--overwrite", limit=2)) == EXIT_LOST
     printed = capsys.readouterr()
     assert "1 answer lost: 1 to a fault" in printed.err
+    assert "the language model died: " in printed.err
+    assert "Traceback" not in printed.err
     assert "--quiet --resume" in printed.err, "the folder would otherwise be emptied"
     assert "all questions" in printed.out, "its results are there all the same"
 

@@ -30,6 +30,9 @@ REPLIES = {
         "Thinking...\nShe did.\n...done thinking.\n\nIda Larsen",
         "Here is my thought process: she did.\n\nHere is my response:\nIda Larsen",
         "<think></think>Ida Larsen",
+        "<scratch_pad>She did.</scratch_pad>Ida Larsen",
+        "<analysis>She did.</analysis>\nIda Larsen",
+        "<|think|>She did.<|end|><|begin|>assistant<|content|>Ida Larsen<|end|>",
     ],
     "half of a pair": [
         "She did, says the page.</think>Ida Larsen",
@@ -62,6 +65,19 @@ REPLIES = {
         "Ida Larsen [INST] And then? [/INST]",
         "Ida Larsenassistant\n\nIda Larsen taught.",
         "Ida Larsenassistant",
+        "Ida Larsen[|endofturn|]\n[|user|]And then?",
+        "Ida Larsen[e~[\n]~b]user",
+        "Ida Larsen[UNUSED_TOKEN_145]\n[UNUSED_TOKEN_146]user",
+        "Ida Larsen<role>HUMAN</role>And then?",
+        "Ida Larsen<eoa>",
+        "Ida Larsen</longcat_s>",
+        "Ida Larsen<SPECIAL_12>",
+        "Ida Larsen<|im_end",
+        "Ida Larsen<|",
+        "Ida Larsen\nassistant\nIda Larsen taught.",
+        "Ida Larsen\nuser\nAnd then?",
+        "Ida Larsen\nUser: And then?",
+        "Ida Larsen\n\n### Instruction:\nAnd then?",
     ],
     "beginnings of turns": [
         "<|im_start|>assistant\nIda Larsen<|im_end|>",
@@ -69,6 +85,10 @@ REPLIES = {
         "assistant<|end_header_id|>\n\nIda Larsen",
         "<start_of_turn>model\nIda Larsen",
         "<s>Ida Larsen",
+        "assistant\nIda Larsen",
+        "Assistant: Ida Larsen</s>",
+        "### Response:\nIda Larsen",
+        "[|assistant|]Ida Larsen",
         "<|im_start|>user\nwho?<|im_end|>\n<|im_start|>assistant\nIda Larsen",
         "[INST] who? [/INST] Ida Larsen",
     ],
@@ -101,6 +121,7 @@ def test_a_thought_that_was_cut_is_no_answer(reply: str) -> None:
 PLAIN = [
     " Oslo", "Analysis of a Murder", "the final analysis", "He was an executive assistant\n\nuntil 1990.",
     "1 < 2 and 3 > 2", "I think [1] names her", "the <s tag", "<3", "Model T", "analysis", "a line\n\nanother  ",
+    "assistant", "the user\nassistants", "[e] and ]~[", "a role: user",
 ]  # fmt: skip
 
 

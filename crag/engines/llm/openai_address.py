@@ -12,14 +12,23 @@ from crag.engines.llm.base import EngineUnavailableError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://")
 _ENDPOINT = re.compile(
-    r"/(?:chat/completions|completions|chat|models|responses|embeddings|messages|health|api/(?:chat|generate|tags))\Z",
-    re.IGNORECASE,
+    r"""
+      / (?: chat/completions? | completions? | chat | responses | messages | embeddings? | models
+          | generate (?:_stream)? | infill | (?:de)?tokenize
+          | healthz? | props | slots | metrics | version | docs | redoc | openapi\.json
+          | api/ (?: chat | generate | tags | show | ps | version | embed )
+        ) \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """The end of a path that names one endpoint: the interface is above it."""
 _VERSION = re.compile(r"/v\d[a-z0-9]{0,8}\Z", re.IGNORECASE)
 _DEPLOYMENT = re.compile(r"/openai/deployments/(?P<name>[^/]{1,200})", re.IGNORECASE)
 _DEPLOYMENT_VERSION = "2024-10-21"
 """The query `api-version` of Azure's deployments, if the address has none: the last one without ``preview``."""
+_SHORT_LOOPBACK = re.compile(r"127(?:\.\d{1,3}){1,2}")
+"""An address such as 127.1, which systems complete."""
+_HIGHEST_PORT = 65_535
 _USUAL_PATHS = ("/v1", "", "/openai/v1", "/api/v1", "/v1beta/openai", "/api")
 """Where servers have their interface, the most usual first."""
 
@@ -60,20 +69,21 @@ def parse_address(text: str) -> ServerAddress:
         >>> parse_address("https://host/v1/chat/completions").candidates[0]
         'https://host/v1'
     """
-    plain = text.strip().strip("\"'").strip()
+    plain = text.strip().strip("\"'<>,; ")
     if not _SCHEME.match(plain):
         plain = _add_scheme(plain)
     try:
         url = httpx2.URL(plain)
     except httpx2.InvalidURL:
         url = httpx2.URL()
-    if url.scheme not in {"http", "https"} or not url.host:
+    is_port = url.port is None or 0 < url.port <= _HIGHEST_PORT
+    if url.scheme not in {"http", "https"} or not url.host or not is_port:
         shown = without_credentials(text.strip())
         raise EngineUnavailableError(f"{shown!r} is not an address such as http://127.0.0.1:8000/v1")
 
     # Servers print the address at which they listen, which is none that can be called everywhere.
-    if url.host in {"0.0.0.0", "::"}:  # noqa: S104 - not bound, but replaced
-        url = url.copy_with(host="127.0.0.1" if url.host == "0.0.0.0" else "::1")  # noqa: S104
+    if url.host in {"0.0.0.0", "0", "::"}:  # noqa: S104 - not bound, but replaced
+        url = url.copy_with(host="::1" if url.host == "::" else "127.0.0.1")
 
     query = dict(url.params)
     path = _interface_path(url.path)
@@ -99,9 +109,11 @@ def is_loopback(host: str) -> bool:
     if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        number = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        return False
+        return _SHORT_LOOPBACK.fullmatch(host) is not None
+    mapped = number.ipv4_mapped if isinstance(number, ipaddress.IPv6Address) else None
+    return (mapped or number).is_loopback
 
 
 def _add_scheme(text: str) -> str:
@@ -111,8 +123,8 @@ def _add_scheme(text: str) -> str:
     if re.fullmatch(r":?\d{2,5}", authority):
         return f"http://127.0.0.1:{text.removeprefix(':')}"
 
-    # "http:/host" has lost a slash.
-    if authority.endswith(":"):
+    # "http:/host" has lost a slash, "http//host" its colon.
+    if authority.endswith(":") or authority.lower() in {"http", "https"}:
         return ""
 
     host = authority.rpartition("@")[2]

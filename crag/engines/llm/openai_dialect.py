@@ -54,6 +54,7 @@ _TOO_LONG = re.compile(
     r"context.{0,10}(?:length|window|size)|too (?:long|large)|exceed|reduce the length|prompt is longer", re.IGNORECASE
 )
 _LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
+_RARE_PARAMETERS = re.compile(r"log[\s_-]?prob|\b(?:requested|these|such|some) parameters\b", re.IGNORECASE)
 _SYSTEM_ROLE = re.compile(
     r"""
       \b roles? \b
@@ -61,6 +62,7 @@ _SYSTEM_ROLE = re.compile(
     | \b developer [ ] instruction
     | \b alternat (?: e | ing ) \b
     | \b first [ ] (?: message | turn ) \b
+    | \b (?: start | begin ) s? [ ] with \b .{0,20} \b user \b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -71,6 +73,7 @@ _NO_CHAT = re.compile(
       not[ ]a[ ]chat[ ]model
     | v1/completions    # "did you mean to use v1/completions?"
     | \b (?: no | without | provide | default | have | has | define | missing ) \b .{0,30} \b chat.?template
+    | \b template [ ] (?: was [ ] | is [ ] )? (?: not [ ] found | missing )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -78,7 +81,7 @@ _MUST_STREAM = re.compile(
     r"\bstream\b.{0,20}\b(?:must be|should be|to be|required|only)\b|\bonly\b.{0,20}\bstream|\bnon.?stream",
     re.IGNORECASE | re.DOTALL,
 )
-_STREAM_UNKNOWN = re.compile(r"\bstream\b", re.IGNORECASE)
+_STREAM_UNKNOWN = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 _THOUGHTS_FLAG = re.compile(r"enable_thinking", re.IGNORECASE)
 _LIMIT = re.compile(r"max[\s_-]?(?:completion[\s_-]?|new[\s_-]?|output[\s_-]?)?tokens?\b|maxTokens", re.IGNORECASE)
 _TEMPERATURE = re.compile(r"temperature|\bsampling param", re.IGNORECASE)
@@ -111,7 +114,7 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
     if not changes:
         changes = _changes_of_messages(words, body)
     # Any mention: servers that cannot give them fail in many ways.
-    if not changes and "logprobs" in body and _LOG_PROBABILITIES.search(refusal.body):
+    if not changes and "logprobs" in body and _RARE_PARAMETERS.search(refusal.body):
         changes = [Change.NO_LOG_PROBABILITIES]
     return [change for change in changes if change not in changed]
 

@@ -28,6 +28,7 @@ from crag.engines.llm.openai_refusal import RefusedError
 from crag.engines.llm.openai_reply import read_reply
 from crag.engines.llm.openai_server import Client, Server
 from crag.engines.llm.openai_transport import LARGEST_REPLY
+from crag.engines.llm.served_model import describe_listed_model
 from crag.engines.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from crag.settings import OpenAIEngine
 
@@ -63,6 +64,10 @@ class OpenAILanguageModel:
         key = os.environ.get(settings.api_key_variable, "").strip()
         self._server = Server(address, key, settings.base_url_variable, settings.api_key_variable)
         self._model = settings.model or address.deployment or ""
+        self._served: str | None = None
+        """What the server said of its model at the start."""
+        self._was_away = False
+        """Whether a request has found no server since: another one may have taken its place."""
 
     @cached_property
     def _tokenizer(self) -> ChatTokenizer | None:
@@ -123,7 +128,8 @@ class OpenAILanguageModel:
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.
 
-        Raises LanguageModelDiedError: no request found a server that accepts connections.
+        Raises LanguageModelDiedError: no request found a server that accepts connections, or the server has come back
+        with another model.
         """
         generations: dict[int, Generation] = {}
         to_send: dict[int, GenerationRequest] = {}
@@ -142,6 +148,7 @@ class OpenAILanguageModel:
                 pass  # what has no generation by now ran out of time
             except EngineUnavailableError as error:
                 raise LanguageModelDiedError(str(error)) from error
+        self._was_away = self._was_away or bool(connection_errors)
         # One request that found the server is enough: the engine is alive.
         if connection_errors and len(connection_errors) == len(to_send):
             raise LanguageModelDiedError(connection_errors[0])
@@ -176,6 +183,8 @@ class OpenAILanguageModel:
                     generations[index] = Generation.failed(message)
 
         async with self._server.connect(deadline) as client:
+            if self._was_away:
+                await self._check_model(client, deadline)
             await asyncio.gather(*(answer(client, index, request) for index, request in requests.items()))
 
     async def _greet(self, deadline: Deadline) -> None:
@@ -193,6 +202,22 @@ class OpenAILanguageModel:
 
         if not self._model:
             self._model = read_only_model(listing, self._server.base_url, self._settings.adapters.values(), cause)
+
+        self._served = describe_listed_model(listing, self._model)
+
+    async def _check_model(self, client: Client, deadline: Deadline) -> None:
+        """Raise EngineUnavailableError if the server has come back with another model: no run mixes two."""
+        try:
+            listing = await self._server.list_models(client, deadline)
+        except (RefusedError, openai.APIConnectionError):
+            return  # the questions meet the same
+        served = describe_listed_model(listing, self._model)
+        if self._served is not None and served != self._served:
+            raise EngineUnavailableError(
+                f"the server at {self._server.base_url} has come back with another model: "
+                f"{served or 'one of another name'}, before {self._served}"
+            )
+        self._was_away = False
 
     async def _rehearse(self, request: GenerationRequest, deadline: Deadline) -> None:
         # Some servers load a model silently, at the first request for it.

@@ -28,11 +28,10 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
     Raises EngineUnavailableError: the server has none or several, or the reply cannot be read (`cause`: why).
     """
     entries = _read_entries(listing) or []
-    names = [_read_name(entry) for entry in entries]
+    by_name = {_read_name(entry): entry for entry in entries}
+    names = list(by_name)
     if len(names) > 1:
-        names = [
-            name for name, entry in zip(names, entries, strict=True) if _can_chat(name, entry) and name not in adapters
-        ] or names
+        names = [name for name, entry in by_name.items() if _can_chat(name, entry) and name not in adapters] or names
     if len(names) > 1:
         # Servers that load models on demand list all that they could load.
         loaded = [_read_name(entry) for entry in entries if _is_loaded(entry)]
@@ -41,7 +40,8 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
     if len(names) == 1:
         return names[0]
     reason = f" ({cause})" if cause else ""
-    offer = f"offers {', '.join(names[:_MOST_NAMED])}" if names else f"does not say which models it has{reason}"
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    offer = f"offers {', '.join(names[:_MOST_NAMED])}{more}" if names else f"does not say which models it has{reason}"
     raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
 
 

@@ -19,6 +19,8 @@ START_ATTEMPTS = 18
 """At the start, of a request that a gateway sends away: two minutes in all."""
 _LONGEST_PAUSE = 8.0
 """Between two attempts, in seconds, if the server asks for none."""
+_SHORTEST_PAUSE = 0.25
+"""A server that asks for less gets the usual pauses."""
 _MOST_CHARACTERS = 200
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -55,8 +57,9 @@ _WAIT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RETRY_DELAY = re.compile(r'"(?:retryDelay|retry_after|estimated_time)"\s?:\s?"?(?P<number>\d{1,6}(?:\.\d{1,9})?)')
+_BARE_MESSAGES = ("message", "msg", "detail")
 _TITLE = re.compile(r"<title[^<>]{0,80}>(?P<text>[^<]{1,200})", re.IGNORECASE)
-_MODEL_UNKNOWN = re.compile(r"model|deployment", re.IGNORECASE)
+_MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 
 
 class RefusedError(Exception):
@@ -87,6 +90,11 @@ class RefusedError(Exception):
         return may_pass and bool(_LOADING.search(self.body)) and not _FAILED_TO_LOAD.search(self.body)
 
     @property
+    def is_busy(self) -> bool:
+        """Whether the server has too much to do."""
+        return self.status in _BUSY or _OVERLOADED.search(self.body) is not None
+
+    @property
     def is_not_here(self) -> bool:
         """Whether the address has no such endpoint; an unknown model is another matter."""
         if self.status in _NOT_HERE:
@@ -101,19 +109,20 @@ class RefusedError(Exception):
         """
         if self.is_loading:
             return self._asked_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
-        is_busy = self.status in _BUSY or _OVERLOADED.search(self.body) is not None
-        if not is_busy and self.status not in _PASSING:
+        if not self.is_busy and self.status not in _PASSING:
             return None
         if _USED_UP.search(self.body):
             return None
 
         asked = self._asked_pause()
+        usual = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
         if asked is not None:
-            return asked
-        most = BUSY_ATTEMPTS if is_busy else USUAL_ATTEMPTS
+            # "Retry-After: 0" of a server that is still busy would be thousands of requests.
+            return asked if asked >= _SHORTEST_PAUSE else usual
+        most = BUSY_ATTEMPTS if self.is_busy else USUAL_ATTEMPTS
         if at_start and self.status in _GATEWAY:
             most = START_ATTEMPTS
-        return min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2)) if attempt <= most else None
+        return usual if attempt <= most else None
 
     def _asked_pause(self) -> float | None:
         """How long the server asks to wait, in seconds: in its headers or in its words."""
@@ -160,8 +169,11 @@ def read_error(body: str, headers: Mapping[str, str] | None = None) -> RefusedEr
     if not isinstance(reply, dict) or reply.get("choices"):
         return None
 
-    has_error = reply.get("error") or reply.get("object") == "error" or (reply.get("detail") and "choices" not in reply)
-    if not has_error:
+    has_error = reply.get("error") or reply.get("object") == "error"
+    # `{"code": 400, "message": "..."}`, which no answer and no list of models looks like.
+    is_other_reply = "choices" in reply or isinstance(reply.get("data", reply.get("models")), list)
+    is_bare_error = not is_other_reply and any(isinstance(reply.get(name), str | list) for name in _BARE_MESSAGES)
+    if not (has_error or is_bare_error):
         return None
     error = _error_object(body)
     codes = [error.get(name) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []

@@ -1,5 +1,6 @@
 """Reads what an OpenAI-compatible server sends: untrusted bytes of one reply, or its list of models."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
@@ -20,6 +21,12 @@ _HIGHEST_LOG_PROBABILITY = 1e-4
 _UNCOUNTED_TOKENS = 1
 """The token that ends a text counts as one, but may come without a log-probability."""
 
+_UNLIKELY_LOG_PROBABILITY = -9999.0
+"""Stands for "very unlikely" and for minus infinity: no value to take a mean of."""
+_LOOSE_JSON = json.JSONDecoder(strict=False)
+_KINDS_WITHOUT_TEXT = ("think", "thought", "reason", "tool", "function", "refusal", "image", "audio", "reference")
+"""Parts of names of parts that are not the model's answer."""
+
 _AT_LIMIT = frozenset({"length", "max_tokens", "max_length", "model_length", "max_output_tokens", "token_limit"})
 _FILTERS = ("filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive")
 """Parts of reasons that say: the text is not the model's, or not all of it."""
@@ -32,6 +39,8 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
     of the `stop` strings, which a server may ignore. The name of the reason for its end does not matter, unless it is a
     filter's.
     """
+    if not body.strip():
+        return Generation.failed("the server's reply is empty")
     try:
         reply = _parse(body)
     except ValidationError as error:
@@ -91,29 +100,48 @@ def _parse(body: str) -> "_Reply":
     try:
         return _Reply.model_validate_json(body)
     except ValidationError:
-        joined = join_lines(body) if body.startswith("{") else None
-        if joined is None:
+        loose = (join_lines(body) or _parse_loosely(body)) if body.startswith("{") else None
+        if loose is None:
             raise
-        return _Reply.model_validate(joined)
+        return _Reply.model_validate(loose)
+
+
+def _parse_loosely(body: str) -> object:
+    """The first JSON value of a body with half a surrogate pair, bare line ends in a text, or more behind it."""
+    try:
+        return _LOOSE_JSON.raw_decode(body)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _join_parts(value: object) -> object:
-    """The text of a content in parts: those of type ``text``, not those of thoughts; any other value as it is."""
+    """The text of a content in parts, without those of thoughts and tools; a number as text; other values as they are.
+
+    Example:
+        >>> _join_parts([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Ida"}, " Larsen"])
+        'Ida Larsen'
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
     if isinstance(value, dict):
-        value = [value]
+        # Gemini's content is an object with parts.
+        parts = value.get("parts")
+        value = parts if isinstance(parts, list) else [value]
     if not isinstance(value, list):
         return value
+    return "".join(part if isinstance(part, str) else _text_of_part(part) for part in value)
 
-    texts: list[str] = []
-    for part in value:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and part.get("type", "text") in {"text", "output_text"}:
-            text = part.get("text")
-            # The form of the older interface of assistants.
-            text = text.get("value") if isinstance(text, dict) else text
-            texts.append(text if isinstance(text, str) else "")
-    return "".join(texts)
+
+def _text_of_part(part: object) -> str:
+    if not isinstance(part, dict) or part.get("thought") is True:
+        return ""
+    kind = str(part.get("type") or "text").lower()
+    if any(name in kind for name in _KINDS_WITHOUT_TEXT):
+        return ""
+    text = part.get("text", part.get("content"))
+    # The form of the older interface of assistants.
+    text = text.get("value") if isinstance(text, dict) else text
+    return text if isinstance(text, str) else ""
 
 
 def _text_or_nothing(value: object) -> object:
@@ -138,8 +166,34 @@ def _objects_only(value: object) -> object:
     return value if isinstance(value, dict) else None
 
 
+def _lists_only(value: object) -> object:
+    return value if isinstance(value, list) else None
+
+
+def _object_or_empty(value: object) -> object:
+    return value if isinstance(value, dict) else {}
+
+
+def _as_message(value: object) -> object:
+    """A message as an object; a bare text is its content, and of several the last one counts."""
+    if isinstance(value, list) and value:
+        value = value[-1]
+    return {"content": value} if isinstance(value, str) else _objects_only(value)
+
+
+def _number_or_nothing(value: object) -> float | None:
+    """The value as a number, which some servers write as text; a wrong one must not cost the answer."""
+    if not isinstance(value, int | float | str) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
 _Count = Annotated[int, BeforeValidator(_plausible_count)]
 _Content = Annotated[str | None, BeforeValidator(_join_parts)]
+_LogProbability = Annotated[float | None, BeforeValidator(_number_or_nothing)]
 _OptionalText = Annotated[str | None, BeforeValidator(_text_or_nothing)]
 _Reason = Annotated[str | None, BeforeValidator(_reason_text)]
 
@@ -153,14 +207,17 @@ class _Message(BaseModel):
 
 class _Token(BaseModel):
     token: _OptionalText = None
-    logprob: float | None = None
+    logprob: _LogProbability = None
+
+
+_LooseToken = Annotated[_Token, BeforeValidator(_object_or_empty)]
 
 
 class _LogProbabilities(BaseModel):
-    content: list[_Token] | None = None
+    content: Annotated[list[_LooseToken] | None, BeforeValidator(_lists_only)] = None
     """As `chat/completions` has them."""
-    tokens: list[_OptionalText] | None = None
-    token_logprobs: list[float | None] | None = None
+    tokens: Annotated[list[_OptionalText] | None, BeforeValidator(_lists_only)] = None
+    token_logprobs: Annotated[list[_LogProbability] | None, BeforeValidator(_lists_only)] = None
     """As `completions` has them."""
 
     @property
@@ -177,7 +234,7 @@ class _LogProbabilities(BaseModel):
 class _Choice(BaseModel):
     """Of `chat/completions` with a message, of `completions` with a text."""
 
-    message: Annotated[_Message | None, BeforeValidator(_objects_only)] = None
+    message: Annotated[_Message | None, BeforeValidator(_as_message)] = None
     delta: Annotated[_Message | None, BeforeValidator(_objects_only)] = None
     text: _Content = None
     reason: _Reason = Field(None, validation_alias="finish_reason")
@@ -233,7 +290,7 @@ def _mean_log_probability(reply: _Reply, text: str) -> float | None:
 
     # A null is no value: some servers have none for the first token.
     values = [value for _, value in pairs if value is not None]
-    if not values or max(values) >= _HIGHEST_LOG_PROBABILITY:
+    if not values or max(values) >= _HIGHEST_LOG_PROBABILITY or min(values) <= _UNLIKELY_LOG_PROBABILITY:
         return None
 
     mean = sum(values) / len(values)

@@ -107,7 +107,7 @@ class Server:
 
     def describe_refusal(self, refusal: RefusedError) -> str:
         """The status and the server's words, in one line, with what may help."""
-        line = f"the server answered with status {refusal.status}: {refusal.words}"
+        line = f"the server answered with status {refusal.status}: {refusal.words or 'no word why'}"
         advice = self._advise(refusal)
         return f"{line} ({advice})" if advice else line
 
@@ -272,4 +272,5 @@ class Server:
         if not self._is_told_to_load:
             self._is_told_to_load = True
             status, words = refusal.status, refusal.words
-            log.warning("waiting for the server at %s to load its model (status %d: %s)", self.base_url, status, words)
+            purpose = " to load its model" if not refusal.is_busy else ""
+            log.warning("waiting for the server at %s%s (status %d: %s)", self.base_url, purpose, status, words)

@@ -7,6 +7,8 @@ from typing import Any
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _DONE = "[DONE]"
+_REPEATED_NAME = re.compile(r"\A(?:\s?data:)+(?=\s?[\[{])")
+_ERROR_FIELDS = frozenset({"message", "detail", "msg"})
 _TEXT_FIELDS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
@@ -19,28 +21,29 @@ def is_event_stream(body: str) -> bool:
 def join_stream(body: str) -> dict[str, Any] | None:
     """The reply that the chunks of an event stream add up to, in the form of a reply that was not streamed.
 
-    None if it has no chunk. Comments and unknown events are skipped. A chunk that cannot be read raises ValueError: the
-    text would have a hole, or no end.
+    None if it has no chunk. Comments, unknown events and words that only keep the connection alive are skipped. A chunk
+    that cannot be read raises ValueError: the text would have a hole, or no end.
     """
     joined = _JoinedReply()
     for data in _read_events(body):
         if data == _DONE:
             break
-        chunk = json.loads(data)
-        if isinstance(chunk, dict):
-            joined.add(chunk)
+        # Not "ping", "[HEARTBEAT]" or nothing, which some servers send while the model is busy.
+        if data.startswith("{"):
+            joined.add(json.loads(data))
     return joined.as_reply()
 
 
 def find_stream_error(body: str) -> str | None:
-    """The error that a stream reports instead of a text, as JSON; None if it reports none."""
+    """The error that a stream reports before its text has an end, as JSON; None if it reports none.
+
+    What came before it is no answer: nobody knows how the text would have gone on.
+    """
     try:
         reply = join_stream(body) or {}
     except (ValueError, RecursionError):
         return None
-    choice = reply.get("choices", [{}])[0]
-    has_text = choice.get("text") or choice.get("message", {}).get("content")
-    return json.dumps({"error": reply["error"]}) if "error" in reply and not has_text else None
+    return json.dumps({"error": reply["error"]}) if "error" in reply else None
 
 
 def join_lines(body: str) -> dict[str, Any] | None:
@@ -66,12 +69,15 @@ def _read_events(body: str) -> Iterator[str]:
     for line in _LINE_END.split(body.lstrip("\ufeff")):
         name, _, value = line.strip(" \t").partition(":")
         if name == "data":
-            data = value.removeprefix(" ")
+            # A gateway may put its mark before that of the server behind it.
+            data = _REPEATED_NAME.sub("", value).strip()
             # Data may span lines, but each chunk of ours is one line: some servers forget the blank one between two.
             if lines and _is_whole(lines):
                 yield "\n".join(lines)
                 lines = []
             lines.append(data)
+        elif name == "error" and value:  # llama.cpp's servers of 2024
+            yield json.dumps({"error": value.strip()})
         elif not line.strip() and lines:
             yield "\n".join(lines)
             lines = []
@@ -101,10 +107,11 @@ class _JoinedReply:
         self._has_chunks = False
 
     def add(self, chunk: dict[str, Any]) -> None:
-        for name in ("model", "usage", "error"):
+        for name in ("model", "usage"):
             if chunk.get(name):
                 self._rest[name] = chunk[name]
-        self._has_chunks |= "choices" in chunk or "error" in chunk
+        self._add_error(chunk)
+        self._has_chunks |= "choices" in chunk or "error" in self._rest
 
         choices = chunk.get("choices")
         # The first chunk of some servers has none, only what a filter found in the prompt.
@@ -123,6 +130,19 @@ class _JoinedReply:
             self._add_message(choice["message"])
         if isinstance(choice.get("logprobs"), dict):
             self._add_log_probabilities(choice["logprobs"])
+
+    def _add_error(self, chunk: dict[str, Any]) -> None:
+        """Of the chunk or its choice, in the forms that servers use; none after the end of the text."""
+        if self._choice.get("finish_reason"):
+            return
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        error = chunk.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+        # The error itself: `{"object": "error", "message": ...}`, `{"detail": ...}`.
+        if not error and "choices" not in chunk and _ERROR_FIELDS & chunk.keys():
+            error = chunk
+        if error:
+            self._rest["error"] = error
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         for name in _TEXT_FIELDS:

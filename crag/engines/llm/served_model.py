@@ -15,6 +15,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field,
 from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.openai_address import ServerAddress, parse_address
+from crag.engines.llm.openai_transport import find_proxy
 from crag.settings import OpenAIEngine
 
 SECONDS = 5.0
@@ -57,7 +58,7 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
                 properties = _get(client, f"{beside}/props", _Properties) or properties
             with suppress(httpx2.HTTPError):
                 tags = _get(client, f"{beside}/api/tags", _Listing) or tags
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):  # ImportError: a proxy needs a package
+    except (httpx2.HTTPError, httpx2.InvalidURL, EngineUnavailableError, ValueError):  # of a proxy: it cannot be used
         return None
 
     model = _find_model(listing.models, settings.model)
@@ -70,15 +71,35 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     return ", ".join([f"{name} at {address.candidates[0]}", *facts])
 
 
+def describe_listed_model(listing: str, name: str) -> str | None:
+    """What a list of models (its body) says of a model, without address: alike before and after a restart.
+
+    None if the list cannot be read or has neither this model nor only one.
+
+    Example:
+        >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
+        'small, context 4096'
+    """
+    try:
+        models = _Listing.model_validate_json(listing).models
+    except ValidationError:
+        return None
+    model = _find_model(models, name)
+    facts = _list_facts(model, _NO_MODEL, _NO_PROPERTIES)
+    return ", ".join([_last_part(model.name), *facts]) if model.name else None
+
+
 def _client(address: ServerAddress, key: str) -> httpx2.Client:
-    """A client that logs in as the address says, else with the key."""
+    """A client that logs in as the address says, else with the key. Raises EngineUnavailableError: of a proxy."""
+    proxy = find_proxy(address)
     return httpx2.Client(
         timeout=SECONDS,
         params=dict(address.query),
         auth=(address.user, address.password) if address.user else None,
         headers={} if address.user else {"Authorization": f"Bearer {key}"},
-        # A proxy for the internet cannot reach a server on this machine
-        trust_env=not address.is_on_this_machine,
+        follow_redirects=True,
+        # The same way as the questions go: the library would not start for a proxy that NO_PROXY exempts
+        transport=httpx2.HTTPTransport(proxy=proxy.url if proxy else None),
     )
 
 

@@ -13,6 +13,11 @@ ADDRESSES = [
     ("http://host:1/v1/completions/", "http://host:1/v1"),
     ("http://host:1/v1/models", "http://host:1/v1"),
     ("http://host:1/api/chat", "http://host:1/v1"),
+    ("http://host:1/completion", "http://host:1/v1"),
+    ("http://host:1/docs", "http://host:1/v1"),
+    ("http://host:1/v1/chat/completion", "http://host:1/v1"),
+    ("<http://host:1/v1>,", "http://host:1/v1"),
+    ("http://0:8080", "http://127.0.0.1:8080/v1"),
     ("http://host:1/openai/v1", "http://host:1/openai/v1"),
     ("https://host/api/paas/v4", "https://host/api/paas/v4"),
     ("http://host:1/#/chat", "http://host:1/v1"),
@@ -50,7 +55,10 @@ def test_a_deployment_names_the_model_and_has_a_version() -> None:
     assert parse_address("https://h/openai/deployments/mini?api-version=7").query == {"api-version": "7"}
 
 
-@pytest.mark.parametrize("text", ["", "http://", "ftp://host/v1", "http:/host", "http://me:p/ssword@host"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "http://", "ftp://host/v1", "http:/host", "http//host/v1", "http://host:99999/v1", "http://me:p/ssword@host"],
+)
 def test_what_is_no_address_is_told_without_its_password(text: str) -> None:
     with pytest.raises(
         EngineUnavailableError, match=r"is not an address such as http://127\.0\.0\.1:8000/v1"
@@ -60,5 +68,10 @@ def test_what_is_no_address_is_told_without_its_password(text: str) -> None:
 
 
 def test_loopback_is_this_machine() -> None:
-    assert all(map(is_loopback, ("localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]", "a.localhost")))
+    assert all(
+        map(
+            is_loopback,
+            ("localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]", "a.localhost", "127.1", "::ffff:127.0.0.1"),
+        )
+    )
     assert not any(map(is_loopback, ("10.0.0.1", "example.com", "localhost.example.com")))

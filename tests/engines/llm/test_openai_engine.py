@@ -114,12 +114,12 @@ def test_control_tokens_in_a_question_do_not_reach_the_server(
     assert not [token for token in tokens if token in sent]
 
 
-@pytest.mark.parametrize("offered", [[], ["one"], ["one", "two"]])
+@pytest.mark.parametrize("offered", [[], ["one"], ["one", "one"], ["one", "two"]])
 def test_without_a_name_the_servers_only_model_is_asked(server: HTTPServer, offered: list[str]) -> None:
     seen = answering(server, lambda *_: said("ok"))
     server.expect_request("/v1/models").respond_with_json({"data": [{"id": name} for name in offered]})
     model = at(server, model="")
-    if len(offered) == 1:
+    if len(set(offered)) == 1:
         model.warm_up()
         assert model.generate([ask()], Deadline(600))[0].text == "ok"
         assert seen[0]["model"] == "one"
@@ -346,10 +346,7 @@ def test_missing_and_unfit_log_probabilities_are_none(rest: str) -> None:
         "null",
         '{"choices": []}',
         '{"choices": [{}]}',
-        '{"choices": [{"message": {"content": 5}}]}',
-        '{"choices": [{"text": "a", "logprobs": {"content": "b"}}]}',
         '{"choices": [{"text": "half',
-        '{"choices": [{"text": "a\\ud83db"}]}',
         "[" * 100_000,
         '{"choices": [{"text": "a", "finish_reason": "content_filter"}]}',
     ],

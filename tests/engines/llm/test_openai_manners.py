@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -121,6 +122,13 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
      has_system, "role system"),
     (400, "Jinja Exception: unexpected first turn", has_system, "role system"),
     (200, '{"error": {"message": "invalid role: system", "code": 400}}', has_system, "role system"),
+    (200, '{"code": 400, "message": "unknown: max_tokens, use max_completion_tokens", "data": null}',
+     has_limit, RENAMED),
+    (200, '{"success": false, "message": "temperature has to lie in (0, 1]"}',
+     lambda body: body.get("temperature") == 0, "0.01 is sent"),
+    (400, '{"error": {"message": "A conversation begins with a message of the user"}}', has_system, "role system"),
+    (400, '{"error": {"message": "Non-streaming requests are not served"}}',
+     lambda body: not body.get("stream"), "only streams"),
     (400, '{"detail": "stream must be set to true"}', lambda body: not body.get("stream"), "only streams"),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
@@ -154,8 +162,22 @@ def test_instructions_move_into_the_users_turn(server: HTTPServer) -> None:
     assert bodies[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nWho?"}]
 
 
-def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer) -> None:
-    serve(server, lambda *_: Response("This is not a chat model. Did you mean to use v1/completions?", 404))
+def test_a_server_that_refuses_some_parameters_without_a_name_loses_the_rare_one(server: HTTPServer) -> None:
+    words = '{"error": {"message": "No endpoints found that can handle the requested parameters.", "code": 404}}'
+    bodies = serve(server, lambda body, _: Response(words, 404) if "logprobs" in body else None)
+    assert ask_one(server, replace(ASKED, with_log_probability=True)).text == "Ida Larsen"
+    assert len(bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, "This is not a chat model. Did you mean to use v1/completions?"),
+        (422, '{"error": "Template error: template not found", "error_type": "template_error"}'),
+    ],
+)
+def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer, status: int, words: str) -> None:
+    serve(server, lambda *_: Response(words, status))
     plain = serve(server, lambda *_: Response('{"choices": [{"text": "Ida Larsen"}]}'), "/v1/completions")
     assert ask_one(server).text == "Ida Larsen"
     assert plain[0]["prompt"] == "Be brief.\n\nWho?"
@@ -164,6 +186,8 @@ def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer) -> No
 REMAINING = [
     (401, '{"error": {"message": "Invalid\\nkey"}}', "status 401: Invalid key (the key is that of CRAG_TEST_KEY)", 1),
     (403, "forbidden", "status 403: forbidden", 1),
+    (403, "", "status 403: no word why (the key is that of CRAG_TEST_KEY)", 1),
+    (200, "", "the server's reply is empty", 1),
     (400, "context length is 2048 tokens; reduce the length of the messages or max_tokens", "status 400: context", 1),
     (404, '{"error": "model \\"m\\" not found"}', 'status 404: model "m" not found', 1),
     (501, "not here", "status 501: not here", 1),
@@ -196,6 +220,7 @@ LOADING = [
     (429, {}, '{"error": {"details": [{"retryDelay": "34s"}]}}', [34.0] * 5),
     (429, {}, "Please try again in 1.5s", [1.5] * 5),
     (503, {"Retry-After": "2"}, "busy", [2.0] * 5),
+    (429, {"Retry-After": "0"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
     (529, {}, "overloaded", [0.5, 1.0, 2.0, 4.0, 8.0]),
 ]
 
@@ -223,6 +248,15 @@ def test_the_start_waits_for_a_server_that_loads_its_model_and_says_so(
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         f"waiting for the server at {server.url_for('/v1')} to load its model (status 503: Loading model)"
     ]
+
+
+def test_the_start_waits_for_a_busy_server_and_does_not_call_it_loading(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    serve(server, lambda _, number: Response("slow down", 429) if number <= 5 else None)
+    model_at(server.url_for("/v1")).rehearse(ASKED)
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warning == f"waiting for the server at {server.url_for('/v1')} (status 429: slow down)"
 
 
 def test_the_start_has_patience_with_a_gateway_whose_server_is_not_there_yet(
@@ -364,6 +398,11 @@ STREAMS = {
     "of completions": "".join(f'data: {{"choices": [{{"text": "{text}"}}]}}\n\n' for text in ("Ida", " Larsen")),
     "the whole message at last": 'data: {"choices": [{"message": {"content": "Ida Larsen"}}]}\n\n',
     "lines of JSON": "\n".join([*PARTS, END]),
+    "words that keep it alive": "data: \n\ndata: ping\n\ndata: [HEARTBEAT]\n\n: busy\n\n"
+    + "".join(f"data: {part}\r\n\r\n" for part in [*PARTS, END]),
+    "the mark twice": "".join(f"data: data: {part}\n\n" for part in [*PARTS, END, "[DONE]"]),
+    "blanks around the end": "".join(f"data:{part}\n\n" for part in PARTS) + "data:  [DONE] \n\n",
+    "an error after the end": "".join(f"data: {part}\n\n" for part in [*PARTS, END]) + 'data: {"error": "late"}\n\n',
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),
 }
 
@@ -381,6 +420,11 @@ def test_a_stream_that_nobody_asked_for_is_read(server: HTTPServer, stream: str,
     ("stream", "said"),
     [
         ('data: {"error": {"message": "out of memory", "code": 500}}\n\n', "status 500: out of memory"),
+        (f'data: {PARTS[1]}\n\ndata: {{"error": {{"message": "cut", "code": 502}}}}\n\n', "status 502: cut"),
+        (f'data: {PARTS[1]}\n\nevent: error\ndata: {{"message": "cut"}}\n\n', "cut"),
+        (f'data: {PARTS[1]}\n\ndata: {{"object": "error", "message": "cut", "code": 500}}\n\n', "status 500: cut"),
+        (f'data: {PARTS[1]}\n\ndata: {{"choices": [{{"delta": {{}}, "error": {{"message": "cut"}}}}]}}\n\n', "cut"),
+        (f"data: {PARTS[1]}\n\nerror: cut\n\n", "cut"),
         (STREAMS["usual"][:-120], "an event stream, cannot be read"),
         (": only comments\n\n", "cannot be read"),
     ],
@@ -420,6 +464,35 @@ def test_a_model_that_thinks_gets_room_for_it(server: HTTPServer) -> None:
     model = model_at(server.url_for("/v1"))
     assert [one.text for one in model.generate([ASKED] * 2, Deadline(600))] == ["Ida Larsen"] * 2
     assert [body["max_tokens"] for body in bodies] == [20, 2068, 2068]
+
+
+def test_a_server_that_comes_back_with_another_model_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run mixes two models; the one of before is asked again."""
+
+    def serve_model(name: str) -> HTTPServer:
+        server = HTTPServer(port=port, threaded=True)
+        server.expect_request("/v1/models").respond_with_json({"data": [{"id": name}]})
+        serve(server, lambda *_: None)
+        server.start()
+        return server
+
+    port = 0
+    server = serve_model("small")
+    port = server.port
+    model = model_at(server.url_for("/v1"), model="")
+    model.warm_up()
+    server.stop()
+    with pytest.raises(LanguageModelDiedError, match="no language model server"):
+        model.generate([ASKED], Deadline(600))
+
+    server = serve_model("large")
+    with pytest.raises(LanguageModelDiedError, match="has come back with another model: large, before small"):
+        model.generate([ASKED], Deadline(600))
+    server.stop()
+
+    server = serve_model("small")
+    assert model.generate([ASKED], Deadline(600))[0].text == "Ida Larsen"
+    server.stop()
 
 
 # --- proxies ----------------------------------------------------------------------------------------------------------

@@ -25,6 +25,11 @@ def body_of(message: dict[str, Any], **choice: Any) -> str:
         [{"text": "Ida Larsen"}, {"type": "image_url", "image_url": {}}, None],
         ["Ida ", "Larsen"],
         {"type": "text", "text": "Ida Larsen"},
+        [{"type": "text_delta", "text": "Ida "}, {"type": "markdown", "text": "Larsen"}],
+        [{"type": None, "text": "Ida Larsen"}],
+        [{"type": "text", "content": "Ida Larsen"}],
+        [{"type": "tool_use", "input": {}, "text": "x"}, {"type": "text", "text": "Ida Larsen"}],
+        {"role": "model", "parts": [{"thought": True, "text": "Hm."}, {"text": "Ida Larsen"}]},
     ],
 )
 def test_the_text_parts_of_a_content_are_joined(content: object) -> None:
@@ -81,6 +86,21 @@ def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> Non
     assert said in (generation.error or "")
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('{"choices": [{"message": {"content": 1987}}]}', "1987"),
+        ('{"choices": [{"message": "Ida Larsen"}]}', "Ida Larsen"),
+        ('{"choices": [{"message": [{"role": "assistant", "content": "Ida Larsen"}]}]}', "Ida Larsen"),
+        ('{"choices": [{"message": {"content": "Ida\nLarsen"}}]}', "Ida\nLarsen"),
+        ('{"choices": [{"message": {"content": "Ida \\ud83dLarsen"}}]}', "Ida \ufffdLarsen"),
+        ('{"choices": [{"message": {"content": "Ida Larsen"}}]}\ndata: [DONE]\n\n', "Ida Larsen"),
+    ],
+)
+def test_a_body_that_is_not_quite_right_costs_no_answer(body: str, text: str) -> None:
+    assert read_reply(body, 20).text == text
+
+
 def tokens_of(*pairs: tuple[str, float | None]) -> dict[str, Any]:
     return {"content": [{"token": token, "logprob": value, "top_logprobs": []} for token, value in pairs]}
 
@@ -100,6 +120,14 @@ MEANS: dict[str, tuple[dict[str, Any], int, str, float | None]] = {
         tokens_of(("<think>", -9.0), ("Hm", -9.0), ("</think>", -9.0), ("Ida", -0.2), (" Larsen", -0.4)),
         5, "<think>Hm</think>Ida Larsen", -0.3,
     ),
+    "numbers as text": (
+        {"tokens": ["Ida", " Larsen"], "token_logprobs": ["-0.2", "n/a"]}, 2, "Ida Larsen", -0.2,
+    ),
+    "a token is missing": ({"content": [None, {"token": " Larsen", "logprob": -0.4}]}, 2, "Ida Larsen", -0.4),
+    "not a number": (tokens_of(("Ida", float("nan")), (" Larsen", -0.4)), 2, "Ida Larsen", None),
+    "the number that stands for very unlikely": (tokens_of(("Ida", -9999.0), (" Larsen", -0.4)), 2, "Ida Larsen", None),
+    "bare numbers": ({"content": [-0.2, -0.4]}, 2, "Ida Larsen", None),
+    "a text where a list should be": ({"content": "none", "tokens": "Ida Larsen"}, 2, "Ida Larsen", None),
     "none where an object should be": ({"content": None}, 2, "Ida Larsen", None),
 }  # fmt: skip
 

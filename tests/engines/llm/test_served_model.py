@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from crag.engines.llm import describe_served_model
 from crag.settings import OpenAIEngine
@@ -88,3 +89,9 @@ def test_no_server_and_a_proxy_that_hides_one_on_this_machine(described: Any, mo
     assert describe_served_model(OpenAIEngine(engine="openai")) is None
     monkeypatch.setenv("CRAG_LLM_URL", "http://[::1")
     assert describe_served_model(OpenAIEngine(engine="openai")) is None
+
+
+def test_a_list_of_models_that_has_moved_is_followed(httpserver: HTTPServer, described: Any) -> None:
+    moved = Response(status=307, headers={"Location": httpserver.url_for("/v1/models/")})
+    httpserver.expect_request("/v1/models").respond_with_handler(lambda _: moved)
+    assert described({"/v1/models/": VLLM["/v1/models"]}) == "small at ADDRESS, root small-awq, context 8192"

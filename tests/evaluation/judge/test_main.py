@@ -131,6 +131,7 @@ OF_TOOLS = [
     ("ragas.jsonl", RAGAS_ROWS),
     ("old_ragas.csv", "question,answer,contexts,ground_truth\nwho?,Ann,x,Ann\nwho?,,x,Ann\nwho?,Bo,x,\n"),
     ("old_ragas.json", OLD_RAGAS_ROWS),
+    ("printed_lists.csv", "question,answer,ground_truths\nwho?,Annie,\"['Ann', 'Annie']\"\nwho?,Bo,\"['Ann']\"\n"),
     ("deepeval.json", '[{"input": "who?", "actual_output": "Ann", "expected_output": "Ann"}]'),
 ]
 
@@ -147,6 +148,13 @@ def test_columns_of_other_tools_are_known(
     rows = [record.data for record in read_records(tmp_path / "out.jsonl")]
     assert [row["verdict"] for row in rows] == ["correct", "incorrect", "unscored"][: len(rows)]
     assert "prediction" not in rows[0], "the file keeps its names"
+
+
+def test_several_right_answers_may_stand_in_one_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"query": "who?", "prediction": "Annie", "ground_truth": ["Ann", "Annie"]}\n', encoding="utf-8")
+    assert main(["--in", str(source)]) == 0
+    assert "1 judged: 1 correct" in capsys.readouterr().out
 
 
 def test_columns_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
