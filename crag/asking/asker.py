@@ -16,7 +16,7 @@ from crag.asking.search_results import search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
-from crag.settings import OVERRIDES_VARIABLE, load_settings, usual_preset
+from crag.settings import OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
 
 if TYPE_CHECKING:
     from crag.pipeline.agent import CragAgent
@@ -212,7 +212,7 @@ class Asker:
         documents = self.read(pages)
         agent = self.warm_up()
 
-        batch_size = self.settings.batch_size
+        batch_size = self._batch_size()
         for start in range(0, len(questions), batch_size):
             batch = questions[start : start + batch_size]
             _, traces = agent.answer_batch(
@@ -225,6 +225,16 @@ class Asker:
             )
             for trace in traces:
                 yield CitedAnswer.from_trace(trace)
+
+    def _batch_size(self) -> int:
+        """Questions that are asked together: of a server no more than it answers at a time, so that answers come early.
+
+        All answers of a batch come at its end.
+        """
+        batch_size, model = self.settings.batch_size, self.settings.language_model
+        if isinstance(model, OpenAIEngine):
+            return min(batch_size, model.concurrency)
+        return batch_size
 
     def read(self, pages: Places) -> list[Document]:
         """Read pages ahead of the first question; each path or address once.

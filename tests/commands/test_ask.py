@@ -257,6 +257,23 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
             next(asker.ask_all(QUESTION, page))
 
 
+@pytest.mark.parametrize(("concurrency", "batch_size"), [(1, 1), (8, 2)])
+def test_a_server_is_asked_as_many_questions_as_it_answers_at_a_time(
+    page: str, monkeypatch: pytest.MonkeyPatch, concurrency: int, batch_size: int
+) -> None:
+    monkeypatch.delenv("CRAG_LLM_URL", raising=False)
+    reply = {"choices": [{"message": {"role": "assistant", "content": "Barry Levinson"}, "finish_reason": "stop"}]}
+    with HTTPServer(threaded=True) as server:
+        server.expect_request("/v1/models").respond_with_json({"data": [{"id": "m"}]})
+        server.expect_request("/v1/chat/completions").respond_with_json(reply)
+        url = server.url_for("/v1")
+        engine = f'language_model={{engine="openai", model="m", base_url="{url}", concurrency={concurrency}}}'
+        with Asker("scripted", changes=[engine]) as asker:
+            answers = list(asker.ask_all([QUESTION, "who made rain man?"], page))
+    assert [answer.text for answer in answers] == ["Barry Levinson"] * 2
+    assert [answer.trace.batch_size for answer in answers] == [batch_size] * 2
+
+
 def test_a_sheet_is_cited_by_its_title(tmp_path: Path) -> None:
     workbook = openpyxl.Workbook()
     sheet = workbook.active

@@ -27,7 +27,7 @@ from crag.engines.llm.openai_models import read_only_model
 from crag.engines.llm.openai_refusal import RefusedError
 from crag.engines.llm.openai_reply import read_reply
 from crag.engines.llm.openai_server import Client, Server
-from crag.engines.llm.openai_transport import LARGEST_REPLY
+from crag.engines.llm.openai_transport import LARGEST_REPLY, is_silence
 from crag.engines.llm.served_model import describe_listed_model
 from crag.engines.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from crag.settings import OpenAIEngine
@@ -93,11 +93,7 @@ class OpenAILanguageModel:
         try:
             _run_in_thread(self._greet(deadline), deadline)
         except (openai.APIConnectionError, TimeoutError) as error:
-            raise EngineUnavailableError(
-                f"no language model server answers at {self._server.base_url} "
-                f"({self._server.describe_failure(error)}): "
-                f"start it, or set {self._settings.base_url_variable} to its address"
-            ) from error
+            raise EngineUnavailableError(self._describe_no_answer(error)) from error
 
     def rehearse(self, request: GenerationRequest) -> None:
         """Send a first request and wait, bounded, while the server loads its model: no question pays for that time.
@@ -230,6 +226,19 @@ class OpenAILanguageModel:
                     raise EngineUnavailableError(self._at_server(refusal)) from None
             finally:
                 telling.cancel()
+
+    def _describe_no_answer(self, error: BaseException) -> str:
+        """Why the server's models are not known, and what may help."""
+        variable = self._settings.base_url_variable
+        if is_silence(error):
+            return (
+                f"the server at {self._server.base_url} accepts connections and does not reply: it may be busy with "
+                f"other requests or hang; if it is no language model server, set {variable} to the address of one"
+            )
+        return (
+            f"no language model server answers at {self._server.base_url} "
+            f"({self._server.describe_failure(error)}): start it, or set {variable} to its address"
+        )
 
     def _tell_of_silence(self) -> None:
         log.warning(

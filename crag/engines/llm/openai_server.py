@@ -20,7 +20,7 @@ from crag.engines.llm.openai_models import is_listing
 from crag.engines.llm.openai_refusal import USUAL_ATTEMPTS, RefusedError, read_error
 from crag.engines.llm.openai_reply import has_only_thoughts
 from crag.engines.llm.openai_stream import find_stream_error, is_event_stream
-from crag.engines.llm.openai_transport import Proxy, find_proxy, open_connections
+from crag.engines.llm.openai_transport import Proxy, find_proxy, is_silence, open_connections
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ Client = openai.AsyncOpenAI
 pause = asyncio.sleep
 """Tests replace it."""
 
+MOST_SILENT_SECONDS = 300.0
+"""How long the start waits for a server that accepts connections and does not reply: it may be busy with others."""
 _CONNECT_SECONDS = 5.0
 _COMPLAINTS = frozenset({400, 422})
 """Statuses that say what is wrong with a request."""
@@ -53,6 +55,7 @@ class Server:
         self._key_variable = key_variable
         self._changes: set[Change] = set()
         self._is_told_to_load = False
+        self._is_told_to_be_busy = False
 
         if not key.isascii() or not key.isprintable():
             raise EngineUnavailableError(f"the key in {key_variable} has a character that no key has")
@@ -248,12 +251,19 @@ class Server:
         Raises RefusedError, openai.APIConnectionError: the last ones.
         """
         attempt = 1
+        remaining_at_start = deadline.remaining
         while True:
             attempt += 1
             try:
                 return await send()
-            except openai.APITimeoutError:
-                raise
+            except openai.APITimeoutError as error:
+                waited = remaining_at_start - deadline.remaining
+                if not at_start or not is_silence(error) or waited >= MOST_SILENT_SECONDS or deadline.expired:
+                    raise
+                # Servers with one thread reply to nobody while they generate, be it for a run that has ended
+                self._tell_of_silence()
+                attempt -= 1
+                continue
             except openai.APIConnectionError:
                 if attempt > USUAL_ATTEMPTS:
                     raise
@@ -274,3 +284,12 @@ class Server:
             status, words = refusal.status, refusal.words
             purpose = " to load its model" if not refusal.is_busy else ""
             log.warning("waiting for the server at %s%s (status %d: %s)", self.base_url, purpose, status, words)
+
+    def _tell_of_silence(self) -> None:
+        if not self._is_told_to_be_busy:
+            self._is_told_to_be_busy = True
+            log.warning(
+                "the server at %s accepts connections and does not reply yet; it may be busy: waiting at most %.0f s",
+                self.base_url,
+                MOST_SILENT_SECONDS,
+            )

@@ -35,6 +35,11 @@ class Proxy:
         return f"the proxy {without_credentials(self.url)} of {self.variable}"
 
 
+def is_silence(error: BaseException) -> bool:
+    """Whether somebody accepted the connection and then sent no reply in time: a busy server, or no model server."""
+    return isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout)
+
+
 def find_proxy(address: ServerAddress) -> Proxy | None:
     """The proxy that the environment names for this address. None for this machine, as for the graph's client.
 

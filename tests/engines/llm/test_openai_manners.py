@@ -5,6 +5,7 @@ import gzip
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from crag.engines.llm import (
     GenerationRequest,
     LanguageModelDiedError,
     Message,
+    openai_engine,
     openai_server,
 )
 from crag.engines.llm.openai_address import parse_address
@@ -257,6 +259,34 @@ def test_the_start_waits_for_a_busy_server_and_does_not_call_it_loading(
     model_at(server.url_for("/v1")).rehearse(ASKED)
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert warning == f"waiting for the server at {server.url_for('/v1')} (status 429: slow down)"
+
+
+@pytest.mark.parametrize("is_busy_for_ever", [False, True])
+def test_the_start_waits_for_a_server_that_is_busy_and_does_not_take_it_for_a_dead_one(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_busy_for_ever: bool
+) -> None:
+    is_over = threading.Event()
+    requests = iter(range(1000))
+
+    def list_models(_: Request) -> Response:
+        if next(requests) == 0 or is_busy_for_ever:
+            is_over.wait(60)
+        return Response('{"data": [{"id": "one"}]}')
+
+    server.expect_request("/v1/models").respond_with_handler(list_models)
+    monkeypatch.setattr(openai_engine, "_WARM_UP_SECONDS", 0.5)
+    monkeypatch.setattr(openai_server, "MOST_SILENT_SECONDS", 1.0 if is_busy_for_ever else 300.0)
+    model = model_at(server.url_for("/v1"), model="")
+    try:
+        if is_busy_for_ever:
+            with pytest.raises(EngineUnavailableError, match="accepts connections and does not reply: it may be busy"):
+                model.warm_up()
+        else:
+            model.warm_up()
+    finally:
+        is_over.set()
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.startswith(f"the server at {server.url_for('/v1')} accepts connections and does not reply yet")
 
 
 def test_the_start_has_patience_with_a_gateway_whose_server_is_not_there_yet(
