@@ -15,7 +15,8 @@ from crag.asking.parts import page_part, row_part
 from crag.asking.pdf.process import read_pdf
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
-from crag.asking.tables import Row, table_pages
+from crag.asking.table_heads import Row
+from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines
 
 SNIFFED_CHARACTERS = 4096

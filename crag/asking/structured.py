@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from crag.asking.tables import Row, table_pages
+from crag.asking.table_heads import Row
+from crag.asking.tables import table_pages
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 

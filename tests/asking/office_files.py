@@ -1,6 +1,7 @@
 """Small documents of Office for tests: a DOCX written part by part, others by the libraries that read them."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from datetime import date
@@ -71,6 +72,22 @@ def build_xlsx() -> bytes:
     return _saved(workbook)
 
 
+def build_xlsx_of_cell(cell: str, calculate_first: str) -> bytes:
+    """A workbook with this element as its only cell; `calculate_first`: "1" asks Excel to calculate at once."""
+    workbook = openpyxl.Workbook()
+    assert workbook.active is not None
+    workbook.active["A1"] = 1
+    whole = io.BytesIO(_saved(workbook))
+
+    file = io.BytesIO()
+    with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(file, "w") as changed:
+        for name in archive.namelist():
+            text = archive.read(name).decode()
+            text = re.sub(r"<c r=.*</c>", lambda _: cell, text)
+            changed.writestr(name, text.replace('fullCalcOnLoad="1"', f'fullCalcOnLoad="{calculate_first}"'))
+    return file.getvalue()
+
+
 def build_long_xlsx(rows: int) -> bytes:
     workbook = openpyxl.Workbook()
     sheet = workbook.active
@@ -106,6 +123,11 @@ def build_pptx() -> bytes:
     hidden.shapes.title.text = "Draft"
     hidden.element.set("show", "0")
     return _saved(presentation)
+
+
+def word_cell(text: str, properties: str = "") -> str:
+    """A cell of a table with properties such as ``<w:gridSpan w:val="2"/>``."""
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{word_paragraph(text)}</w:tc>"
 
 
 def _saved(document: openpyxl.Workbook | pptx.presentation.Presentation) -> bytes:
