@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crag.asking.documents import Document, read_documents
+from crag.asking.front_matter import split_front_matter
 from crag.asking.kinds import Kind, find_kind
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import split_address
@@ -111,6 +112,7 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     [document], _ = read(tmp_path / "rules.md", MARKDOWN)
     assert document.title == "House rules"
     assert document.text.splitlines() == [
+        "tags: office",
         "Rules for all",
         "The alarm code is 8642. See the plan. A line that goes on.",
         *LABELLED,
@@ -119,6 +121,24 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     ]
     [untitled], _ = read(tmp_path / "other.md", MARKDOWN.partition("---\n#")[2].join(["#", ""]))
     assert untitled.title == "Rules for all"
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "body"),
+    [
+        (
+            "---\nauthor: 'Mia Lund'\ndate: 2024-03-05\ntags: [boats, 'red ropes']\n---\nOn ropes",
+            {"author": "Mia Lund", "date": "2024-03-05", "tags": "boats, red ropes"},
+            "On ropes",
+        ),
+        ("---\ntitle: >\n  On\n  ropes\nby:\n- Mia\n- Ole\n---\n", {"title": "On ropes", "by": "Mia, Ole"}, ""),
+        ('+++\ntitle = "Ropes"\n# made by hand\nweight = 3\n+++\nText', {"title": "Ropes", "weight": "3"}, "Text"),
+        ("---\nThe first rope.\n\n---\nThe second.", {}, "---\nThe first rope.\n\n---\nThe second."),
+    ],
+    ids=["YAML", "lists and folded text", "TOML", "lines between texts"],
+)
+def test_fields_before_a_markdown_text_are_read(text: str, fields: dict[str, str], body: str) -> None:
+    assert split_front_matter(text) == (fields, body)
 
 
 def test_a_word_document_is_read_with_its_title(tmp_path: Path) -> None:
@@ -158,6 +178,11 @@ def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
     hours, closed, _, *rows = document.text.splitlines()
     assert (hours, closed) == ("office, opening hours: 9 to 17", "office, closed: Saturday, Sunday")
     assert rows == LABELLED
+    [people], said = read(
+        tmp_path / "people.jsonl", '{"name": "Ines", "fee": 4200.50}\n{"name": "Rolf", "fee": 1e-7}\n{"n'
+    )
+    assert people.text.splitlines() == ["name: Ines | fee: 4200.50", "name: Rolf | fee: 1e-7"]
+    assert said[0].startswith("people.jsonl: left out, no JSON: line 3: ")
     [broken], said = read(tmp_path / "broken.json", '{"code": 8642,')
     assert "8642" in broken.text
     assert said[0].startswith("broken.json: read as plain text: it is no JSON")
