@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from crag.asking.delimited import read_rows
 from crag.asking.office.word import read_word
 from crag.asking.tables import table_pages
 from crag.settings import ExtractSettings
@@ -112,3 +113,17 @@ def test_a_table_of_word_has_names_over_several_columns() -> None:
         "region: north | 2022 units: 120 | 2022 price: 5,500.50",
         "leader: Tilda Rask",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('name;n\n"open;1\nb;2\n', [["name", "n"], ["open", "1"], ["b", "2"]]),
+        ('n;name\n1;"a\n2;"b"\n3;c\n', [["n", "name"], ["1", "a"], ["2", "b"], ["3", "c"]]),
+        ('name;n\n"two\nlines";1\n', [["name", "n"], ["two\nlines", "1"]]),
+        ('size;n\n7" long;1\n"7"" ""long";2\n', [["size", "n"], ['7" long', "1"], ['7" "long', "2"]]),
+    ],
+    ids=["never closed", "closed in another row", "over two lines", "inches"],
+)
+def test_a_lone_quotation_mark_costs_no_row(text: str, rows: list[list[str]]) -> None:
+    assert read_rows(text) == rows
