@@ -20,6 +20,7 @@ from tests.asking.office_files import (
     build_docx,
     build_long_xlsx,
     build_pptx,
+    build_pptx_of_charts,
     build_xlsx,
     word_paragraph,
     word_table,
@@ -147,6 +148,19 @@ def test_a_word_document_is_read_with_its_title(tmp_path: Path) -> None:
     assert document.text.splitlines() == ["House rules", "The alarm code is 8642.", *LABELLED]
 
 
+def test_a_word_document_is_read_as_word_shows_it(tmp_path: Path) -> None:
+    run = "<w:r>{}<w:t>{}</w:t></w:r>"
+    hidden = run.format("<w:rPr><w:vanish/></w:rPr>", "draft")
+    shown = run.format('<w:rPr><w:vanish w:val="0"/></w:rPr>', "Valid from ")
+    field = f'<w:fldSimple w:instr="DATE">{run.format("", "5 March 2024")}</w:fldSimple>'
+    equation = f"<m:oMath><m:r>{run.format('', 'x')}</m:r></m:oMath>"
+
+    body = f"<w:p>{hidden}{shown}{field}</w:p><w:p>{equation}</w:p>"
+    [document], said = read(tmp_path / "rules.docx", build_docx(body, "document2"))
+    assert document.text == "Valid from 5 March 2024"
+    assert said == ["rules.docx: equations are not read: 1"]
+
+
 def test_a_sheet_is_read_as_excel_shows_it(tmp_path: Path) -> None:
     [document], said = read(tmp_path / "staff.xlsx", build_xlsx())
     assert split_address(document.address) == (str(tmp_path / "staff.xlsx"), "sheet Staff 2026")
@@ -170,6 +184,16 @@ def test_slides_are_read_with_tables_charts_and_notes(tmp_path: Path) -> None:
         "The clerk leaves in May.",
     ]
     assert said == ["rules.pptx: hidden slides are not read: 3"]
+
+
+def test_charts_are_tables_of_their_values(tmp_path: Path) -> None:
+    charts, _ = read(tmp_path / "charts.pptx", build_pptx_of_charts())
+    assert [chart.text.splitlines() for chart in charts] == [
+        ["category: 2021 | members: 1,234,567 | share: 13%", "category: 2022 | share: 50%"],
+        ["category: 2023-01-31 | rain: 12", "category: 2023-02-28 | rain: 30.25"],
+        ["category: north Ostholm | staff: 120", "category: north Mühlau | staff: 80"],
+        ["series: model A | x: 1.5 | y: 20", "series: model A | x: 2.5 | y: 35"],
+    ]
 
 
 def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
