@@ -56,7 +56,8 @@ def _split(text: str, separator: str) -> list[list[str]]:
     rows: list[list[str]] = []
     start = 0
     width = 0
-    for quoting in (*[csv.QUOTE_MINIMAL] * _MOST_OPEN_QUOTES, csv.QUOTE_NONE):
+    for trial in range(_MOST_OPEN_QUOTES + 1):
+        quoting = csv.QUOTE_MINIMAL if trial < _MOST_OPEN_QUOTES else csv.QUOTE_NONE
         reader = csv.reader(islice(lines, start, None), delimiter=separator, skipinitialspace=True, quoting=quoting)
         first_line = start
         for row in reader:

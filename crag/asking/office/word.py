@@ -89,9 +89,9 @@ def _mark_headers(markup: str) -> str:
             continue
         if is_form(texts):
             for row in rows:
-                label = row.find("td")
-                label.name = "th"
-                label["scope"] = "row"
+                for label in row.find_all("td", limit=1):
+                    label.name = "th"
+                    label["scope"] = "row"
             continue
         for row in rows[: count_head_rows(texts)]:
             for cell in row.find_all("td"):
@@ -107,8 +107,8 @@ def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:
         for cell in row.find_all(["td", "th"], recursive=False):
             while (row_number, column) in texts:
                 column += 1
-            for covered_row in range(int(str(cell.get("rowspan", 1)))):
-                for covered_column in range(int(str(cell.get("colspan", 1)))):
+            for covered_row in range(int(str(cell.get("rowspan", "1")))):
+                for covered_column in range(int(str(cell.get("colspan", "1")))):
                     texts[row_number + covered_row, column + covered_column] = ""
             texts[row_number, column] = cell.get_text(" ", strip=True)
 

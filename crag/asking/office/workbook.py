@@ -78,8 +78,9 @@ def _read_rows(sheet: "Worksheet", formulas: "Worksheet", *, is_zero_doubtful: b
 def _lacks_value(cell: "Cell", *, is_zero_doubtful: bool) -> bool:
     """Whether a formula was never calculated; the value of one may also be an empty text."""
     if cell.value is None:
-        return cell.data_type != "str"
-    return is_zero_doubtful and cell.value == 0 and not isinstance(cell.value, bool)
+        return bool(cell.data_type != "str")
+    is_zero = isinstance(cell.value, int | float) and not isinstance(cell.value, bool) and cell.value == 0
+    return is_zero_doubtful and is_zero
 
 
 def _fill_merged(rows: list[list[str]], sheet: "Worksheet") -> None:
