@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from crag.core.csv_files import DELIMITERS
 
@@ -57,7 +58,7 @@ def _split(text: str, separator: str) -> list[list[str]]:
     start = 0
     width = 0
     for trial in range(_MOST_OPEN_QUOTES + 1):
-        quoting = csv.QUOTE_MINIMAL if trial < _MOST_OPEN_QUOTES else csv.QUOTE_NONE
+        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if trial < _MOST_OPEN_QUOTES else csv.QUOTE_NONE
         reader = csv.reader(islice(lines, start, None), delimiter=separator, skipinitialspace=True, quoting=quoting)
         first_line = start
         for row in reader:
