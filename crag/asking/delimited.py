@@ -4,7 +4,9 @@ import csv
 import io
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from crag.core.csv_files import DELIMITERS
 
@@ -13,6 +15,8 @@ _SEPARATORS = ("\t", ";", "|", ",")
 _SAMPLED_ROWS = 50
 _LEAST_SHARE = 0.8
 """Of the rows that have equally many cells, if the separator is right."""
+_MOST_OPEN_QUOTES = 20
+"""Of a file; behind more of them quotation marks are read as signs like others."""
 _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 """The first line of some files of Excel."""
 
@@ -48,5 +52,36 @@ def _find_separator(text: str, location: str) -> str:
 
 
 def _split(text: str, separator: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    return list(reader)
+    """The cells of each row. A quotation mark that is never closed, or rows later, costs no row."""
+    lines = list(io.StringIO(text, newline=""))
+    rows: list[list[str]] = []
+    start = 0
+    width = 0
+    for trial in range(_MOST_OPEN_QUOTES + 1):
+        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if trial < _MOST_OPEN_QUOTES else csv.QUOTE_NONE
+        reader = csv.reader(islice(lines, start, None), delimiter=separator, skipinitialspace=True, quoting=quoting)
+        first_line = start
+        for row in reader:
+            next_line = start + reader.line_num
+            # A text in quotes goes over the ends of lines, or these are rows of their own.
+            row_lines = lines[first_line:next_line]
+            if len(row_lines) > 1 and (len(row) < width or not _is_well_quoted(row_lines, separator)):
+                break
+            rows.append(row)
+            width = max(width, len(row))
+            first_line = next_line
+        else:
+            return rows
+
+        [broken] = csv.reader([lines[first_line]], delimiter=separator, quoting=csv.QUOTE_NONE)
+        rows.append([cell.strip().removeprefix('"') for cell in broken])
+        start = first_line + 1
+    return rows
+
+
+def _is_well_quoted(lines: list[str], separator: str) -> bool:
+    """Whether quotation marks stand only at both ends of cells, or twice."""
+    try:
+        return bool(list(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)))
+    except csv.Error:
+        return False

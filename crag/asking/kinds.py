@@ -2,6 +2,7 @@
 
 import enum
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -51,7 +52,13 @@ _BY_MEDIA_TYPE = {
     "application/x-ndjson": Kind.JSON_LINES,
     "application/jsonl": Kind.JSON_LINES,
 }
-_BY_MEMBER = {"word/document.xml": Kind.WORD, "xl/workbook.xml": Kind.WORKBOOK, "ppt/presentation.xml": Kind.SLIDES}
+_BY_MEMBER = {
+    # Word on the web counts its documents: word/document2.xml
+    re.compile(r"word/document\d{0,3}\.xml"): Kind.WORD,
+    re.compile(r"xl/workbook\.xml"): Kind.WORKBOOK,
+    re.compile(r"ppt/presentation\.xml"): Kind.SLIDES,
+}
+"""A file in the archive -> its kind."""
 
 _PICTURE = "a picture; recognise its text first (ocrmypdf IN OUT.pdf)"
 _SOUND = "sound or film; write down what is said in it first"
@@ -134,7 +141,7 @@ def _find_archive_kind(content: bytes) -> Kind:
     if unpacked_bytes > LARGEST_UNPACKED:
         raise ValueError(f"it unpacks to more than {LARGEST_UNPACKED / 1e6:g} MB; split it")
     for member, kind in _BY_MEMBER.items():
-        if member in names:
+        if any(map(member.fullmatch, names)):
             return kind
     if "xl/workbook.bin" in names:
         raise ValueError("it is a binary workbook; save it as XLSX")

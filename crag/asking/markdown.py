@@ -1,9 +1,11 @@
-"""Markdown as HTML: GitHub's tables and strikethrough, footnotes, definition lists, YAML before the text."""
+"""Markdown as HTML: GitHub's tables and strikethrough, footnotes, definition lists, fields before the text."""
 
+import html
 import re
 from typing import NamedTuple
 
-_TITLE_LINE = re.compile(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE)
+from crag.asking.front_matter import split_front_matter
+
 _LINK_TAG = re.compile(r"</?a(?:\s[^<>]*)?>")
 """Links go and their text stays: a page full of links would be taken for a menu."""
 _FOOTNOTE_MARK = re.compile(
@@ -23,7 +25,7 @@ class Converted(NamedTuple):
 
 
 def convert_markdown(text: str) -> Converted:
-    r"""The HTML of a Markdown text, without links.
+    r"""The HTML of a Markdown text, without links. The fields before the text are its first lines.
 
     Example:
         convert_markdown("# Kites\nOur **red** kite.")  # Converted("Kites", "<h1>Kites</h1>\n<p>Our ...")
@@ -31,24 +33,22 @@ def convert_markdown(text: str) -> Converted:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
-    from mdit_py_plugins.front_matter import front_matter_plugin
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    for plugin in (front_matter_plugin, footnote_plugin, deflist_plugin):
+    for plugin in (footnote_plugin, deflist_plugin):
         parser.use(plugin)
 
-    title = ""
-    tokens = parser.parse(text)
+    fields, body = split_front_matter(text)
+    title = fields.pop("title", "")
+    tokens = parser.parse(body)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.type == "front_matter":
-            named = _TITLE_LINE.search(token.content)
-            title = title or (named[1] if named else "")
-        is_main_heading = token.type == "heading_open" and token.tag == "h1" and following is not None
+        is_main_heading = token.type == "heading_open" and token.tag == "h1"
         if is_main_heading and following is not None and not title:
             title = without_tags(parser.renderer.render(following.children or [], parser.options, {}))
 
+    lines = [f"<p>{html.escape(f'{name}: {value}')}</p>\n" for name, value in fields.items()]
     markup = parser.renderer.render(tokens, parser.options, {})
-    return Converted(title, without_links(_FOOTNOTE_MARK.sub("", markup)))
+    return Converted(title, "".join(lines) + without_links(_FOOTNOTE_MARK.sub("", markup)))
 
 
 def without_links(markup: str) -> str:

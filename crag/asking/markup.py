@@ -15,7 +15,8 @@ from crag.asking.parts import page_part, row_part
 from crag.asking.pdf.process import read_pdf
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
-from crag.asking.tables import Row, table_pages
+from crag.asking.table_heads import Row
+from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines
 
 SNIFFED_CHARACTERS = 4096
@@ -104,7 +105,10 @@ def _office_pages(content: bytes, kind: Kind) -> Pages:
 def _json_pages(text: str, kind: Kind) -> Pages:
     """JSON as a table or lines; where it is none, as plain text."""
     try:
-        rows = read_json_lines(text) if kind is Kind.JSON_LINES else read_json_rows(text)
+        if kind is Kind.JSON_LINES:
+            lines = read_json_lines(text)
+            return Pages(_row_pages(lines.rows), lines.note)
+        rows = read_json_rows(text)
         if rows is not None:
             return Pages(_row_pages(rows))
         return Pages([PageMarkup("", json_markup(text))])

@@ -52,6 +52,9 @@ def list_locations(location: str, warn: Warn) -> Iterator[str]:
     `warn` gets what of a folder is left out: hidden files, links to nothing, pipes, folders that must not be read.
     Raises DatasetError: there is no such file, folder or address.
     """
+    # An empty path would be the working folder.
+    if not location.strip():
+        raise DatasetError("a path of the pages is empty")
     path = Path(location).expanduser()
     if path.is_dir():
         yield from _list_folder(path, warn)

@@ -3,9 +3,10 @@
 import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from crag.asking.tables import Row, table_pages
+from crag.asking.table_heads import Row
+from crag.asking.tables import table_pages
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -25,16 +26,30 @@ def read_json_rows(text: str) -> list[Row] | None:
     return _to_rows(value)
 
 
-def read_json_lines(text: str) -> list[Row]:
-    """A line for each object as rows; other values are rows of one cell. Raises ValueError: a line is no JSON."""
+class JsonLines(NamedTuple):
+    """The lines that are JSON as rows, and a note on those that are none ("" if all are)."""
+
+    rows: list[Row]
+    note: str
+
+
+def read_json_lines(text: str) -> JsonLines:
+    """A row for each object; other values are rows of one cell. Raises ValueError: no line is JSON."""
     values = []
+    faults = []
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                values.append(_load(line))
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from None
-    return _to_rows([value if isinstance(value, dict) else {"value": value} for value in values])
+        if not line.strip():
+            continue
+        try:
+            values.append(_load(line))
+        except ValueError as error:
+            faults.append(f"line {number}: {error}")
+
+    if faults and not values:
+        raise ValueError(faults[0])
+    others = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+    note = f"left out, no JSON: {faults[0]}{others}" if faults else ""
+    return JsonLines(_to_rows([value if isinstance(value, dict) else {"value": value} for value in values]), note)
 
 
 def json_markup(text: str) -> str:
@@ -47,7 +62,8 @@ def json_markup(text: str) -> str:
 
 def _load(text: str) -> Json:
     try:
-        value: Json = json.loads(text.removeprefix("\ufeff"))
+        # Numbers stay as they are written: 4200.50, 1e-7
+        value: Json = json.loads(text.removeprefix("\ufeff"), parse_float=str)
     except RecursionError:
         raise ValueError("its lists are too deep") from None
     return value

@@ -1,23 +1,30 @@
 """Rows of cells as pages of HTML, so that each row is read with its header."""
 
 import html
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+
+from crag.asking.table_heads import (
+    Row,
+    begins_table,
+    count_head_rows,
+    has_pairs,
+    is_form,
+    join_head_rows,
+    stands_above_numbers,
+)
 
 ROWS_OF_A_PAGE = 200
 """A longer table is several pages, each with the header: an answer names the rows, and the search looks into each."""
 
-Row = Sequence[str]
-
-_NUMBER = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/\s-]{0,40}\s?%?\)?")
-_YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
-_MOST_HEADER_CHARACTERS = 100
+NumberedRow = tuple[int, Row]
+"""A row with its number in the file, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePage:
-    """Some rows of a table as HTML, and their numbers, from 1; `is_whole`: the table has no others."""
+    """Some rows of a table as HTML, and their numbers, from 1; `is_whole`: the file or sheet has no others."""
 
     html: str
     first: int
@@ -25,55 +32,124 @@ class TablePage:
     is_whole: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table: what stands above it, the names of its columns, its rows; a form has a label and a value in each."""
+
+    titles: Sequence[str]
+    names: Row
+    rows: list[NumberedRow]
+    is_form: bool = False
+
+    def rows_only(self) -> list[Row]:
+        """The rows without their numbers."""
+        return [row for _, row in self.rows]
+
+
 def table_pages(rows: Sequence[Row]) -> Iterator[TablePage]:
-    """The pages of a table. Rows of one cell before the header are its title; blank rows do not count."""
+    """The pages of a sheet or file. Rows of one cell above a table are its title.
+
+    Rows below a blank one are another table if they have names of their own (`crag.asking.table_heads`).
+    """
     numbered = [(number, row) for number, row in enumerate(rows, start=1) if any(cell.strip() for cell in row)]
-    titles = []
-    while numbered and _is_title(numbered[0][1], [row for _, row in numbered[1:]]):
-        titles += [cell for cell in numbered.pop(0)[1] if cell.strip()]
-    if not numbered:
-        text = "".join(f"<p>{html.escape(title)}</p>\n" for title in titles)
-        if text:
-            yield TablePage(text, 1, len(rows), is_whole=True)
+    tables = _read_tables(numbered)
+    if sum(len(table.rows) for table in tables) <= ROWS_OF_A_PAGE:
+        markup = "".join(_table_markup(table, table.rows) for table in tables)
+        if markup:
+            yield TablePage(markup, 1, len(rows), is_whole=True)
         return
 
-    header: Row = ()
-    if names_columns(numbered[0][1], [row for _, row in numbered[1:]]):
-        header = numbered.pop(0)[1]
-    for start in range(0, max(1, len(numbered)), ROWS_OF_A_PAGE):
-        part = numbered[start : start + ROWS_OF_A_PAGE]
-        first, last = (part[0][0], part[-1][0]) if part else (1, len(rows))
-        is_whole = len(numbered) <= ROWS_OF_A_PAGE
-        yield TablePage(_table_markup(titles, header, [row for _, row in part]), first, last, is_whole)
+    for table in tables:
+        for start in range(0, len(table.rows), ROWS_OF_A_PAGE):
+            part = table.rows[start : start + ROWS_OF_A_PAGE]
+            yield TablePage(_table_markup(table, part), part[0][0], part[-1][0], is_whole=False)
 
 
-def _is_title(row: Row, later_rows: Sequence[Row]) -> bool:
+def _read_tables(numbered: Sequence[NumberedRow]) -> list[_Table]:
+    """The tables among the rows that are not blank."""
+    titles: list[str] = []
+    while numbered and _is_title(numbered[0][1], numbered[1:]):
+        titles += _filled(numbered[0][1])
+        numbered = numbered[1:]
+
+    tables: list[_Table] = []
+    for block in _split_at_gaps(numbered):
+        rest = block
+        block_titles = []
+        while rest and _is_title(rest[0][1], rest[1:]):
+            block_titles += _filled(rest[0][1])
+            rest = rest[1:]
+
+        if not tables or _begins_table(rest, tables[-1]):
+            tables.append(_read_table([*titles, *block_titles], rest))
+            titles = []
+        else:
+            tables[-1].rows.extend(block)
+    return _with_form_first(tables) or [_Table(titles, (), [])]
+
+
+def _begins_table(block: Sequence[NumberedRow], last: _Table) -> bool:
+    """Whether rows below a gap are no part of the table above it."""
+    rows = [row for _, row in block]
+    return begins_table(rows, last.names) or (last.is_form and not has_pairs(rows))
+
+
+def _with_form_first(tables: list[_Table]) -> list[_Table]:
+    """Tables of which the first is a form if it has pairs of texts and a wider table follows: its report's facts."""
+    if len(tables) < 2 or not tables[0].names:
+        return tables
+    first, second = tables[:2]
+    rows = [(0, first.names), *first.rows]
+    is_wider = len(_filled(second.names)) > 2
+    if not is_wider or not has_pairs([row for _, row in rows]) or stands_above_numbers(first.names, first.rows_only()):
+        return tables
+    return [_Table(first.titles, (), rows, is_form=True), *tables[1:]]
+
+
+def _split_at_gaps(numbered: Sequence[NumberedRow]) -> Iterator[list[NumberedRow]]:
+    """Rows that follow each other."""
+    for _, block in groupby(enumerate(numbered), key=lambda place: place[1][0] - place[0]):
+        yield [row for _, row in block]
+
+
+def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _Table:
+    """A block of rows with the names of its columns."""
+    rows = [row for _, row in block]
+    if is_form(rows):
+        return _Table(titles, (), block, is_form=True)
+    heads = count_head_rows(rows)
+    names = join_head_rows(rows[0], rows[1]) if heads == 2 else rows[0] if heads else ()
+    return _Table(titles, names, block[heads:])
+
+
+def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
     """Whether a row of one cell stands above rows of several cells."""
-    return _count_filled(row) == 1 and any(_count_filled(later) > 1 for later in later_rows)
+    return len(_filled(row)) == 1 and any(len(_filled(later)) > 1 for _, later in later_rows)
 
 
-def _count_filled(row: Row) -> int:
-    return sum(bool(cell.strip()) for cell in row)
+def _filled(row: Row) -> list[str]:
+    return [cell.strip() for cell in row if cell.strip()]
 
 
-def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
-    """Whether the first row names the columns: short different texts, or years; no other numbers."""
-    cells = [cell.strip() for cell in row if cell.strip()]
-    if not later_rows or len(set(cells)) < len(cells) or max(map(len, cells)) > _MOST_HEADER_CHARACTERS:
-        return False
-    is_number = [bool(_NUMBER.fullmatch(cell)) and not _YEAR.fullmatch(cell) for cell in cells]
-    return not any(is_number)
+def _table_markup(table: _Table, rows: Sequence[NumberedRow]) -> str:
+    """Titles as paragraphs, then rows of a table."""
+    pieces = [f"<p>{html.escape(title)}</p>\n" for title in table.titles]
+    if not rows and not table.names:
+        return "".join(pieces)
 
-
-def _table_markup(titles: Sequence[str], header: Row, rows: Sequence[Row]) -> str:
-    """Titles as paragraphs, then the table."""
-    pieces = [f"<p>{html.escape(title)}</p>\n" for title in titles]
     pieces.append("<table>")
-    if header:
-        pieces.append(f"<thead>{_row_markup(header, 'th')}</thead>\n")
-    pieces += [f"{_row_markup(row, 'td')}\n" for row in rows]
+    if table.names:
+        pieces.append(f"<thead>{_row_markup(table.names, 'th')}</thead>\n")
+    for _, row in rows:
+        is_pair = table.is_form and has_pairs([row])
+        pieces.append(f"{_pair_markup(row) if is_pair else _row_markup(row, 'td')}\n")
     pieces.append("</table>\n")
     return "".join(pieces)
+
+
+def _pair_markup(row: Row) -> str:
+    label, value = _filled(row)
+    return f'<tr><th scope="row">{html.escape(label)}</th><td>{html.escape(value)}</td></tr>'
 
 
 def _row_markup(row: Row, element: str) -> str:

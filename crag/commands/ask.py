@@ -160,11 +160,13 @@ def _take_question(places: list[str]) -> str | None:
     """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
 
     The last of several is a question if it is neither a file nor an address, and ends with a question mark or has a
-    blank; a misspelt path is none.
+    blank; a misspelt path is none. An empty one is a question too, of which `_questions` complains.
     """
     if len(places) < 2:
         return None
     last = places[-1].strip()
+    if not last:
+        return places.pop()
     is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
     looks_like_path = bool(_SUFFIX.search(last)) or "/" in last
     is_question = last.endswith("?") or (" " in last and not looks_like_path)

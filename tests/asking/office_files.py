@@ -1,19 +1,21 @@
 """Small documents of Office for tests: a DOCX written part by part, others by the libraries that read them."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from datetime import date
 
 import openpyxl
 import pptx
-from pptx.chart.data import CategoryChartData
+from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 STAFF = (("name", "room", "extension"), ("Ines Falkner", "B14", "2207"), ("Tomas Reuel", "A01", "2290"))
 
 _WORD_NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_MATH_NAMESPACE = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 _TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -27,14 +29,16 @@ _RELATIONS = (
 )
 
 
-def build_docx(body: str) -> bytes:
-    """A DOCX with this body: elements of WordprocessingML."""
+def build_docx(body: str, name: str = "document") -> bytes:
+    """A DOCX with this body: elements of WordprocessingML; `name`: of its main part."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("[Content_Types].xml", _TYPES)
-        archive.writestr("_rels/.rels", _RELATIONS)
-        document = f'<w:document xmlns:w="{_WORD_NAMESPACE}"><w:body>{body}</w:body></w:document>'
-        archive.writestr("word/document.xml", document)
+        archive.writestr("[Content_Types].xml", _TYPES.replace("document.xml", f"{name}.xml"))
+        archive.writestr("_rels/.rels", _RELATIONS.replace("document.xml", f"{name}.xml"))
+        document = (
+            f'<w:document xmlns:w="{_WORD_NAMESPACE}" xmlns:m="{_MATH_NAMESPACE}"><w:body>{body}</w:body></w:document>'
+        )
+        archive.writestr(f"word/{name}.xml", document)
     return file.getvalue()
 
 
@@ -71,6 +75,22 @@ def build_xlsx() -> bytes:
     return _saved(workbook)
 
 
+def build_xlsx_of_cell(cell: str, calculate_first: str) -> bytes:
+    """A workbook with this element as its only cell; `calculate_first`: "1" asks Excel to calculate at once."""
+    workbook = openpyxl.Workbook()
+    assert workbook.active is not None
+    workbook.active["A1"] = 1
+    whole = io.BytesIO(_saved(workbook))
+
+    file = io.BytesIO()
+    with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(file, "w") as changed:
+        for name in archive.namelist():
+            text = archive.read(name).decode()
+            text = re.sub(r"<c r=.*</c>", lambda _: cell, text)
+            changed.writestr(name, text.replace('fullCalcOnLoad="1"', f'fullCalcOnLoad="{calculate_first}"'))
+    return file.getvalue()
+
+
 def build_long_xlsx(rows: int) -> bytes:
     workbook = openpyxl.Workbook()
     sheet = workbook.active
@@ -105,6 +125,44 @@ def build_pptx() -> bytes:
     hidden = presentation.slides.add_slide(presentation.slide_layouts[5])
     hidden.shapes.title.text = "Draft"
     hidden.element.set("show", "0")
+    return _saved(presentation)
+
+
+def word_cell(text: str, properties: str = "") -> str:
+    """A cell of a table with properties such as ``<w:gridSpan w:val="2"/>``."""
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{word_paragraph(text)}</w:tc>"
+
+
+def build_pptx_of_charts() -> bytes:
+    """Slides with a chart each: large numbers with a gap, days, two levels of categories, points."""
+    presentation = pptx.Presentation()
+    place = (Inches(1), Inches(2), Inches(6), Inches(2))
+
+    members = CategoryChartData(number_format="#,##0")
+    members.categories = ["2021", "2022"]
+    members.add_series("members", (1234567, None))
+    members.add_series("share", (0.125, 0.5), number_format="0%")
+    days = CategoryChartData()
+    days.categories = [date(2023, 1, 31), date(2023, 2, 28)]
+    days.add_series("rain", (12, 30.25))
+    towns = CategoryChartData()
+    north = towns.add_category("north")
+    north.add_sub_category("Ostholm")
+    north.add_sub_category("Mühlau")
+    towns.add_series("staff", (120, 80))
+    points = XyChartData()
+    model = points.add_series("model A")
+    model.add_data_point(1.5, 20)
+    model.add_data_point(2.5, 35)
+
+    for kind, data in (
+        (XL_CHART_TYPE.LINE, members),
+        (XL_CHART_TYPE.LINE, days),
+        (XL_CHART_TYPE.COLUMN_CLUSTERED, towns),
+        (XL_CHART_TYPE.XY_SCATTER, points),
+    ):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+        slide.shapes.add_chart(kind, *place, data)
     return _saved(presentation)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crag.asking.documents import Document, read_documents
+from crag.asking.front_matter import split_front_matter
 from crag.asking.kinds import Kind, find_kind
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import split_address
@@ -19,6 +20,7 @@ from tests.asking.office_files import (
     build_docx,
     build_long_xlsx,
     build_pptx,
+    build_pptx_of_charts,
     build_xlsx,
     word_paragraph,
     word_table,
@@ -111,6 +113,7 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     [document], _ = read(tmp_path / "rules.md", MARKDOWN)
     assert document.title == "House rules"
     assert document.text.splitlines() == [
+        "tags: office",
         "Rules for all",
         "The alarm code is 8642. See the plan. A line that goes on.",
         *LABELLED,
@@ -121,10 +124,41 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     assert untitled.title == "Rules for all"
 
 
+@pytest.mark.parametrize(
+    ("text", "fields", "body"),
+    [
+        (
+            "---\nauthor: 'Mia Lund'\ndate: 2024-03-05\ntags: [boats, 'red ropes']\n---\nOn ropes",
+            {"author": "Mia Lund", "date": "2024-03-05", "tags": "boats, red ropes"},
+            "On ropes",
+        ),
+        ("---\ntitle: >\n  On\n  ropes\nby:\n- Mia\n- Ole\n---\n", {"title": "On ropes", "by": "Mia, Ole"}, ""),
+        ('+++\ntitle = "Ropes"\n# made by hand\nweight = 3\n+++\nText', {"title": "Ropes", "weight": "3"}, "Text"),
+        ("---\nThe first rope.\n\n---\nThe second.", {}, "---\nThe first rope.\n\n---\nThe second."),
+    ],
+    ids=["YAML", "lists and folded text", "TOML", "lines between texts"],
+)
+def test_fields_before_a_markdown_text_are_read(text: str, fields: dict[str, str], body: str) -> None:
+    assert split_front_matter(text) == (fields, body)
+
+
 def test_a_word_document_is_read_with_its_title(tmp_path: Path) -> None:
     body = word_paragraph("House rules", "Heading1") + word_paragraph("The alarm code is 8642.") + word_table(STAFF)
     [document], _ = read(tmp_path / "a7.docx", build_docx(body))
     assert document.text.splitlines() == ["House rules", "The alarm code is 8642.", *LABELLED]
+
+
+def test_a_word_document_is_read_as_word_shows_it(tmp_path: Path) -> None:
+    run = "<w:r>{}<w:t>{}</w:t></w:r>"
+    hidden = run.format("<w:rPr><w:vanish/></w:rPr>", "draft")
+    shown = run.format('<w:rPr><w:vanish w:val="0"/></w:rPr>', "Valid from ")
+    field = f'<w:fldSimple w:instr="DATE">{run.format("", "5 March 2024")}</w:fldSimple>'
+    equation = f"<m:oMath><m:r>{run.format('', 'x')}</m:r></m:oMath>"
+
+    body = f"<w:p>{hidden}{shown}{field}</w:p><w:p>{equation}</w:p>"
+    [document], said = read(tmp_path / "rules.docx", build_docx(body, "document2"))
+    assert document.text == "Valid from 5 March 2024"
+    assert said == ["rules.docx: equations are not read: 1"]
 
 
 def test_a_sheet_is_read_as_excel_shows_it(tmp_path: Path) -> None:
@@ -152,12 +186,27 @@ def test_slides_are_read_with_tables_charts_and_notes(tmp_path: Path) -> None:
     assert said == ["rules.pptx: hidden slides are not read: 3"]
 
 
+def test_charts_are_tables_of_their_values(tmp_path: Path) -> None:
+    charts, _ = read(tmp_path / "charts.pptx", build_pptx_of_charts())
+    assert [chart.text.splitlines() for chart in charts] == [
+        ["category: 2021 | members: 1,234,567 | share: 13%", "category: 2022 | share: 50%"],
+        ["category: 2023-01-31 | rain: 12", "category: 2023-02-28 | rain: 30.25"],
+        ["category: north Ostholm | staff: 120", "category: north Mühlau | staff: 80"],
+        ["series: model A | x: 1.5 | y: 20", "series: model A | x: 2.5 | y: 35"],
+    ]
+
+
 def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
     value = {"office": {"opening_hours": "9 to 17", "closed": ["Saturday", "Sunday"]}, "staff": as_objects()}
     [document], _ = read(tmp_path / "office.json", json.dumps(value))
     hours, closed, _, *rows = document.text.splitlines()
     assert (hours, closed) == ("office, opening hours: 9 to 17", "office, closed: Saturday, Sunday")
     assert rows == LABELLED
+    [people], said = read(
+        tmp_path / "people.jsonl", '{"name": "Ines", "fee": 4200.50}\n{"name": "Rolf", "fee": 1e-7}\n{"n'
+    )
+    assert people.text.splitlines() == ["name: Ines | fee: 4200.50", "name: Rolf | fee: 1e-7"]
+    assert said[0].startswith("people.jsonl: left out, no JSON: line 3: ")
     [broken], said = read(tmp_path / "broken.json", '{"code": 8642,')
     assert "8642" in broken.text
     assert said[0].startswith("broken.json: read as plain text: it is no JSON")

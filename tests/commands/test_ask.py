@@ -248,6 +248,17 @@ def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pyt
         assert f"{misspelt}: no such file, folder or http address" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--pages", "PAGE", ""], "the question is empty"), (["--pages", "", QUESTION], "a path of the pages is empty")],
+)
+def test_an_empty_word_is_not_the_working_folder(
+    page: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", *(word.replace("PAGE", page) for word in words), *SAYS]) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
     with Asker("scripted", changes=CHANGES) as asker:

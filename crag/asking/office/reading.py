@@ -50,12 +50,12 @@ def read_office(content: bytes, kind: Kind) -> Reply:
 def _read_word(content: bytes) -> Reply:
     from crag.asking.office.word import read_word
 
-    markup = read_word(content)
+    markup, note = read_word(content)
     title = _read_core_title(content)
     if not title:
         _, opening, rest = markup.partition("<h1>")
         title = without_tags(rest.partition("</h1>")[0]) if opening else ""
-    return Reply(title=title, pages=[PageReply(html=markup, part="")], note="")
+    return Reply(title=title, pages=[PageReply(html=markup, part="")], note=note)
 
 
 def _read_core_title(content: bytes) -> str:

@@ -3,14 +3,20 @@
 import html
 import io
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crag.asking.office.number_formats import show_number
+from crag.asking.office.time_formats import show_moment
 from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
     from pptx.chart.chart import Chart
     from pptx.shapes.base import BaseShape
     from pptx.slide import Slide
+
+_FIRST_DAY = datetime(1899, 12, 30)
+"""Day 0 of Excel (ECMA-376, part 1, 18.17.4.1)."""
 
 
 class Slides(NamedTuple):
@@ -79,7 +85,7 @@ def _shape_markup(shape: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx fi
     elif getattr(shape, "has_table", False):
         yield from _table_markup([[cell.text for cell in row.cells] for row in shape.table.rows])
     elif getattr(shape, "has_chart", False):
-        yield from _table_markup(_chart_rows(shape.chart))
+        yield from _chart_markup(shape.chart)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -93,13 +99,46 @@ def _table_markup(rows: list[list[str]]) -> Iterator[str]:
         yield page.html
 
 
-def _chart_rows(chart: "Chart") -> list[list[str]]:
-    """The values of a chart as a table: a row for each category, a column for each series."""
-    rows: list[list[str]] = []
+def _chart_markup(chart: "Chart") -> Iterator[str]:
+    """The title of a chart and its values as tables, one for each plot."""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield from _paragraphs(chart.chart_title.text_frame.text)
     for plot in chart.plots:
-        names = [str(series.name) for series in plot.series]
-        rows.append(["category", *names])
-        for index, category in enumerate(plot.categories):
-            values = [f"{series.values[index]:g}" if index < len(series.values) else "" for series in plot.series]
-            rows.append([str(category), *values])
+        yield from _table_markup(_plot_rows(plot))
+
+
+def _plot_rows(plot: Any) -> list[list[str]]:  # noqa: ANN401 - python-pptx does not export the kinds of plots
+    """A row for each category with a column for each series; a row for each point of a scatter chart."""
+    categories = [_category_text(plot, category) for category in plot.categories]
+    if not categories:
+        rows = [["series", "x", "y"]]
+        for series in plot.series:
+            abscissae = [float(value.text) for value in series._element.xpath("c:xVal//c:pt/c:v")]
+            for x, y in zip(abscissae, series.values, strict=False):
+                rows.append([str(series.name), show_number(x, "General"), _value_text(series, y)])
+        return rows
+
+    rows = [["category", *(str(series.name) for series in plot.series)]]
+    for index, category in enumerate(categories):
+        values = [series.values[index] if index < len(series.values) else None for series in plot.series]
+        texts = [_value_text(series, value) for series, value in zip(plot.series, values, strict=True)]
+        rows.append([category, *texts])
     return rows
+
+
+def _category_text(plot: Any, category: Any) -> str:  # noqa: ANN401 - as above
+    """The name of a category with those of the levels above it; days are numbers in the file."""
+    formats = [code.text or "" for code in plot._element.xpath("c:ser/c:cat//c:formatCode")]
+    if formats and any(letter in formats[0].lower() for letter in "ymd"):
+        return show_moment(_FIRST_DAY + timedelta(days=float(category.label)), formats[0])
+    if plot.categories.depth > 1:
+        return " ".join(map(str, plot.categories.flattened_labels[category.idx]))
+    return str(category.label)
+
+
+def _value_text(series: Any, value: float | None) -> str:  # noqa: ANN401 - as above
+    """A value as the chart's data show it; "" for a gap."""
+    if value is None:
+        return ""
+    formats = series._element.xpath("(c:val|c:yVal)//c:formatCode")
+    return show_number(value, (formats[0].text if formats else None) or "General")

@@ -1,9 +1,22 @@
 """A DOCX as HTML, by mammoth: headings, lists, tables, notes; without deleted text and comments."""
 
 import io
+import re
+import zipfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links
-from crag.asking.tables import names_columns
+from crag.asking.table_heads import count_head_rows, is_form
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+    from lxml.etree import _Element as Element
+
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_TEXT_PART = re.compile(r"word/(?:document|footnotes|endnotes)\d{0,3}\.xml")
+_OFF = frozenset({"0", "false", "off"})
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
@@ -11,26 +24,93 @@ p[style-name='Subtitle'] => h2:fresh
 """
 
 
-def read_word(content: bytes) -> str:
-    """The HTML of a document. Pictures go."""
+class WordText(NamedTuple):
+    """The HTML of a document, and a note on what is not read."""
+
+    html: str
+    note: str
+
+
+def read_word(content: bytes) -> WordText:
+    """The text of a document. Pictures go."""
     import mammoth
+
+    prepared, equations = _prepare(content)
 
     def drop(_: object) -> list[object]:
         return []
 
-    result = mammoth.convert_to_html(io.BytesIO(content), style_map=_STYLES, convert_image=drop)
-    return _mark_headers(without_links(result.value))
+    result = mammoth.convert_to_html(io.BytesIO(prepared), style_map=_STYLES, convert_image=drop)
+    note = f"equations are not read: {equations}" if equations else ""
+    return WordText(_mark_headers(without_links(result.value)), note)
+
+
+def _prepare(content: bytes) -> tuple[bytes, int]:
+    """The document without hidden text, its simple fields as text, and the number of its equations.
+
+    mammoth 1.13.0 drops fields (``w:fldSimple``), in which dates and references stand, and keeps hidden text.
+    """
+    from lxml import etree
+
+    prepared = io.BytesIO()
+    equations = 0
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(prepared, "w") as changed:
+        for name in archive.namelist():
+            part = archive.read(name)
+            if _TEXT_PART.fullmatch(name):
+                root = etree.fromstring(part, parser)
+                equations += len(root.findall(f".//{_MATH}oMath"))
+                _remove_hidden(root)
+                etree.strip_tags(root, f"{_WORD}fldSimple")
+                part = etree.tostring(root)
+            changed.writestr(name, part)
+    return prepared.getvalue(), equations
+
+
+def _remove_hidden(root: "Element") -> None:
+    """Remove the runs that their author hid."""
+    for run in root.findall(f".//{_WORD}r"):
+        mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
+        parent = run.getparent()
+        if mark is not None and mark.get(f"{_WORD}val") not in _OFF and parent is not None:
+            parent.remove(run)
 
 
 def _mark_headers(markup: str) -> str:
-    """HTML whose tables have a header row where their first row names the columns: few authors tell Word so."""
+    """HTML whose tables have header cells where texts name columns or rows: few authors tell Word so."""
     from bs4 import BeautifulSoup
 
     page = BeautifulSoup(markup, "lxml")
     for table in page.find_all("table"):
         rows = table.find_all("tr")
-        texts = [[cell.get_text(" ", strip=True) for cell in row.find_all(["td", "th"])] for row in rows]
-        if len(rows) > 1 and not table.find("th") and any(texts[0]) and names_columns(texts[0], texts[1:]):
-            for cell in rows[0].find_all("td"):
+        texts = _read_grid(rows)
+        if table.find("th"):
+            continue
+        if is_form(texts):
+            for row in rows:
+                for label in row.find_all("td", limit=1):
+                    label.name = "th"
+                    label["scope"] = "row"
+            continue
+        for row in rows[: count_head_rows(texts)]:
+            for cell in row.find_all("td"):
                 cell.name = "th"
     return str(page)
+
+
+def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:
+    """The texts of the cells in their columns; a cell over several columns or rows has its text in the first."""
+    texts: dict[tuple[int, int], str] = {}
+    for row_number, row in enumerate(rows):
+        column = 0
+        for cell in row.find_all(["td", "th"], recursive=False):
+            while (row_number, column) in texts:
+                column += 1
+            for covered_row in range(int(str(cell.get("rowspan", "1")))):
+                for covered_column in range(int(str(cell.get("colspan", "1")))):
+                    texts[row_number + covered_row, column + covered_column] = ""
+            texts[row_number, column] = cell.get_text(" ", strip=True)
+
+    width = max((column for _, column in texts), default=-1) + 1
+    return [[texts.get((row, column), "") for column in range(width)] for row in range(len(rows))]

@@ -1,18 +1,19 @@
 """The sheets of an XLSX as rows of texts, by openpyxl: what Excel shows, so a date is one and 0.12 may be 12%."""
 
 import io
-import re
-from collections.abc import Iterator
-from datetime import datetime, time
+import zipfile
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
+
+from crag.asking.office.number_formats import show_number
+from crag.asking.office.time_formats import show_duration, show_moment
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.worksheet.worksheet import Worksheet
 
-_PERCENT = re.compile(r"0(?:\.(0+))?%")
-_DECIMALS = re.compile(r"0\.(0+)")
-_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[^\]]{0,20}\]|([$€£¥])|\"([^\"]{1,5})\"")
+_CALCULATE_FIRST = b'fullCalcOnLoad="1"'
+"""Asks Excel to calculate all formulas: some programs write 0 for each until then."""
 
 
 class Sheet(NamedTuple):
@@ -31,11 +32,14 @@ class Workbook(NamedTuple):
 
 
 def read_workbook(content: bytes) -> Workbook:
-    """The sheets that are shown. Merged cells have their value in each of their places."""
+    """The sheets that are shown. A cell that was merged over rows has its value in each of them."""
     import openpyxl
 
     workbook = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
     formulas = openpyxl.load_workbook(io.BytesIO(content), data_only=False)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        is_zero_doubtful = _CALCULATE_FIRST in archive.read("xl/workbook.xml")
+
     sheets = []
     hidden = []
     without_value = 0
@@ -43,64 +47,61 @@ def read_workbook(content: bytes) -> Workbook:
         if sheet.sheet_state != "visible":
             hidden.append(sheet.title)
             continue
-        sheets.append(Sheet(sheet.title, list(_read_rows(sheet))))
-        without_value += _count_formulas_without_value(sheet, formulas[sheet.title])
+        rows, missing = _read_rows(sheet, formulas[sheet.title], is_zero_doubtful=is_zero_doubtful)
+        sheets.append(Sheet(sheet.title, rows))
+        without_value += missing
 
     notes = []
     if hidden:
         notes.append(f"hidden sheets are not read: {', '.join(hidden)}")
     if without_value:
-        notes.append(f"{without_value} formulas have no saved value; open it in Excel or LibreOffice and save it")
+        notes.append(f"formulas without a saved value: {without_value}; open it in Excel or LibreOffice and save it")
     return Workbook(workbook.properties.title or "", sheets, "; ".join(notes))
 
 
-def _read_rows(sheet: "Worksheet") -> Iterator[list[str]]:
-    """The texts of the cells, row by row."""
-    merged = {}
+def _read_rows(sheet: "Worksheet", formulas: "Worksheet", *, is_zero_doubtful: bool) -> tuple[list[list[str]], int]:
+    """The texts of the cells, row by row, and how many formulas among them have no value."""
+    without_value = 0
+    rows = []
+    for cells, formula_cells in zip(sheet.iter_rows(), formulas.iter_rows(), strict=True):
+        texts = []
+        for cell, formula in zip(cells, formula_cells, strict=True):
+            is_missing = formula.data_type == "f" and _lacks_value(cell, is_zero_doubtful=is_zero_doubtful)
+            without_value += is_missing
+            texts.append("" if is_missing else _cell_text(cell))
+        rows.append(texts)
+
+    _fill_merged(rows, sheet)
+    return rows, without_value
+
+
+def _lacks_value(cell: "Cell", *, is_zero_doubtful: bool) -> bool:
+    """Whether a formula was never calculated; the value of one may also be an empty text."""
+    if cell.value is None:
+        return bool(cell.data_type != "str")
+    is_zero = isinstance(cell.value, int | float) and not isinstance(cell.value, bool) and cell.value == 0
+    return is_zero_doubtful and is_zero
+
+
+def _fill_merged(rows: list[list[str]], sheet: "Worksheet") -> None:
+    """Write the text of cells that were merged over rows into each of these rows."""
     for area in sheet.merged_cells.ranges:
-        value = _cell_text(sheet.cell(area.min_row, area.min_col))
-        for row in range(area.min_row, area.max_row + 1):
-            for column in range(area.min_col, area.max_col + 1):
-                merged[row, column] = value if column == area.min_col or area.min_row != area.max_row else ""
-
-    for cells in sheet.iter_rows():
-        yield [merged.get((cell.row, cell.column), "") or _cell_text(cell) for cell in cells]
-
-
-def _count_formulas_without_value(values: "Worksheet", formulas: "Worksheet") -> int:
-    """How many formulas were never calculated: programs that write workbooks leave that to Excel."""
-    count = 0
-    for value_cells, formula_cells in zip(values.iter_rows(), formulas.iter_rows(), strict=True):
-        for value, formula in zip(value_cells, formula_cells, strict=True):
-            count += formula.data_type == "f" and value.value is None
-    return count
+        for row in range(area.min_row + 1, area.max_row + 1):
+            rows[row - 1][area.min_col - 1] = rows[area.min_row - 1][area.min_col - 1]
 
 
 def _cell_text(cell: "Cell") -> str:
     """A value as its number format shows it, in the forms that tell one value from another."""
     value = cell.value
+    number_format = cell.number_format or "General"
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, datetime):
-        is_day = value.time() == time()
-        return value.date().isoformat() if is_day else value.isoformat(" ", "minutes")
+    if isinstance(value, datetime | date | time):
+        return show_moment(value, number_format)
+    if isinstance(value, timedelta):
+        return show_duration(value, number_format)
     if isinstance(value, int | float):
-        return _number_text(value, cell.number_format or "General")
+        return show_number(value, number_format)
     return " ".join(str(value).split())
-
-
-def _number_text(value: float, number_format: str) -> str:
-    """A number with its decimals, its sign of per cent and its currency."""
-    percent = _PERCENT.search(number_format)
-    if percent:
-        return f"{100 * value:.{len(percent[1] or '')}f}%"
-
-    decimals = _DECIMALS.search(number_format)
-    # Fifteen digits are what a cell holds: 0.1 + 0.2 is shown as 0.3
-    text = f"{value:.{len(decimals[1])}f}" if decimals else f"{value:.15g}"
-    currency = _CURRENCY.search(number_format)
-    if currency:
-        text = f"{text} {(currency[1] or currency[2] or currency[3]).strip()}".rstrip()
-    return text

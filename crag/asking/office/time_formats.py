@@ -1,0 +1,69 @@
+"""Dates, times and durations of a workbook: the parts that the number format of the cell shows, in ISO form."""
+
+import re
+from datetime import date, datetime, time, timedelta
+
+_NO_LETTERS = re.compile(r'"[^"]*"|\\.|_.|\[\$[^\]]*\]|AM/PM|A/P', re.IGNORECASE)
+"""Literals, languages, halves of a day."""
+_MINUTES = re.compile(r"(?<=h)(\]?[^a-z]{0,3})m+|m+(?=\]?[^a-z]{0,3}s)")
+"""An m behind hours or before seconds is a minute, another a month."""
+
+
+def _letters(number_format: str) -> str:
+    """The first section of a format without literals; minutes are n."""
+    section = _NO_LETTERS.sub("", number_format).partition(";")[0].lower()
+    return _MINUTES.sub(r"\1n", section)
+
+
+def show_moment(moment: datetime | date | time, number_format: str) -> str:
+    """A date or a time, of which the format shows the day, the clock or both.
+
+    >>> show_moment(datetime(2023, 3, 5, 14, 30, 15), "dd.mm.yy h:mm")
+    '2023-03-05 14:30'
+    >>> show_moment(datetime(2023, 3, 1), "mmm yyyy")
+    'March 2023'
+    """
+    letters = _letters(number_format)
+    parts = []
+    if isinstance(moment, date) and any(letter in letters for letter in "ymd"):
+        parts.append(_show_day(moment, letters))
+    if not isinstance(moment, date) or isinstance(moment, datetime):
+        parts.append(_show_clock(moment, letters))
+    return " ".join(filter(None, parts)) or moment.isoformat()
+
+
+def _show_day(day: date, letters: str) -> str:
+    """The parts of a date that are shown; a day of a month has its year."""
+    has_weekday = "ddd" in letters
+    has_day = "d" in letters.replace("dddd", "").replace("ddd", "")
+    has_month = "m" in letters
+    if has_day or (has_weekday and (has_month or "y" in letters)):
+        weekday = f"{day:%A}, " if has_weekday else ""
+        return f"{weekday}{day:%Y-%m-%d}"
+
+    shown = {"%A": has_weekday, "%B": has_month, "%Y": "y" in letters}
+    return day.strftime(" ".join(form for form, is_shown in shown.items() if is_shown))
+
+
+def _show_clock(clock: datetime | time, letters: str) -> str:
+    """Hours, minutes and seconds, of which the format shows some; "" if it shows none."""
+    if "h" in letters:
+        return f"{clock:%H:%M:%S}" if "s" in letters else f"{clock:%H:%M}"
+    return f"{clock:%M:%S}" if "s" in letters else ""
+
+
+def show_duration(duration: timedelta, number_format: str) -> str:
+    """Hours that may be more than a day has, or minutes that may be more than an hour has.
+
+    >>> show_duration(timedelta(days=1, hours=6, minutes=15), "[h]:mm")
+    '30:15'
+    """
+    letters = _letters(number_format)
+    sign = "-" if duration < timedelta() else ""
+    seconds = round(abs(duration).total_seconds())
+    minutes = seconds // 60
+    if "h" not in letters:
+        return f"{sign}{minutes}:{seconds % 60:02}" if "n" in letters or "m" in letters else f"{sign}{seconds}"
+
+    text = f"{sign}{minutes // 60}:{minutes % 60:02}"
+    return f"{text}:{seconds % 60:02}" if "s" in letters else text

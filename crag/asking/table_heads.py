@@ -1,0 +1,116 @@
+"""What a table of texts says of itself: the rows that name its columns, or labels beside their values."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+Row = Sequence[str]
+
+_NUMBER = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/\s-]{0,40}\s?%?\)?")
+_YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
+_DATE = re.compile(r"(?:1[89]|20|21)\d\d-\d\d(?:-\d\d)?|\d\d?[./]\d\d?[./](?:\d\d){1,2}")
+_VALUE = re.compile(r"[-+(]?\s?(?:[$€£¥]|[A-Z]{3}\s)?\s?[-+]?\d")
+"""The beginning of a number with or without a unit, or of a date; ``B14`` is none."""
+_NO_VALUE = re.compile(r"\W*|n/?a|none|unknown|tb[acd]", re.IGNORECASE)
+_MOST_HEADER_CHARACTERS = 100
+_LEAST_MIXED_SHARE = 0.3
+"""Of the values of a form that are numbers, or that are texts: a column has one of the two."""
+
+
+def count_head_rows(rows: Sequence[Row]) -> int:
+    """How many rows at the top name the columns: none, one, or two if the first spans columns of the second.
+
+    >>> count_head_rows([["", "2022", "", "2023"], ["region", "units", "price", "units"], ["north", "12", "8", "15"]])
+    2
+    """
+    if not rows or not names_columns(rows[0], rows[1:]):
+        return 0
+    spans_columns = any(not upper.strip() and lower.strip() for upper, lower in _inner_pairs(rows[0], rows[1:2]))
+    is_second_level = len(rows) > 2 and all(_is_label(cell) for cell in _filled(rows[1]))
+    return 2 if spans_columns and is_second_level and stands_above_numbers(rows[1], rows[2:]) else 1
+
+
+def join_head_rows(upper: Row, lower: Row) -> list[str]:
+    """The names of the columns under two rows of names: ``2022 units``."""
+    names = []
+    above = ""
+    for upper_cell, lower_cell in zip_longest(upper, lower, fillvalue=""):
+        above = upper_cell.strip() or (above if lower_cell.strip() else "")
+        below = lower_cell.strip()
+        names.append(above if below in {"", above} else f"{above} {below}".strip())
+    return names
+
+
+def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
+    """Whether a row names the columns: short texts, years or dates; no other numbers.
+
+    The same text twice is a name only above numbers.
+    """
+    cells = _filled(row)
+    if not cells or not later_rows or max(map(len, cells)) > _MOST_HEADER_CHARACTERS:
+        return False
+    if len(set(cells)) < len(cells) and not stands_above_numbers(row, later_rows):
+        return False
+    is_above_dates = any(_DATE.fullmatch(cell) for later in later_rows for cell in _filled(later))
+    return all(_is_label(cell) or (_DATE.fullmatch(cell) and not is_above_dates) for cell in cells)
+
+
+def is_form(rows: Sequence[Row]) -> bool:
+    """Whether rows are labels beside values, not columns: two cells a row, of which the second are of mixed kinds.
+
+    >>> is_form([["project", "harbour wall"], ["leader", "Tilda Rask"], ["budget", "1,250,000"]])
+    True
+    """
+    if not rows or not has_pairs(rows):
+        return False
+    if all(row[0].strip().endswith(":") for row in rows):
+        return True
+
+    first, *others = [row[1].strip() for row in rows]
+    are_numbers = [bool(_VALUE.match(value)) for value in others if not _NO_VALUE.fullmatch(value)]
+    if not are_numbers:
+        return False
+    if _YEAR.fullmatch(first):
+        return not all(are_numbers)
+    share = sum(are_numbers) / len(are_numbers)
+    return _LEAST_MIXED_SHARE <= share <= 1 - _LEAST_MIXED_SHARE
+
+
+def has_pairs(rows: Sequence[Row]) -> bool:
+    """Whether each row has a cell in the first two columns, and no others."""
+    return all(len(_filled(row)) == 2 == len(_filled(row[:2])) for row in rows)
+
+
+def begins_table(rows: Sequence[Row], names: Row) -> bool:
+    """Whether rows below a gap are another table: a row of names above numbers, or more columns than have `names`."""
+    if not rows or not names_columns(rows[0], rows[1:]):
+        return False
+    return stands_above_numbers(rows[0], rows[1:]) or len(_filled(rows[0])) > len(_filled(names)) > 0
+
+
+def _filled(row: Row) -> list[str]:
+    return [cell.strip() for cell in row if cell.strip()]
+
+
+def _is_label(cell: str) -> bool:
+    """Whether a cell may name a column: a text or a year."""
+    return not _NUMBER.fullmatch(cell) or bool(_YEAR.fullmatch(cell))
+
+
+def _inner_pairs(upper: Row, lower_rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """The cells of a row behind its first filled one, each with the cell below."""
+    start = next(index for index, cell in enumerate(upper) if cell.strip())
+    for lower in lower_rows:
+        yield from list(zip_longest(upper, lower, fillvalue=""))[start:]
+
+
+def stands_above_numbers(row: Row, later_rows: Sequence[Row]) -> bool:
+    """Whether a text of the row stands above a column of numbers."""
+    for column, cell in enumerate(row):
+        if not cell.strip() or _VALUE.match(cell.strip()):
+            continue
+        below = [later[column].strip() for later in later_rows if column < len(later)]
+        values = [value for value in below if not _NO_VALUE.fullmatch(value)]
+        if values and all(map(_VALUE.match, values)):
+            return True
+    return False
