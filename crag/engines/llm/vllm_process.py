@@ -36,10 +36,10 @@ _POLL_SECONDS = 0.05
 _CLOSE_SECONDS = 15.0
 """Time for vLLM to stop its workers and remove its shared memory; then all are killed."""
 _LOGGED_ERROR = re.compile(
-    r"""^.*\bERROR\b.*?\][ ]      # the beginning of a line of vLLM's log: process, level, time, [file:line]
-        (?P<error>(?:\w+\.)*\w*(?:Error|Exception):[ ]?\S.*)$   # the last line of a traceback
+    r"""\][ ]                        # the end of "process, level, time, [file:line]" in vLLM's log
+        (?P<error>(?:\w{1,60}\.){0,9}\w{0,60}(?:Error|Exception):[ ]?\S.*)   # the last line of a traceback
     """,
-    re.VERBOSE | re.MULTILINE,
+    re.VERBOSE,
 )
 _LOG_BYTES = 200_000
 """How much of the end of the log is searched."""
@@ -168,8 +168,11 @@ class VllmProcess:
 
     def _logged_error(self) -> str | None:
         """The first error that a process of vLLM has logged: later ones are its consequences."""
-        match = _LOGGED_ERROR.search(self._read_log())
-        return match["error"] if match else None
+        for line in self._read_log().splitlines():
+            match = _LOGGED_ERROR.search(line) if "ERROR" in line else None
+            if match is not None:
+                return match["error"]
+        return None
 
     def _log_end(self) -> str:
         """The last line of the log, as the end of a sentence."""
