@@ -44,6 +44,13 @@ VERBS: Mapping[str, Verb | Group] = {
             "int8": Verb("models.int8", "write the int8 weights of a model for OpenVINO"),
         },
     ),
+    "index": Group(
+        "the indexes of your folders that `crag ask --pages` keeps",
+        {
+            "list": Verb("index.list_indexes", "list the indexes with their places, pages and bytes"),
+            "clear": Verb("index.clear", "delete indexes; your own files stay"),
+        },
+    ),
     "inspect": Group(
         "see what a step of the pipeline makes of your input",
         {
