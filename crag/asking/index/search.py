@@ -1,21 +1,22 @@
 """Ranks the pages of an index for a question: all pieces by their words and by their meaning."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crag.asking.index.store import IndexStore, PieceVectors
+from crag.asking.index.store import IndexStore, PieceVectors, WordMatch
 from crag.engines.encoders import DenseEncoder
 from crag.web import STOPWORDS, QuestionSpelling
 
 MOST_PIECES = 100
-"""Pieces of each ranking that count."""
-FUSION_CONSTANT = 60
-"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+"""The best pieces of each ranking that are compared with each other."""
 ROWS_AT_A_TIME = 16_384
 """Vectors that are multiplied together: numpy multiplies float32 alone fast, and the index has float16."""
+
+Scores: TypeAlias = dict[int, float]
+"""By the number of a piece; the best has 1."""
 
 
 class PieceOfPage(NamedTuple):
@@ -28,31 +29,75 @@ class PieceOfPage(NamedTuple):
 def rank_pages(
     store: IndexStore, question: str, encoder: DenseEncoder | None, vectors: PieceVectors | None
 ) -> list[PieceOfPage]:
-    """The pages, best first, each with its best piece: reciprocal rank fusion of words and meaning.
+    """The pages, best first, each with its best piece: by the sum of its scores for words and for meaning.
 
-    BM25 counts how rare a word is over all pieces, so the names of a question weigh more than its other words.
+    BM25 counts how rare a word is over all pieces, so the names of a question weigh more than its other words. Scores
+    are added, not ranks: by how much a name decides must not be lost (Bruch, Gai and Ingber, TOIS 2023).
     """
-    rankings = [rank_by_words(store, question)]
+    by_words = store.find_pieces(_build_expression(store, question), MOST_PIECES)
+    pages = {match.piece: match.page for match in by_words}
+    scores = _scale_words(by_words)
+
     if encoder is not None and vectors is not None and len(vectors.pieces):
-        rankings.append(rank_by_meaning(question, encoder, vectors))
+        scores = _add_meaning(scores, pages, question, encoder, vectors)
 
-    scores: dict[int, float] = {}
     best_pieces: dict[int, PieceOfPage] = {}
-    for ranking in rankings:
-        pages = {entry.page: entry for entry in reversed(ranking)}
-        best_first = list(dict.fromkeys(entry.page for entry in ranking))
-        for rank, page in enumerate(best_first, start=1):
-            scores[page] = scores.get(page, 0.0) + 1 / (FUSION_CONSTANT + rank)
-            best_pieces.setdefault(page, pages[page])
-    return [best_pieces[page] for page in sorted(scores, key=lambda page: -scores[page])]
+    for piece in sorted(scores, key=lambda piece: -scores[piece]):
+        best_pieces.setdefault(pages[piece], PieceOfPage(piece, pages[piece]))
+    return list(best_pieces.values())
 
 
-def rank_by_words(store: IndexStore, question: str) -> list[PieceOfPage]:
-    """The best pieces by BM25."""
-    expression = " OR ".join(f'"{phrase}"' for phrase in _list_phrases(store, question))
-    if not expression:
-        return []
-    return [PieceOfPage(*numbers) for numbers in store.find_pieces(expression, MOST_PIECES)]
+def _scale_words(matches: Sequence[WordMatch]) -> Scores:
+    """The pieces by BM25, the best with 1."""
+    best = max((match.score for match in matches), default=1.0) or 1.0
+    return {match.piece: match.score / best for match in matches}
+
+
+def _add_meaning(
+    scores: Scores,
+    pages: dict[int, int],
+    question: str,
+    encoder: DenseEncoder,
+    vectors: PieceVectors,
+) -> Scores:
+    """The scores with those for meaning: 1 for the best cosine, 0 for the last of the best `MOST_PIECES`.
+
+    The pages of pieces that words did not find are added to `pages`.
+    """
+    (query,) = encoder.encode_queries([QuestionSpelling(question).question])
+    cosines = _multiply(vectors.vectors, query)
+    count = min(MOST_PIECES, len(cosines))
+    nearest = np.argpartition(-cosines, count - 1)[:count]
+    highest, lowest = float(cosines[nearest].max()), float(cosines[nearest].min())
+    spread = max(highest - lowest, 1e-6)
+
+    # Both scores of each piece, whichever ranking found it; one without its words counts as the last of those found.
+    rows = {int(vectors.pieces[row]): int(row) for row in nearest}
+    for piece in scores:
+        row = int(np.searchsorted(vectors.pieces, piece))
+        if row < len(vectors.pieces) and vectors.pieces[row] == piece:
+            rows[piece] = row
+
+    least = min(scores.values(), default=0.0)
+    total = dict(scores)
+    for piece, row in rows.items():
+        pages.setdefault(piece, int(vectors.pages[row]))
+        total[piece] = scores.get(piece, least) + (float(cosines[row]) - lowest) / spread
+    return total
+
+
+def _multiply(vectors: NDArray[np.float16], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    parts = []
+    for start in range(0, len(vectors), ROWS_AT_A_TIME):
+        rows = vectors[start : start + ROWS_AT_A_TIME].astype(np.float32)
+        parts.append(rows @ query)
+    # A text that the encoder cannot rate is the worst.
+    return np.nan_to_num(np.concatenate(parts), nan=-1.0)
+
+
+def _build_expression(store: IndexStore, question: str) -> str:
+    """An expression of FTS5 that any word of the question fulfils."""
+    return " OR ".join(f'"{phrase}"' for phrase in _list_phrases(store, question))
 
 
 def _list_phrases(store: IndexStore, question: str) -> Iterator[str]:
@@ -74,22 +119,3 @@ def _split_in_two(word: str) -> Iterator[str]:
         is_number = first[-1].isdigit() and second[0].isdigit()
         if not is_number and STOPWORDS.isdisjoint((first, second)):
             yield f"{first} {second}"
-
-
-def rank_by_meaning(question: str, encoder: DenseEncoder, vectors: PieceVectors) -> list[PieceOfPage]:
-    """The best pieces by cosine."""
-    (query,) = encoder.encode_queries([QuestionSpelling(question).question])
-    cosines = _multiply(vectors.vectors, query)
-    count = min(MOST_PIECES, len(cosines))
-    best = np.argpartition(-cosines, count - 1)[:count]
-    best_first: Sequence[int] = best[np.argsort(-cosines[best], kind="stable")].tolist()
-    return [PieceOfPage(int(vectors.pieces[row]), int(vectors.pages[row])) for row in best_first]
-
-
-def _multiply(vectors: NDArray[np.float16], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    parts = []
-    for start in range(0, len(vectors), ROWS_AT_A_TIME):
-        rows = vectors[start : start + ROWS_AT_A_TIME].astype(np.float32)
-        parts.append(rows @ query)
-    # A text that the encoder cannot rate is the worst.
-    return np.nan_to_num(np.concatenate(parts), nan=-1.0)

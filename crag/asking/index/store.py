@@ -86,8 +86,16 @@ class StoredPage(NamedTuple):
     document: Document
 
 
+class WordMatch(NamedTuple):
+    """The numbers of a piece with words of a question and of its page, and its BM25: higher is better."""
+
+    piece: int
+    page: int
+    score: float
+
+
 class PieceVectors(NamedTuple):
-    """The vectors of all pieces that have one: numbers of pieces and of their pages, and a row for each."""
+    """The vectors of all pieces that have one: numbers of pieces, ascending, and of their pages, and a row for each."""
 
     pieces: NDArray[np.int64]
     pages: NDArray[np.int64]
@@ -243,7 +251,7 @@ class IndexStore:
 
     def read_vectors(self) -> PieceVectors:
         """All vectors. Raises sqlite3.DatabaseError: they are damaged."""
-        query = "SELECT id, page, vector FROM pieces WHERE vector IS NOT NULL"
+        query = "SELECT id, page, vector FROM pieces WHERE vector IS NOT NULL ORDER BY id"
         rows = self._connection.execute(query).fetchall()
         dimensions = len(rows[0][2]) // 2 if rows else 1
         values = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype=np.float16)
@@ -261,14 +269,14 @@ class IndexStore:
         """Whether any piece has the word."""
         return self._connection.execute("SELECT 1 FROM vocabulary WHERE term = ?", (word,)).fetchone() is not None
 
-    def find_pieces(self, expression: str, most: int) -> list[tuple[int, int]]:
-        """Numbers of the best pieces by BM25 and of their pages, for an expression of FTS5."""
+    def find_pieces(self, expression: str, most: int) -> list[WordMatch]:
+        """The best pieces by BM25 for an expression of FTS5."""
         # The limit first: a join of all pieces with a word of the question would take longer.
         query = """
             WITH best AS (SELECT rowid AS piece, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)
-            SELECT piece, page FROM best JOIN pieces ON pieces.id = best.piece ORDER BY best.rank
+            SELECT piece, page, -best.rank FROM best JOIN pieces ON pieces.id = best.piece ORDER BY best.rank
         """
-        return self._connection.execute(query, (expression, most)).fetchall()
+        return [WordMatch(*row) for row in self._connection.execute(query, (expression, most))]
 
     def read_span(self, piece: int) -> tuple[int, int]:
         """Where a piece stands in its page; (0, 0) if it is gone."""
