@@ -90,6 +90,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "kg-writing": Verb("bench.kg_writing", "compare written calls with labelled ones"),
             "reading": Verb("bench.reading", "what readers of web pages lose"),
             "retrieval": Verb("bench.retrieval", "seconds and recall of the web path"),
+            "folder": Verb("bench.folder", "recall and right answers over ever more documents"),
             "adversary": Verb("bench.adversary", "answers under pages of an attacker"),
             "t4-plan": Verb("bench.t4_plan", "time and memory of the GPU presets on four T4"),
             "starter-kit": Verb("bench.starter_kit", "run the starter kit's baselines with a preset's model"),

@@ -87,6 +87,11 @@ class PageIndex:
         """The page with its path as the user writes it now."""
         return replace(document, location=self._locations.get(path, document.location))
 
+    @property
+    def vector_bytes(self) -> int:
+        """The memory that the search by meaning takes."""
+        return self._vectors.vectors.nbytes if self._vectors else 0
+
     def close(self) -> None:
         """Close the file of the index."""
         self._store.close()
