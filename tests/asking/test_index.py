@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crag.asking.documents import FileReading, read_files
 from crag.asking.index import clear_indexes, index_folder, list_indexes, open_index
 from crag.asking.index import kept as kept_module
 from crag.asking.index import update as update_module
@@ -18,7 +19,7 @@ from crag.core.deadline import Deadline
 from crag.core.files import DatasetError
 from crag.engines.encoders import Vectors
 from crag.settings import Settings, load_settings
-from crag.web import page_text
+from crag.web import ExtractionPool, page_text
 
 MANY = FEW_PAGES + 10
 
@@ -80,11 +81,9 @@ def opened(folder: Path, settings: Settings, encoder: Topics | None = None) -> t
 def files_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of all files that are read."""
     names: list[str] = []
-    read_files = update_module.read_files
-
-    def count(locations: Sequence[str], *rest: object) -> object:
+    def count(locations: Sequence[str], pool: ExtractionPool) -> list[FileReading]:
         names.extend(Path(location).name for location in locations)
-        return read_files(locations, *rest)  # type: ignore[arg-type]
+        return read_files(locations, pool)
 
     monkeypatch.setattr(update_module, "read_files", count)
     return names

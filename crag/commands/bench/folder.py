@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crag.benchmarks.common import markdown_table
+from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.folder import FolderRow, measure_folder, read_corpus, write_documents
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.core.files import UserError
@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.limit > sizes[0]:
         raise UserError(f"--limit {options.limit}: more questions than documents ({sizes[0]})")
     corpus = read_corpus(options.dataset, options.limit, sizes[-1])
+    changes = [f"deadline.seconds_per_query={UNHURRIED_SECONDS}", *options.set]
     judge = None if options.no_answers else make_judge("rules")
 
     rows: list[FolderRow] = []
@@ -56,6 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ["CRAG_INDEX_DIR"] = str(Path(temporary, "index"))
         for size in sizes:
             write_documents(corpus, folder, rows[-1].documents if rows else 0, size)
-            rows.append(measure_folder(corpus, folder, size, options.preset, options.set, judge))
+            rows.append(measure_folder(corpus, folder, size, options.preset, changes, judge))
             sys.stderr.write(f"{rows[-1]}\n")
     print(markdown_table(_HEADER, rows))
