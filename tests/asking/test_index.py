@@ -81,6 +81,7 @@ def opened(folder: Path, settings: Settings, encoder: Topics | None = None) -> t
 def files_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of all files that are read."""
     names: list[str] = []
+
     def count(locations: Sequence[str], pool: ExtractionPool) -> list[FileReading]:
         names.extend(Path(location).name for location in locations)
         return read_files(locations, pool)
