@@ -20,6 +20,14 @@ settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def index_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Indexes of pages are kept apart from those of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CRAG_INDEX_DIR", str(tmp_path_factory.mktemp("index")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def graph() -> Iterator[str]:
     """The shipped knowledge graph, served once for all presets that ask one."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from crag.answering import find_evidence
 from crag.asking.chosen_pages import settings_for_chosen_pages
-from crag.asking.documents import Document, read_documents
+from crag.asking.index import PageIndex, open_index
 from crag.asking.parts import split_address
-from crag.asking.search_results import search_results
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
+from crag.engines.encoders import load_dense_encoder
 from crag.settings import OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ class Asker:
         changes: TOML lines such as ``answering.word_limit=30``.
         threshold: P(correct) must be above it for an answer to be given: 0 gives all, 1 none. By default that of the
             preset for chosen pages.
+        index: Keep what is read of many pages for later starts (docs/own_data.md).
 
     Raises crag.settings.SettingsError: the preset cannot be used.
 
@@ -168,6 +169,7 @@ class Asker:
         kg_url: str | None = None,
         changes: Sequence[str] | None = None,
         threshold: float | None = None,
+        index: bool = True,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
             raise UserError(f"threshold: must be 0 to 1, found {threshold}")
@@ -178,7 +180,9 @@ class Asker:
             raise UserError(f"threshold: preset {settings.name} has no model of P(correct); preset cpu has one")
         self.settings = settings_for_chosen_pages(settings, changes, threshold)
         self._kg_url = kg_url
-        self._documents: dict[str, list[Document]] = {}
+        self._keeps_index = index
+        self._indexes: dict[tuple[str, ...], PageIndex] = {}
+        self._encoder = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         self._agent: CragAgent | None = None
         self.settings = self.settings.model_copy(update={"deadline": self.settings.deadline.for_a_person()})
 
@@ -209,7 +213,7 @@ class Asker:
             raise UserError("a question is empty")
 
         # Pages before models: a wrong path is reported at once.
-        documents = self.read(pages)
+        index = self.read(pages)
         agent = self.warm_up()
 
         batch_size = self._batch_size()
@@ -219,7 +223,7 @@ class Asker:
                 {
                     "interaction_id": ["asked"] * len(batch),
                     "query": batch,
-                    "search_results": [search_results(question, documents) for question in batch],
+                    "search_results": [index.search(question) if index else [] for question in batch],
                     "query_time": [asked_at] * len(batch),
                 }
             )
@@ -236,21 +240,22 @@ class Asker:
             return min(batch_size, model.concurrency)
         return batch_size
 
-    def read(self, pages: Places) -> list[Document]:
-        """Read pages ahead of the first question; each path or address once.
+    def read(self, pages: Places) -> PageIndex | None:
+        """Read pages ahead of the first question, each list of places once; None without any place.
 
-        Raises UserError: no page can be read.
+        Raises UserError: no page can be read; WeightsMissingError: many pages are searched by their meaning too.
         """
-        documents: list[Document] = []
-        locations = [str(pages)] if isinstance(pages, str | Path) else list(map(str, pages))
-        for location in locations:
-            if location not in self._documents:
-                self._documents[location] = read_documents(location, self.settings.web.extract, _warn)
-            documents += self._documents[location]
+        locations = (str(pages),) if isinstance(pages, str | Path) else tuple(map(str, pages))
+        if not locations:
+            return None
+        if locations not in self._indexes:
+            index = open_index(locations, self.settings, self._encoder, _warn, keep=self._keeps_index)
+            self._indexes[locations] = index
 
-        if locations and not documents:
+        index = self._indexes[locations]
+        if not index.page_count:
             raise UserError(f"no readable page: {', '.join(locations)}")
-        return documents
+        return index
 
     def warm_up(self) -> "CragAgent":
         """Load the models, once; raises crag.weights.manifest.WeightsMissingError."""
@@ -258,7 +263,7 @@ class Asker:
             # Imported here: `import crag` stays light without the engines.
             from crag.pipeline.agent import CragAgent
 
-            self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "")
+            self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "", dense_encoder=self._encoder)
             self._agent.warm_up()
         return self._agent
 
@@ -267,6 +272,9 @@ class Asker:
         if self._agent is not None:
             self._agent.close()
             self._agent = None
+        while self._indexes:
+            _, index = self._indexes.popitem()
+            index.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,8 @@
 """The user's documents of any kind (`crag.asking.kinds`), from files, folders and addresses, with their text."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -46,57 +47,99 @@ class Document:
         return join_address(self.location, self.part)
 
 
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """What was read of a file or an address.
+
+    Attributes:
+        documents: Its pages that have a text.
+        notes: Lines about what was left out, with the reason.
+        is_final: Reading the same bytes again would tell the same. False where a clock or the system decided.
+    """
+
+    documents: tuple[Document, ...]
+    notes: tuple[str, ...] = ()
+    is_final: bool = True
+
+
 def read_documents(location: str, settings: ExtractSettings, warn: Warn) -> list[Document]:
     """The document at a path or an address, or those below a folder. A page of a PDF is one, a sheet, a slide.
 
     `warn` gets one line for each that is left out, with the reason.
     Raises DatasetError: there is no such file, folder or address.
     """
+    documents: list[Document] = []
+    with open_pool(settings) as pool:
+        for reading in read_files(list(list_locations(location, warn)), pool):
+            documents += reading.documents
+            for note in reading.notes:
+                warn(note)
+    return documents
+
+
+@contextmanager
+def open_pool(settings: ExtractSettings) -> Iterator[ExtractionPool]:
+    """Processes that read the user's pages like those of strangers: they can be killed."""
+    with closing(ExtractionPool(settings.model_copy(update={"page_seconds": sources.READING_SECONDS}))) as pool:
+        yield pool
+
+
+def read_files(locations: Sequence[str], pool: ExtractionPool) -> list[FileReading]:
+    """What is read of each file or address, in order; as many as may be in memory together."""
     # Most of the time is waiting for servers, so threads are enough.
     with ThreadPoolExecutor(READERS) as readers:
-        pages_of_files = list(readers.map(partial(_read_file, warn=warn), list_locations(location, warn)))
-    documents = [document for pages in pages_of_files for document in pages]
+        unread = list(readers.map(_read_file, locations))
 
-    # Documents are read like pages of strangers: in processes that can be killed.
-    seconds = sources.READING_SECONDS
-    with closing(ExtractionPool(settings.model_copy(update={"page_seconds": seconds}))) as pool:
-        texts, dropped = pool.extract([document.html for document in documents], Deadline(seconds))
+    pages = [document.html for reading in unread for document in reading.documents]
+    texts, dropped = pool.extract(pages, Deadline(sources.READING_SECONDS))
+    return [_add_texts(reading, texts, dropped) for reading in unread]
 
-    readable = []
-    for document in documents:
+
+def _add_texts(reading: FileReading, texts: Mapping[str, str], dropped: Mapping[str, str]) -> FileReading:
+    """The reading with the texts of its pages, by HTML; a page without one is told."""
+    readable: list[Document] = []
+    notes = list(reading.notes)
+    is_final = reading.is_final
+    for document in reading.documents:
         text = texts.get(document.html)
         if text:
             readable.append(replace(document, text=text))
-            _warn_of_cut(document, text, warn)
+            notes += _describe_cut(document, text)
         else:
+            # A page is dropped by the clock, or because its process ended: another time it may be read.
+            is_final = is_final and document.html not in dropped
             reason = dropped.get(document.html, "there is no text in it")
-            warn(f"skipped: {document.address}: {reason}")
-    return readable
+            notes.append(f"skipped: {document.address}: {reason}")
+    return FileReading(tuple(readable), tuple(notes), is_final)
 
 
-def _warn_of_cut(document: Document, text: str, warn: Warn) -> None:
-    """Tell what of a long document is not read."""
+def _describe_cut(document: Document, text: str) -> list[str]:
+    """A line about what of a long document is not read; none if all is read."""
     if len(text) >= MAX_TEXT_CHARACTERS - 1 or len(document.html.encode("utf-8", "replace")) > MAX_BYTES:
-        warn(f"{document.address}: only the first {len(text):,} characters are read; split it")
+        return [f"{document.address}: only the first {len(text):,} characters are read; split it"]
+    return []
 
 
-def _read_file(location: str, warn: Warn) -> list[Document]:
-    """The pages of a file or a reply without their texts; none, after a warning, if it cannot be read."""
+def _read_file(location: str) -> FileReading:
+    """The pages of a file or a reply without their texts; none, with a note, if it cannot be read."""
     public_location = without_credentials(location)
     try:
         # A file on a network drive or a name server may hang, where no timeout of `requests` applies.
         source = call_within(sources.READING_SECONDS, partial(read_source, location))
         document = to_pages(source, location)
     except (OSError, HTTPError, ValueError) as error:  # ValueError: also an address to which a server redirects
-        warn(f"skipped: {public_location}: {_describe_failure(error)}")
-        return []
+        note = f"skipped: {public_location}: {_describe_failure(error)}"
+        return FileReading((), (note,), is_final=not isinstance(error, OSError | HTTPError))
 
+    notes = []
     if document.note:
-        warn(f"{public_location}: {document.note}")
+        notes.append(f"{public_location}: {document.note}")
     if not document.pages:
-        warn(f"skipped: {public_location}: there is no text in it")
+        notes.append(f"skipped: {public_location}: there is no text in it")
+
     name = _name_location(public_location)
-    return [Document(public_location, page.title or name, page.html, part=page.part) for page in document.pages]
+    pages = [Document(public_location, page.title or name, page.html, part=page.part) for page in document.pages]
+    return FileReading(tuple(pages), tuple(notes))
 
 
 def _describe_failure(error: Exception) -> str:

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from crag.asking.documents import Document
 from crag.core.queries import LIMITS
 from crag.web import bm25_scores
 
+Result: TypeAlias = dict[str, str]
+"""A search result with the evaluator's fields."""
+
 _PIECE = re.compile(r"\S[\s\S]{0,300}\S*")
 
 
-def search_results(question: str, documents: Sequence[Document]) -> list[dict[str, str]]:
+def search_results(question: str, documents: Sequence[Document]) -> list[Result]:
     """The documents as search results, those with the best piece first, at most as many as the agent takes."""
     # A snippet is the part of a page that fits the question, so pages compete by their best piece.
     pieces = []
@@ -26,13 +30,15 @@ def search_results(question: str, documents: Sequence[Document]) -> list[dict[st
         document, piece = pieces[index]
         best_pieces.setdefault(document.address, (document, piece))
 
-    results = [
-        {
-            "page_name": document.title,
-            "page_url": document.address,
-            "page_snippet": piece,
-            "page_result": document.html,
-        }
-        for document, piece in best_pieces.values()
-    ]
+    results = [as_result(document, piece) for document, piece in best_pieces.values()]
     return results[: LIMITS["search_results"]]
+
+
+def as_result(document: Document, snippet: str) -> Result:
+    """A document as a search result in the evaluator's format."""
+    return {
+        "page_name": document.title,
+        "page_url": document.address,
+        "page_snippet": snippet,
+        "page_result": document.html,
+    }

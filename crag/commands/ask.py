@@ -83,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 kg_url=options.kg_url,
                 changes=options.set,
                 threshold=options.threshold,
+                index=not options.no_index,
             )
         )
         # Before the models are loaded, so that a wrong path is reported at once
@@ -121,6 +122,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="extend",
         default=[],
         help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
+    )
+    parser.add_argument(
+        "--no-index",
+        action="store_true",
+        help="keep nothing of many pages for later starts; they are then searched by their words alone",
     )
     parser.add_argument(
         "--threshold",

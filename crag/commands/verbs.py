@@ -44,6 +44,13 @@ VERBS: Mapping[str, Verb | Group] = {
             "int8": Verb("models.int8", "write the int8 weights of a model for OpenVINO"),
         },
     ),
+    "index": Group(
+        "the indexes of your folders that `crag ask --pages` keeps",
+        {
+            "list": Verb("index.list_indexes", "list the indexes with their places, pages and bytes"),
+            "clear": Verb("index.clear", "delete indexes; your own files stay"),
+        },
+    ),
     "inspect": Group(
         "see what a step of the pipeline makes of your input",
         {
@@ -85,6 +92,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "kg-writing": Verb("bench.kg_writing", "compare written calls with labelled ones"),
             "reading": Verb("bench.reading", "what readers of web pages lose"),
             "retrieval": Verb("bench.retrieval", "seconds and recall of the web path"),
+            "folder": Verb("bench.folder", "recall and right answers over ever more documents"),
             "adversary": Verb("bench.adversary", "answers under pages of an attacker"),
             "t4-plan": Verb("bench.t4_plan", "time and memory of the GPU presets on four T4"),
             "starter-kit": Verb("bench.starter_kit", "run the starter kit's baselines with a preset's model"),

@@ -7,7 +7,7 @@ from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
 from crag.core.deadline import BatchClock
 from crag.core.queries import parse_batch
-from crag.engines.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
+from crag.engines.encoders import BatchedDenseEncoder, CrossEncoder, load_cross_encoder, load_dense_encoder
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
@@ -78,16 +78,19 @@ class CragAgent:
         more_checks: Sequence[Check] = (),
         more_facts: Sequence[PublicData] = (),
         kg_url: str = "",
+        dense_encoder: BatchedDenseEncoder | None = None,
     ) -> "CragAgent":
         """Build the parts that the settings name; docs/extending.md shows how to add your own.
 
         `kg_url` is the address of the knowledge graph, by default that of the evaluator's environment variable.
+        `dense_encoder` is used instead of a second one of the settings' model.
 
         Raises crag.weights.manifest.WeightsMissingError before anything is loaded: one line names all missing
         weights and the command that gets them.
         """
         model = WatchedModel(load_language_model(settings.language_model))
-        dense_encoder = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+        if dense_encoder is None and settings.dense_encoder:
+            dense_encoder = load_dense_encoder(settings.dense_encoder)
 
         # The caller's cross-encoder needs no weights of ours.
         shipped_cross_encoder = None

@@ -13,16 +13,22 @@ if TYPE_CHECKING:
     from crag.web.path import WebPath as WebPath
     from crag.web.ranking import bm25_scores as bm25_scores
     from crag.web.sites import find_site as find_site
+    from crag.web.terms import STOPWORDS as STOPWORDS
+    from crag.web.terms import QuestionSpelling as QuestionSpelling
+    from crag.web.terms import indexed_terms as indexed_terms
 
 # The processes that read pages import this package too. Without the modules below they start in half the time.
 _LAZY_MODULES = {
     "ExtractionPool": "extract.pool",
     "MAX_BYTES": "extract.limits",
     "MAX_TEXT_CHARACTERS": "extract.writer",
+    "QuestionSpelling": "terms",
+    "STOPWORDS": "terms",
     "WebEvidence": "path",
     "WebPath": "path",
     "bm25_scores": "ranking",
     "find_site": "sites",
+    "indexed_terms": "terms",
 }
 
 

@@ -49,6 +49,26 @@ def extract_terms(text: str) -> list[str]:
     return [_fold(word) for word in _WORD.findall(_readable(text))]
 
 
+def indexed_terms(text: str) -> list[str]:
+    """The terms of a text for an index, which knows no question: after a name, its other spellings in one word.
+
+    >>> indexed_terms("AC/DC in Zürich")
+    ['ac', 'dc', 'acdc', 'in', 'zurich', 'zuerich']
+    """
+    terms: list[str] = []
+    for group in _GROUP.findall(_readable(text)):
+        words = [_fold(word) for word in _WORD.findall(group)]
+        terms += words
+
+        spellings = []
+        if 1 < len(words) <= _MOST_JOINED and _is_joinable(words):
+            spellings.append("".join(words))
+        if not group.isascii():
+            spellings += map(_transcribe, _WORD.findall(group))
+        terms += [spelling for spelling in dict.fromkeys(spellings) if spelling not in words]
+    return terms
+
+
 def _readable(text: str) -> str:
     """Lower-case text in which every letter is one character and signs that count as words or letters are spelled."""
     readable = text.lower()
@@ -126,6 +146,7 @@ class QuestionSpelling:
 
     Attributes:
         terms: The question's distinct terms without stop words, or all if it has only stop words.
+        other_spellings: Words that a page may write for one of the terms, or for several.
         question: The question as encoders should read it: no marks, signs that are words in words.
 
     >>> spelling = QuestionSpelling("who founded acdc?")
@@ -150,6 +171,7 @@ class QuestionSpelling:
         self._first_words = self._beginnings | self._names.keys()
         self._telling = self._first_words - set(self.terms) | self._beginnings
         self._has_sign_words = any(word in term for word in _SIGN_WORDS for term in self.terms)
+        self.other_spellings = tuple(name for name in self._names if name not in self.terms)
         self.question = _fold_words(self._spell_signs(question))
 
     def read(self, text: str) -> list[str]:

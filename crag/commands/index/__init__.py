@@ -1,0 +1,1 @@
+"""crag index ...: the kept indexes of pages."""
