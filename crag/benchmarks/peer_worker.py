@@ -1,4 +1,4 @@
-"""Runs a peer in the peers' environment: a line of JSON on standard input is a task, a line on standard output its result.
+"""Runs a peer in the peers' environment: a line of JSON on standard input is a task, one on standard output its result.
 
 `crag.benchmarks.peers` starts it. This package is not installed there, so only the standard library and the peer are
 imported:
@@ -60,7 +60,7 @@ def serve(run: Callable[[Fields], Fields], versions: Mapping[str, str]) -> None:
 
 
 class LlamaCpp:
-    """llama.cpp in this process. It keeps the last prompt's keys and values: a beginning that both share is read once."""
+    """llama.cpp in this process. What a prompt shares with the one before at its beginning is read once."""
 
     def __init__(self, weights: str, threads: int) -> None:
         llama_cpp = import_module("llama_cpp")
