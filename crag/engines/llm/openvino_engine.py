@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.beginnings import KeysAndValues
-from crag.engines.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
+from crag.engines.llm.decoding import GUESSED_TOKENS, PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from crag.engines.llm.local_engine import adapter_folder, model_folder, require_plain
 from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
 from crag.engines.llm.stepwise_engine import StepwiseEngine
@@ -46,8 +46,14 @@ _trim_heap = getattr(ctypes.pythonapi, "malloc_trim", bool)
 _RELEASE_SECONDS = 0.05
 """Time between two releases of a mapped file's pages."""
 
+_FEW_TOKENS = 1024
+"""Of all prompts of a batch. With more, the blocks that the growing cache of keys and values leaves behind add up to
+as much memory as the cache itself."""
+
 Rows = NDArray[np.int32]
 """For each row of a step, the row of the key-value cache that it continues."""
+Span = tuple[int, int]
+"""First and last address of memory."""
 
 
 class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
@@ -102,7 +108,8 @@ class OpenvinoModel(StepModel):
         self._request = self._compiled.graph.create_infer_request()
         self._states = self._request.query_state()
 
-        with _releasing_pages(folder / WEIGHTS_FILE):  # the first step repacks the matrices
+        self._mapped_weights = mapped_spans(folder / WEIGHTS_FILE)
+        with _releasing_pages(self._mapped_weights):  # the first step repacks the matrices
             for name in (None, *self._adapters):
                 with self.adapters([name]):
                     self.rehearse()
@@ -138,6 +145,9 @@ class OpenvinoModel(StepModel):
         if self._adapters:
             self._set_adapters()
         self._request.infer()
+        is_prompt = tokens.shape[1] > GUESSED_TOKENS + 1
+        if is_prompt and mask.size > _FEW_TOKENS:
+            _trim_heap(0)
 
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
@@ -166,9 +176,13 @@ class OpenvinoModel(StepModel):
         return selected
 
     def _forget(self) -> None:
-        """Drop the keys and values of the batch before."""
+        """Drop what the batch before leaves: keys and values, freed blocks, embeddings of its words.
+
+        The system maps 64 KB for each word that is looked up, so that many words would bring the whole table.
+        """
         self._request.reset_state()
         _trim_heap(0)
+        release_pages(self._mapped_weights)
 
     def _set_adapters(self) -> None:
         """Tell the graph which rows use which adapter."""
@@ -184,9 +198,8 @@ class OpenvinoModel(StepModel):
 
 
 @contextmanager
-def _releasing_pages(path: Path) -> Iterator[None]:
+def _releasing_pages(spans: Sequence[Span]) -> Iterator[None]:
     """Release a mapped file's memory pages again and again while the block reads them, so that few are held at once."""
-    spans = mapped_spans(path)
     done = threading.Event()
 
     def release_until_done() -> None:
@@ -194,8 +207,7 @@ def _releasing_pages(path: Path) -> Iterator[None]:
         while not finished:
             # The last round comes after the end of the block, for the pages read since the one before.
             finished = done.wait(_RELEASE_SECONDS)
-            for start, end in spans:
-                ctypes.pythonapi.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
+            release_pages(spans)
 
     thread = threading.Thread(target=release_until_done, daemon=True)
     thread.start()
@@ -206,14 +218,20 @@ def _releasing_pages(path: Path) -> Iterator[None]:
         thread.join()
 
 
-def mapped_spans(path: Path) -> list[tuple[int, int]]:
+def release_pages(spans: Sequence[Span]) -> None:
+    """Take a mapped file's pages out of this process; what is read again comes from the file."""
+    for start, end in spans:
+        ctypes.pythonapi.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
+
+
+def mapped_spans(path: Path) -> list[Span]:
     """First and last address of each mapping of a file in this process; none on systems without `/proc`."""
     maps = Path("/proc/self/maps")
     if not maps.is_file():
         return []
 
     mapped_path = str(path.resolve())  # the system names no symbolic links
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for line in maps.read_text(encoding="utf-8").splitlines():
         if line.endswith(mapped_path):
             # A line begins with both addresses in hexadecimal digits: 7f0c2e000000-7f0c2e021000 r--p ...

@@ -1,0 +1,257 @@
+"""Our engine beside llama.cpp and our pipeline beside Haystack's, in turns, each side in a process of its own."""
+
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Protocol
+
+from crag.answering import trim_to_tokens
+from crag.benchmarks.common import Row
+from crag.core.files import UserError
+from crag.core.progress import batches_with_progress
+from crag.evaluation.batches import gold_answers
+from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
+
+PEER_WORKER = Path(__file__).with_name("peer_worker.py")
+LONGEST_TASK = 1800.0
+"""Seconds after which a side counts as hanging; loading the weights is a task too."""
+KINDS = ("answers", "calls")
+"""What the preset asks its model for."""
+CPU_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_int8", "amx_bf16")
+"""Instructions that decide how fast a matrix product is, as Linux names them."""
+
+
+class Side(Protocol):
+    """A side of the comparison."""
+
+    def run(self, task: Mapping[str, Any]) -> Row:
+        """Run one task and return its result."""
+
+    def peak_mib(self) -> float:
+        """The peak of its memory so far."""
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """A process that runs tasks; see `crag.benchmarks.peer_worker` for what is said between both.
+
+    Raises UserError: it ended, or takes longer than `LONGEST_TASK`.
+    """
+
+    def __init__(self, name: str, arguments: Sequence[str]) -> None:
+        self._name = name
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self._process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._messages,
+            text=True,
+            start_new_session=True,
+        )
+        self.versions: dict[str, str] = self._read()["versions"]
+
+    def run(self, task: Mapping[str, Any]) -> Row:
+        """Run one task and return its result."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # the process ended: reading says so
+            self._process.stdin.write(json.dumps(task) + "\n")
+            self._process.stdin.flush()
+        return self._read()
+
+    def peak_mib(self) -> float:
+        """The peaks of resident memory of all processes of this side, added up."""
+        peaks = 0.0
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it ended meanwhile
+                if os.getpgid(int(folder.name)) == self._process.pid:
+                    peaks += _peak_mib(folder / "status")
+        return peaks
+
+    def close(self) -> None:
+        """End the process and those that it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._messages):
+            with suppress(BrokenPipeError):
+                stream.close()  # type: ignore[union-attr]
+
+    def _read(self) -> Row:
+        assert self._process.stdout is not None
+        hangs = threading.Timer(LONGEST_TASK, self._process.kill)
+        hangs.start()
+        line = self._process.stdout.readline()
+        hangs.cancel()
+        if not line:
+            raise self._failure()
+        result: Row = json.loads(line)
+        return result
+
+    def _failure(self) -> UserError:
+        """The error of a process that ended, with the last line that it wrote."""
+        code = self._process.wait()
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").strip().splitlines()
+        return UserError(f"{self._name} ended with code {code}: {lines[-1] if lines else 'no message'}")
+
+
+def _peak_mib(status: Path) -> float:
+    peak = re.search(r"VmHWM:\s+(\d+)", status.read_text(errors="replace"))
+    return int(peak[1]) / 1024 if peak else 0.0
+
+
+@contextmanager
+def worker(name: str, arguments: Sequence[str]) -> Iterator[Worker]:
+    """A side that is closed with the block."""
+    side = Worker(name, arguments)
+    try:
+        yield side
+    finally:
+        side.close()
+
+
+def describe_machine() -> dict[str, object]:
+    """The processor, its cores, and which of `CPU_FEATURES` it has and lacks."""
+    cpu_file = Path("/proc/cpuinfo")
+    text = cpu_file.read_text(encoding="utf-8") if cpu_file.is_file() else ""
+    name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
+    flags = re.search(r"^flags\s*: (.+)$", text, re.MULTILINE)
+    known = set(flags[1].split()) if flags else set()
+    return {
+        "processor": name[1] if name else platform.processor(),
+        "cores": os.cpu_count(),
+        "has": [feature for feature in CPU_FEATURES if feature in known],
+        "lacks": [feature for feature in CPU_FEATURES if feature not in known],
+    }
+
+
+# --- engines ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EngineFigures:
+    """A side's figures over all prompts."""
+
+    seconds: Mapping[str, float]
+    """Of all prompts of a kind."""
+    prefill: float
+    """Tokens a second of the answers' prompts."""
+    decode: float
+    """Tokens a second after the first, of the answers."""
+    peak_mib: float
+
+
+def record_prompts(recorder: Side, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The prompts of the preset about questions, by kind, each once."""
+    prompts: dict[str, list[Row]] = {kind: [] for kind in KINDS}
+    for [row] in batches_with_progress(rows, 1):
+        recorded = recorder.run({"row": row})
+        for kind in KINDS:
+            prompts[kind] += [prompt for prompt in recorded[kind] if prompt not in prompts[kind]]
+    return prompts
+
+
+def run_prompts(ours: Side, peer: Side, prompts: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """Each prompt on our engine, then on the peer, which writes as many tokens.
+
+    Raises UserError: our engine fails.
+    """
+    tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
+    results: list[Row] = []
+    for [(kind, prompt)] in batches_with_progress(tasks, 1):
+        own_result = ours.run({"request": prompt["request"]})
+        if own_result["error"] or not own_result["count"]:
+            raise UserError(f"our engine wrote nothing: {own_result['error']}")
+
+        peer_result = peer.run({"prompt": prompt["prompt"], "count": own_result["count"]})
+        lengths = {"prompt_tokens": len(prompt["prompt"]), "tokens": own_result["count"]}
+        results.append({"kind": kind, **lengths, "ours": own_result, "peer": peer_result})
+    return results
+
+
+def engine_figures(results: Sequence[Row], side: str, peak_mib: float) -> EngineFigures:
+    """Sum up the results of `run_prompts` for "ours" or "peer"."""
+    seconds = {kind: sum(row[side]["seconds"] for row in results if row["kind"] == kind) for kind in KINDS}
+    answers = [row for row in results if row["kind"] == "answers"]
+    prefill_seconds = sum(row[side]["prefill_seconds"] for row in answers)
+    # The step that ends the prompt gives the first token
+    decoded = sum(row["tokens"] - 1 for row in answers)
+    return EngineFigures(
+        seconds,
+        _rate(sum(row["prompt_tokens"] for row in answers), prefill_seconds),
+        _rate(decoded, seconds["answers"] - prefill_seconds),
+        peak_mib,
+    )
+
+
+def _rate(count: float, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0
+
+
+# --- pipelines --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PipelineFigures:
+    """A side's figures over all questions."""
+
+    seconds: float
+    """A question."""
+    seconds_of_read: float
+    """A question whose pages our pipeline reads; a gate closes the others before."""
+    verdicts: Mapping[Verdict, int]
+    score: float
+    """Right answers less wrong ones, per question."""
+    peak_mib: float
+
+
+def ask_questions(ours: Side, peer: Side, rows: Sequence[Row]) -> list[Row]:
+    """Each question to our pipeline, then to the peer."""
+    results: list[Row] = []
+    for [row] in batches_with_progress(rows, 1):
+        own_result = ours.run({"row": row})
+        pages = [page.get("page_result") or "" for page in row["search_results"]]
+        peer_result = peer.run({"query": row["query"], "pages": pages})
+        results.append(
+            {
+                "interaction_id": row["interaction_id"],
+                "query": row["query"],
+                "golds": gold_answers(row),
+                "was_read": own_result["was_read"],
+                "ours": own_result,
+                "peer": peer_result,
+            }
+        )
+    return results
+
+
+def pipeline_figures(results: Sequence[Row], side: str, peak_mib: float, judge: Judge) -> PipelineFigures:
+    """Sum up the results of `ask_questions` for "ours" or "peer"."""
+    claims = [Claim(row["query"], row["golds"], row[side]["answer"]) for row in results]
+    judgements = judge_claims(judge, claims, trim_to_tokens)
+    counts = dict.fromkeys(Verdict, 0)
+    for judgement in judgements:
+        counts[judgement.verdict] += 1
+
+    read = [row[side]["seconds"] for row in results if row["was_read"]]
+    scored = len(results) - counts[Verdict.UNSCORED]
+    return PipelineFigures(
+        fmean(row[side]["seconds"] for row in results),
+        fmean(read) if read else 0.0,
+        counts,
+        (counts[Verdict.CORRECT] - counts[Verdict.INCORRECT]) / max(1, scored),
+        peak_mib,
+    )
