@@ -36,9 +36,9 @@ class OpenvinoEngine(LocalEngineSettings):
     """OpenVINO in this process: int8 weights on a CPU, several adapters in one batch."""
 
     engine: Literal["openvino"]
-    batch_size: PositiveInt = 16
+    batch_size: PositiveInt = 4
     """Most prompts per step."""
-    batch_tokens: PositiveInt | None = 2048
+    batch_tokens: PositiveInt | None = None
     """Most tokens of the prompts of a step, with padding; a longer prompt is read alone."""
 
 

@@ -64,7 +64,7 @@ _REPLIES = {"kg_writer": 'get_movie("jaws")', "kg_answerer": "i don't know"}
 """A call that finds something in the shipped graph, then a reply after which the pages are asked."""
 _STEPS = 40
 """The most steps in which an adapter's stand-in is tuned."""
-_LEARNT_LOSS = 0.03
+_LEARNT_LOSS = 0.005
 """Tuning ends when the loss was lower on a short and on a long prompt."""
 _BATCH_ROWS = 2
 """Prompts of such a step."""
@@ -350,6 +350,8 @@ def write_adapter(
         lora_alpha=2 * rank,
     )
     base = LlamaForCausalLM.from_pretrained(base_folder, local_files_only=True, dtype=torch.float32)
+    # Whatever was written before it
+    torch.manual_seed(zlib.crc32(folder.name.encode()))
     model: Any = get_peft_model(base, lora)
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.AdamW(trainable, lr=_LEARNING_RATE)

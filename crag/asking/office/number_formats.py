@@ -11,13 +11,13 @@ from enum import StrEnum
 
 _PART = re.compile(
     r"""
-      " (?P<quoted> [^"]* ) "
+      " (?P<quoted> [^"]{0,255} ) "
     | \\ (?P<escaped> . )
     | (?P<blank> _. )                                   # as wide as that character
     | \* .                                              # fills the cell with that character
-    | \[ \$ (?P<currency> [^\]-]* ) [^\]]* \]           # "[$€-407]": a currency with a language
-    | \[ (?P<condition> (?:[<>]=?|=|<>) -?[\d.]+ ) \]
-    | \[ [^\]]* \]                                      # a colour
+    | \[ \$ (?P<currency> [^\]-]{0,255} ) [^\]]{0,255} \]   # "[$€-407]": and a language
+    | \[ (?P<condition> (?:[<>]=?|=|<>) -?[\d.]{1,60} ) \]
+    | \[ [^\]]{0,255} \]                                # a colour
     | (?P<general> General | @ )
     | (?P<exponent> E[+-] )
     | (?P<digit> [0\#?] )

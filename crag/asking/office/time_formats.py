@@ -3,9 +3,9 @@
 import re
 from datetime import date, datetime, time, timedelta
 
-_NO_LETTERS = re.compile(r'"[^"]*"|\\.|_.|\[\$[^\]]*\]|AM/PM|A/P', re.IGNORECASE)
+_NO_LETTERS = re.compile(r'"[^"]{0,255}"|\\.|_.|\[\$[^\]]{0,255}\]|AM/PM|A/P', re.IGNORECASE)
 """Literals, languages, halves of a day."""
-_MINUTES = re.compile(r"(?<=h)(\]?[^a-z]{0,3})m+|m+(?=\]?[^a-z]{0,3}s)")
+_MINUTES = re.compile(r"(?<=h)(\]?[^a-z]{0,3})m{1,5}|m{1,5}(?=\]?[^a-z]{0,3}s)")
 """An m behind hours or before seconds is a minute, another a month."""
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
-from crag.engines.llm.beginnings import Beginning, KeptBeginnings, KeysAndValues
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.guesses import TokenIndex, find_continuation
 from crag.engines.llm.tokenizer import ChatTokenizer
@@ -75,14 +74,6 @@ class StepModel(ABC):
         after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache.
         """
 
-    def copy_row(self, cache: Cache, row: int, columns: NDArray[np.int64]) -> KeysAndValues | None:
-        """A copy of what the cache holds for these tokens of a row; None: this engine hands nothing out."""
-        return None
-
-    def resume(self, rows: Sequence[KeysAndValues | None], width: int) -> Cache:
-        """The cache of new texts that begin with these tokens, padded on the left to `width`; None: none are known."""
-        raise NotImplementedError
-
     @abstractmethod
     def select_rows(self, cache: Cache, rows: Sequence[int]) -> Cache:
         """The cache of these rows of the batch alone: the next steps read only them."""
@@ -95,17 +86,6 @@ class StepModel(ABC):
 
     def release(self) -> None:  # noqa: B027 - most have nothing to release
         """Release the memory of a failed step."""
-
-
-@dataclass(slots=True)
-class _Prompts:
-    """The prompts of a batch."""
-
-    tokens: Integers
-    """What is not in the cache yet (rows x tokens)."""
-    mask: Integers
-    """0 for padding (rows x tokens, those in the cache too)."""
-    cache: Cache
 
 
 class BatchDecoder:
@@ -122,74 +102,46 @@ class BatchDecoder:
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
-        self._beginnings = KeptBeginnings()
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._random = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        prompts = self._resume_prompts(rows)
-        logits = self._read_prompts(prompts, deadline)
+        width = max(len(row.prompt) for row in rows)
+        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
+        tokens, mask = _pad_left([row.prompt for row in rows], width)
+
+        logits, cache = self._read_prompts(tokens, mask, deadline)
         if logits is not None:
-            self._keep_beginnings(rows, prompts)
-            self._decode(rows, logits, prompts.cache, prompts.mask, deadline)
+            self._decode(rows, logits, cache, mask, deadline)
 
         return [self._build_generation(row) for row in rows]
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
-    def _resume_prompts(self, rows: Sequence[Slot]) -> "_Prompts":
-        """The prompts as one batch; what is known of their beginnings is in the cache and need not be read."""
-        beginnings = [self._beginnings.find(row.request.adapter, row.prompt) for row in rows]
-        known_tokens = [beginning.tokens if beginning else () for beginning in beginnings]
-        known_width = max(map(len, known_tokens))
-        cache: Cache = None
-        if known_width:
-            states = [self._beginnings.read(beginning) if beginning else None for beginning in beginnings]
-            cache = self._model.resume(states, known_width)
-
-        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
-        unread = [row.prompt[len(known) :] for row, known in zip(rows, known_tokens, strict=True)]
-        tokens, mask = _pad_left(unread, max(map(len, unread)))
-        _, known_mask = _pad_left(known_tokens, known_width)
-        return _Prompts(tokens, np.hstack([known_mask, mask]), cache)
-
-    def _read_prompts(self, prompts: "_Prompts", deadline: Deadline) -> Logits | None:
-        """Read the prompts into the cache; returns the next token's logits, None if time ran out."""
-        row_count, width = prompts.tokens.shape
-        known_width = prompts.mask.shape[1] - width
-        positions = _positions(prompts.mask)[:, known_width:]
+    def _read_prompts(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
+        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
+        row_count, width = tokens.shape
+        positions = _positions(mask)
         logits: Logits | None = None
+        cache: Cache = None
 
         start = 0
         while start < width:
             if deadline.expired:
-                return None
+                return None, None
             # A step reads the same columns of all prompts, at least one of them.
             columns = max(1, self._affordable_tokens(deadline) // row_count)
             end = min(width, start + columns)
 
             seconds_before = deadline.remaining
-            part = prompts.tokens[:, start:end]
-            mask = prompts.mask[:, : known_width + end]
-            logits, prompts.cache = self._model.step(part, mask, positions[:, start:end], prompts.cache)
+            part = tokens[:, start:end]
+            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 
             start = end
-        return logits
-
-    def _keep_beginnings(self, rows: Sequence[Slot], prompts: "_Prompts") -> None:
-        """Keep what the prompts just read share with each other or with earlier ones."""
-        for index, row in enumerate(rows):
-            adapter = row.request.adapter
-            count = self._beginnings.shared_tokens(adapter, row.prompt)
-            if not count:
-                continue
-            columns = np.flatnonzero(prompts.mask[index])[:count]
-            states = self._model.copy_row(prompts.cache, index, columns)
-            if states is not None:
-                self._beginnings.keep(Beginning(adapter, tuple(row.prompt[:count])), states)
+        return logits, cache
 
     def _affordable_tokens(self, deadline: Deadline) -> int:
         """How many prompt tokens to read in one step: half of what seems to fit, because the speed varies."""

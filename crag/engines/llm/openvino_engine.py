@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crag.engines.llm.base import EngineUnavailableError
-from crag.engines.llm.beginnings import KeysAndValues
 from crag.engines.llm.decoding import GUESSED_TOKENS, PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from crag.engines.llm.local_engine import adapter_folder, model_folder, require_plain
 from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
@@ -106,7 +105,6 @@ class OpenvinoModel(StepModel):
             options = OPTIONS | {"CACHE_DIR": str(graph.parent)}
             self._compiled = Compiled(ov.Core().compile_model(graph, "CPU", options), None)
         self._request = self._compiled.graph.create_infer_request()
-        self._states = self._request.query_state()
 
         self._mapped_weights = mapped_spans(folder / WEIGHTS_FILE)
         with _releasing_pages(self._mapped_weights):  # the first step repacks the matrices
@@ -152,22 +150,6 @@ class OpenvinoModel(StepModel):
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
-
-    def copy_row(self, cache: Rows, row: int, columns: NDArray[np.int64]) -> KeysAndValues:
-        """See `StepModel.copy_row`."""
-        return np.stack([state.state.data[cache[row], :, columns].swapaxes(0, 1) for state in self._states])
-
-    def resume(self, rows: Sequence[KeysAndValues | None], width: int) -> Rows:
-        """See `StepModel.resume`."""
-        self._forget()
-        known = {row: states for row, states in enumerate(rows) if states is not None}
-        _, heads, _, size = next(iter(known.values())).shape
-        for index, state in enumerate(self._states):
-            padded = np.zeros((len(rows), heads, width, size), np.float32)
-            for row, states in known.items():
-                padded[row, :, width - states.shape[2] :] = states[index]
-            state.state = self._tensor_class(padded)
-        return np.arange(len(rows), dtype=np.int32)
 
     def select_rows(self, cache: Rows, rows: Sequence[int]) -> Rows:
         """See `StepModel.select_rows`."""

@@ -48,7 +48,6 @@ class Alphabet:
         before = self.cached if past else [[] for _ in tokens]
         if not past:
             self.numbers = list(range(len(tokens)))
-            self.known = []
         self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
         self.mask = mask
         self.now += 1.0
@@ -64,16 +63,6 @@ class Alphabet:
         self.mask = self.mask[list(rows)]
         self.numbers = [self.numbers[row] for row in rows]
         return cache
-
-    def copy_row(self, cache: int, row: int, columns: Any) -> Any:
-        return np.array([self.cached[row][column] for column in columns]).reshape(1, 1, -1, 1)
-
-    def resume(self, rows: Sequence[Any], width: int) -> int:
-        known = [[] if states is None else states.ravel().tolist() for states in rows]
-        self.cached = [[0] * (width - len(tokens)) + tokens for tokens in known]
-        self.numbers = list(range(len(rows)))
-        self.known = []
-        return width
 
     def read(self) -> list[str]:
         """What the model knows of each text; of one that has ended, what it knew then."""
@@ -97,14 +86,10 @@ def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Slo
     return Slot(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
 
 
-def decoder_of(model: Alphabet) -> BatchDecoder:
-    parts: Any = (model, Letters(), frozenset([END]))
-    return BatchDecoder(*parts)
-
-
 def run(model: Alphabet, *rows: Slot, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
     model.prefill_tokens = prefill_tokens
-    return decoder_of(model).run(rows, Deadline(seconds, lambda: model.now))
+    parts: Any = (model, Letters(), frozenset([END]))
+    return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
 
 
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
@@ -244,25 +229,3 @@ def test_samples_follow_the_models_probabilities_and_the_temperature() -> None:
     for temperature in (0.5, 1.0, 2.0):
         expected = 1 / (1 + (VOCABULARY - 1) * math.exp(-LIKELY / temperature))
         assert share(temperature) == pytest.approx(expected, abs=0.07)
-
-
-def test_the_beginning_that_prompts_share_is_read_once() -> None:
-    rules = "thequickbrownfoxjumpsoverthelazydog"
-    model = Alphabet()
-    decoder = decoder_of(model)
-    lengths_read = []
-    for prompts in (["ab", rules + "ca"], [rules + "b"], [rules + "c", "dd", rules + "abe"]):
-        model.shapes.clear()
-        answers = decoder.run([row(prompt, 2) for prompt in prompts], Deadline(1000, lambda: model.now))
-        lengths_read.append(model.widths[0])
-        for prompt, answer, known in zip(prompts, answers, model.read(), strict=True):
-            following = LETTERS.index(prompt[-1]) + 1
-            assert answer.text == LETTERS[following : following + 2]
-            assert (prompt + answer.text).startswith(known)
-            assert known.startswith(prompt)
-    assert lengths_read == [37, 36, 3]
-
-    # Another adapter reads the same words in another way
-    model.shapes.clear()
-    decoder.run([row(rules + "c", 1, adapter="tuned")], Deadline(1000, lambda: model.now))
-    assert model.widths[0] == 36

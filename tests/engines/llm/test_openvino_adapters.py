@@ -105,25 +105,6 @@ def test_rows_go_on_as_before_when_others_have_ended(tiny_llama: Path, adapters:
     np.testing.assert_allclose(logits[:, -1], expected[remaining], atol=0.02, rtol=0.02)
 
 
-def test_a_beginning_that_was_kept_is_as_good_as_read_again(tiny_llama: Path, adapters: dict[str, str]) -> None:
-    model = OpenvinoModel(tiny_llama, adapters)
-    expected = read(model, ROWS)
-    tokens = np.array(PROMPTS)
-    mask = np.ones_like(tokens)
-    positions = mask.cumsum(1) - 1
-    with model.adapters(ROWS):
-        _, cache = model.step(tokens[:, :4], mask[:, :4], positions[:, :4], None)
-        kept = [model.copy_row(cache, row, np.arange(4)) for row in (0, 2)]
-
-    # The last row is new, so its whole text is read; that of the others is shorter, with padding before it
-    with model.adapters([*ROWS[:3:2], ROWS[3]]):
-        cache = model.resume([*kept, None], 4)
-        mask = np.array([[1, 1, 1, 1, 0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0, 1, 1], [0] * 4 + [1] * 6])
-        rest = np.array([[0, 0, 0, 0, *PROMPTS[0][4:]], [0, 0, 0, 0, *PROMPTS[2][4:]], PROMPTS[3]])
-        logits, _ = model.step(rest, mask, (mask.cumsum(1) - 1).clip(min=0)[:, 4:], cache)
-    np.testing.assert_allclose(logits[:, -1], expected[[0, 2, 3]], atol=0.02, rtol=0.02)
-
-
 def test_another_adapter_under_the_same_name_replaces_what_was_compiled(tmp_path: Path, tiny_llama: Path) -> None:
     model = copy_model(tiny_llama, tmp_path / "model")
     answers = []

@@ -72,7 +72,7 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
 def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
     tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
     ours, theirs = OpenvinoModel(locate(smollm2)), reference(smollm2)
-    lines = Path(__file__).parents[3].joinpath("docs", "extending.md").read_text(encoding="utf-8").split("\n\n")
+    lines = Path(__file__).parents[3].joinpath("docs", "evaluation.md").read_text(encoding="utf-8").split("\n\n")
     prompts = [list(tokenizer.backend.encode(line, add_special_tokens=False).ids) for line in lines]
     prompts = [prompt for prompt in prompts if 8 <= len(prompt) <= 200][:40]
     same = sum(logits(ours, [prompt]).argmax() == logits(theirs, [prompt]).argmax() for prompt in prompts)

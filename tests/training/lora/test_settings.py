@@ -35,6 +35,7 @@ def test_a_laptops_writer_is_what_the_folds_chose() -> None:
 def folder_of(path: Path, name: str, **content: object) -> Path:
     path.mkdir()
     (path / name).write_text(json.dumps(content), encoding="utf-8")
+    (path / "tokenizer.json").write_text("{}", encoding="utf-8")
     return path
 
 
