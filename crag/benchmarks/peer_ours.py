@@ -9,7 +9,7 @@ Tasks and results are those of `crag.benchmarks.peer_worker`.
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crag.answering import normalise
 from crag.benchmarks.common import UNHURRIED_SECONDS
 from crag.benchmarks.peer_worker import Fields, serve
 from crag.core.deadline import Deadline
 from crag.core.queries import BATCH_KEYS
+from crag.core.version import package_version
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel, load_language_model
 from crag.engines.llm.base import Message
@@ -165,7 +165,7 @@ class Agent:
         unhurried = settings.deadline.model_copy(update={"seconds_per_query": float(UNHURRIED_SECONDS)})
         self._agent = CragAgent.from_settings(settings.model_copy(update={"deadline": unhurried}))
         self._agent.warm_up()
-        self.versions = {"crag": version("crag"), "openvino": version("openvino")}
+        self.versions = {"crag": package_version(), "openvino": version("openvino")}
 
     def run(self, task: Fields) -> Fields:
         """Answer the evaluator's `row`."""
@@ -173,7 +173,7 @@ class Agent:
         [answer], [trace] = self._agent.answer_batch(_one_question(task["row"]))
         seconds = time.perf_counter() - began
         return {
-            "answer": normalise(answer, "web").text,
+            "answer": answer.text,
             "was_read": "answer" in trace.generations,
             "seconds": seconds,
         }
@@ -189,7 +189,11 @@ def _one_question(row: Fields) -> dict[str, list[Any]]:
     return {key: [row.get(key)] for key in BATCH_KEYS}
 
 
-SIDES = {"prompts": PromptRecorder, "engine": Engine, "agent": Agent}
+SIDES: dict[str, Callable[[Settings], PromptRecorder | Engine | Agent]] = {
+    "prompts": PromptRecorder,
+    "engine": Engine,
+    "agent": Agent,
+}
 
 if __name__ == "__main__":
     kind, preset, *changes = sys.argv[1:]
