@@ -97,8 +97,6 @@ class TimedModel(StepModel):
         self._model = model
         self.prefill_tokens = model.prefill_tokens
         self.adapters = model.adapters  # type: ignore[method-assign]
-        self.copy_row = model.copy_row  # type: ignore[method-assign]
-        self.resume = model.resume  # type: ignore[method-assign]
         self.steps: list[tuple[int, float]] = []
 
     def step(
