@@ -140,7 +140,7 @@ def test_no_network_is_one_clear_line(
 def test_the_list_names_size_hash_and_place(
     publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(public_questions, "FILES", {(4, 1): (NAME,)})
+    monkeypatch.setattr("crag.commands.data.list_files.FILES", {(4, 1): (NAME,)})
     assert main(["data", "list", "--to", str(tmp_path)]) == 0
     assert f"10 MB  {NAME}  sha256 {SHA256}  not here" in capsys.readouterr().out
     fetched(tmp_path)
