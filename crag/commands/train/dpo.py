@@ -6,20 +6,20 @@ new adapter is tuned. The folder written is like that of `crag train lora`.
 
 import argparse
 import math
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
 from crag.commands.train.lora import (
-    PACKAGES,
     add_tuning_arguments,
-    card_settings,
     choose_card,
     data_files,
     final_loss,
+    report_end,
     select_examples,
+    tuning_run,
+    write_card,
 )
 from crag.core.files import UserError, lock_folder
 from crag.engines.llm.local_engine import check_folders, model_folder
@@ -37,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Imported here: torch must not start CUDA before the variable is set
     from crag.training.lora.model import check_tunable, check_weights
     from crag.training.lora.preferences import tokenize_pairs, tune_preferences
-    from crag.training.lora.run import UNFINISHED, TuningRun
 
     card = RunCard(options.out)
     configuration = PreferenceTraining.load(options.config, options.set)
@@ -54,34 +53,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
 
     with lock_folder(options.out):
-        run = TuningRun(
-            base,
-            options.out,
-            options.device,
-            options.max_steps,
-            resume=options.resume,
-            overwrite=options.overwrite,
-            show_progress=not options.quiet,
-        )
-        steps = tune_preferences(configuration, tokens, run, options.start)
+        steps = tune_preferences(configuration, tokens, tuning_run(options, base), options.start)
         metrics = {
             "pairs": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
             "held_out_pairs": held_out,
-            "steps": len(steps),
-            "final_loss": final_loss(steps),
-            **options.split.to_card(),
         }
-        card.write(_inputs(options), card_settings(options, configuration), metrics, PACKAGES)
-        # Last: a kill before this line can still be resumed
-        shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
+        write_card(card, options, configuration, _inputs(options), metrics, steps)
 
     print(
         f"{len(tokens.kept)} pairs ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {metrics['final_loss']:.3f} (at the start 0.693)"
+        f"{len(steps)} steps, loss {final_loss(steps):.3f} (at the start 0.693)"
     )
-    options.split.report()
-    print(f"wrote {options.out} in {card.seconds:.0f} s")
+    report_end(options, card)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crag.commands.command_line import add_split_argument, command, form, parser_of, whole
 from crag.core.files import lock_folder
@@ -18,6 +18,9 @@ from crag.evaluation.datasets import DatasetError, Split
 from crag.training.files import Example, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
+
+if TYPE_CHECKING:
+    from crag.training.lora.run import TuningRun
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -30,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     choose_card(options)
     # Imported here: torch must not start CUDA before the variable is set
     from crag.training.lora.model import check_tunable, check_weights
-    from crag.training.lora.run import UNFINISHED, TuningRun, tune
+    from crag.training.lora.run import tune
 
     card = RunCard(options.out)
     configuration = LoraTraining.load(options.config, options.set)
@@ -41,36 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check_weights(configuration, base)
 
     with lock_folder(options.out):
-        run = TuningRun(
-            base,
-            options.out,
-            options.device,
-            options.max_steps,
-            resume=options.resume,
-            overwrite=options.overwrite,
-            show_progress=not options.quiet,
-        )
-        steps, tokens = tune(configuration, examples, run)
-
+        steps, tokens = tune(configuration, examples, tuning_run(options, base))
         metrics = {
             "examples": dict(tokens.sources),
             "too_long": dict(tokens.too_long),
             "held_out_examples": held_out,
-            "steps": len(steps),
             "tokens_of_an_epoch": sum(example.length for example in tokens.kept),
-            "final_loss": final_loss(steps),
-            **options.split.to_card(),
         }
-        card.write(data_files(options), card_settings(options, configuration), metrics, PACKAGES)
-        # Last: a kill before this line can still be resumed
-        shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
+        write_card(card, options, configuration, data_files(options), metrics, steps)
 
     print(
         f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {metrics['final_loss']:.3f} over the last {SMOOTHED_STEPS} steps"
+        f"{len(steps)} steps, loss {final_loss(steps):.3f} over the last {SMOOTHED_STEPS} steps"
     )
-    options.split.report()
-    print(f"wrote {options.out} in {card.seconds:.0f} s")
+    report_end(options, card)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -144,6 +131,45 @@ def select_examples(
     if not trained:
         raise DatasetError(f"--hold-out {options.hold_out} leaves none of {len(examples)} examples")
     return trained, len(examples) - len(trained)
+
+
+def tuning_run(options: argparse.Namespace, base: Path) -> "TuningRun":
+    """Where and how to tune, by the options."""
+    from crag.training.lora.run import TuningRun
+
+    return TuningRun(
+        base,
+        options.out,
+        options.device,
+        options.max_steps,
+        resume=options.resume,
+        overwrite=options.overwrite,
+        show_progress=not options.quiet,
+    )
+
+
+def write_card(
+    card: RunCard,
+    options: argparse.Namespace,
+    configuration: LoraTraining,
+    inputs: Mapping[str, Path],
+    metrics: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write the card of a finished run; then what it needed to be resumed goes."""
+    from crag.training.lora.run import UNFINISHED
+
+    of_steps = {"steps": len(steps), "final_loss": final_loss(steps)}
+    all_metrics = {**metrics, **of_steps, **options.split.to_card()}
+    card.write(inputs, card_settings(options, configuration), all_metrics, PACKAGES)
+    # Last: a kill before this line can still be resumed
+    shutil.rmtree(options.out / UNFINISHED, ignore_errors=True)
+
+
+def report_end(options: argparse.Namespace, card: RunCard) -> None:
+    """Print what the split left out, where the adapter is, and the seconds."""
+    options.split.report()
+    print(f"wrote {options.out} in {card.seconds:.0f} s")
 
 
 def final_loss(steps: Sequence[Mapping[str, Any]]) -> float:

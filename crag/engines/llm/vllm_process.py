@@ -2,18 +2,15 @@
 
 import contextlib
 import json
-import multiprocessing
 import os
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from crag.core.child_process import start_piped
 from crag.core.deadline import Deadline
-from crag.core.places import REPOSITORY
 
 _COMMAND = "import sys; from crag.engines.llm.vllm_worker import main; main(int(sys.argv[1]))"
 _ENVIRONMENT = {
@@ -63,27 +60,9 @@ class VllmProcess:
     """
 
     def __init__(self) -> None:
-        search_path = [str(REPOSITORY)]
-        if os.environ.get("PYTHONPATH"):
-            search_path.append(os.environ["PYTHONPATH"])
-
-        with contextlib.ExitStack() as on_failure:
-            # A file, not a pipe: nobody reads it while the process lives. Standard output belongs to the evaluator.
-            self._log = on_failure.enter_context(tempfile.TemporaryFile())
-            self._connection, other_end = multiprocessing.Pipe()
-            on_failure.enter_context(self._connection)
-            with other_end:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
-                    [sys.executable, "-c", _COMMAND, str(other_end.fileno())],
-                    pass_fds=[other_end.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=self._log,
-                    stderr=self._log,
-                    env={**_ENVIRONMENT, **os.environ, "PYTHONPATH": os.pathsep.join(search_path)},
-                    start_new_session=True,
-                )
-            # The process runs: from now on `close` releases the pipe and the file.
-            on_failure.pop_all()
+        # Standard output belongs to the evaluator
+        environment = {**_ENVIRONMENT, **os.environ}
+        self._process, self._connection, self._log = start_piped(_COMMAND, environment, logs_output=True)
 
     def start(self, request: Mapping[str, object], deadline: Deadline) -> None:
         """Return once the engine is loaded. Raises VllmProcessError, also at the deadline."""

@@ -25,6 +25,7 @@ from crag.training.lora.run import (
     find_checkpoint,
     prepare_trainer,
     quiet_libraries,
+    raise_if_diverged,
     trainer_arguments,
     warn_of_slow_cpu,
     write_results,
@@ -151,9 +152,5 @@ class PairTrainer(DPOTrainer):  # type: ignore[misc]
     ) -> torch.Tensor:
         """The loss of DPO; raises `FloatingPointError` if it is not finite."""
         loss: torch.Tensor = super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
-        if not loss.isfinite():
-            step = self.state.global_step + 1
-            raise FloatingPointError(
-                f"training diverged: the loss is {loss.item()} in step {step}: lower the learning rate"
-            )
+        raise_if_diverged(loss, self.state.global_step + 1)
         return loss

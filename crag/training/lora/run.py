@@ -252,6 +252,14 @@ def trainer_arguments(settings: LoraTraining, run: TuningRun) -> dict[str, Any]:
     }
 
 
+def raise_if_diverged(loss: torch.Tensor, step: int) -> None:
+    """Raise `FloatingPointError` if the loss is not finite."""
+    if not loss.isfinite():
+        raise FloatingPointError(
+            f"training diverged: the loss is {loss.item()} in step {step}: lower the learning rate"
+        )
+
+
 class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
     """Projects only positions with learned tokens onto the vocabulary; trl projects every position.
 
@@ -285,11 +293,7 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
         learned_labels = labels[:, learned].flatten()
         summed = functional.cross_entropy(logits.flatten(0, 1), learned_labels, reduction="sum")
         loss = summed / num_items_in_batch
-        if not loss.isfinite():
-            step = self.state.global_step + 1
-            raise FloatingPointError(
-                f"training diverged: the loss is {loss.item()} in step {step}: lower the learning rate"
-            )
+        raise_if_diverged(loss, self.state.global_step + 1)
         return loss
 
 

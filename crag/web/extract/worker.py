@@ -7,19 +7,15 @@ worker's alarm is a second safety net: it ends a page that is stuck in C code ev
 import contextlib
 import json
 import math
-import multiprocessing
 import os
 import resource
 import signal
-import subprocess
-import sys
-import tempfile
 from multiprocessing.connection import Connection
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from crag.core.child_process import start_piped
 from crag.core.deadline import Deadline
-from crag.core.places import REPOSITORY
 from crag.web.extract.page_text import page_text
 
 if TYPE_CHECKING:  # a worker starts in half the time without pydantic
@@ -76,32 +72,8 @@ class WorkerProcess:
     """
 
     def __init__(self, settings: "ExtractSettings") -> None:
-        search_path = [str(REPOSITORY)]
-        if os.environ.get("PYTHONPATH"):
-            search_path.append(os.environ["PYTHONPATH"])
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(search_path),
-            "OMP_NUM_THREADS": "1",  # the workers share the cores
-        }
-
-        with contextlib.ExitStack() as on_failure:
-            # A file, not a pipe: nobody reads it while the worker lives, and a full pipe would block the worker.
-            self._stderr = on_failure.enter_context(tempfile.TemporaryFile())
-            self._connection, other_end = multiprocessing.Pipe()
-            on_failure.enter_context(self._connection)
-            with other_end:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
-                    [sys.executable, "-c", COMMAND, str(other_end.fileno())],
-                    pass_fds=[other_end.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=self._stderr,
-                    env=environment,
-                    start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
-                )
-            # The process runs: from now on `close` releases the pipe and the file.
-            on_failure.pop_all()
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # the workers share the cores
+        self._process, self._connection, self._stderr = start_piped(COMMAND, environment, logs_output=False)
 
         self._settings_message = settings.model_dump_json().encode()
         self._settings_sent = False
