@@ -6,6 +6,7 @@ from crag.answering.answerer import generate_all as generate_all
 from crag.answering.answerer import prompt_for_trace as prompt_for_trace
 from crag.answering.checks import CaseView as CaseView
 from crag.answering.checks import Check as Check
+from crag.answering.checks import ExpectedScore as ExpectedScore
 from crag.answering.checks import build_checks as build_checks
 from crag.answering.checks import find_closed_class_gate as find_closed_class_gate
 from crag.answering.checks import find_closed_score_gate as find_closed_score_gate

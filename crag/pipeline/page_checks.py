@@ -9,6 +9,7 @@ from crag.answering import (
     Check,
     ConfidenceModel,
     Draft,
+    ExpectedScore,
     added_words,
     answer_features,
     find_closed_score_gate,
@@ -38,17 +39,33 @@ def add_page_checks(
     model: ConfidenceModel | None,
 ) -> list[Check]:
     """The checks of answers from pages: the usual ones, with those that read pages again before and after them."""
-    page_checks = list(checks)
-
-    # Single pages are read first, so that the later check of P(correct) knows how many agree.
-    if settings.alone:
-        page_checks.insert(0, ReadPagesSeparately(answerer, web, settings.alone, model))
+    page_checks: list[Check] = []
+    for check in checks:
+        # It counts the single pages that agree, and all that P(correct) depends on besides is known by now.
+        if isinstance(check, ExpectedScore):
+            page_checks += _single_page_checks(answerer, web, settings, model)
+        page_checks.append(check)
 
     # Other sites are read last: only an answer that is about to be given is worth their time.
     if settings.other_sites:
         minimum = _least_confidence(settings)
         page_checks.append(ReadOtherSites(answerer, web, settings.gates, minimum, model))
     return page_checks
+
+
+def _single_page_checks(
+    answerer: Answerer, web: WebPath, settings: AnsweringSettings, model: ConfidenceModel | None
+) -> list[Check]:
+    """One check for each page that may be read alone.
+
+    The best page is the last: that it agrees is expected, so another page settles the decision more often.
+    """
+    alone = settings.alone
+    if alone is None:
+        return []
+    # An audit measures: what it learns about a feature must not depend on where a decision fell early.
+    threshold = None if settings.audit or settings.confidence is None else settings.confidence.threshold
+    return [ReadPageAlone(number, answerer, web, alone, model, threshold) for number in range(alone.pages, 0, -1)]
 
 
 def _least_confidence(settings: AnsweringSettings) -> float:
@@ -60,49 +77,83 @@ def _least_confidence(settings: AnsweringSettings) -> float:
 
 
 @dataclass(frozen=True)
-class ReadPagesSeparately(Check):
-    """Asks the model about each of the best pages in a separate prompt, and withholds nothing.
+class ReadPageAlone(Check):
+    """Asks the model about one of the best pages in a separate prompt, and withholds nothing.
 
-    So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree.
+    So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree. Each
+    page has a check of its own, from the last page to the best, so that the next one is read only where those before
+    leave the decision open.
+
+    `number` is the page's rank, from 1. An answer is given if P(correct) is above `threshold`; with None every page is
+    read, whatever the others say.
     """
 
     name = "pages alone"
     asks = True
 
+    number: int
     answerer: Answerer
     web: WebPath
     settings: SinglePageSettings
     model: ConfidenceModel | None
+    threshold: float | None
 
     def applies(self, draft: Draft) -> bool:
         """An answer of the model from pages."""
         return not draft.abstains and draft.answer.source == WEB
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
-        """One request for each page, unless P(correct) is sure without them."""
-        if self.model is not None:
-            p_correct = self.model.probability(answer_features(case.trace, draft))
-            if p_correct is not None and not self.settings.above < p_correct < self.settings.below:
-                return {}
-
+        """The question with this page only, unless the decision is clear without it."""
         evidence = _find_evidence(case)
         contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
+        if self.number > len(contexts) or not self._is_open(case, draft):
+            return {}
+
         domain = case.trace.route.label("domain")
-        return {
-            f"{SINGLE_PAGE_KEY}{number}": self.answerer.request(case.query, context, domain)
-            for number, context in enumerate(contexts, start=1)
-        }
+        return {self._key: self.answerer.request(case.query, contexts[self.number - 1], domain)}
 
     def read(self, case: CaseView, draft: Draft) -> Draft:
-        """The draft with the pages' answers. A generation that the clock ended is no page's answer."""
-        answers = []
-        for key, reply in draft.replies.items():
-            if key.startswith(SINGLE_PAGE_KEY) and reply.finish_reason in {"stop", "length"}:
-                answers.append(self.answerer.read(reply, "", WEB).answer.text)
-        return replace(draft, single_page_answers=tuple(answers))
+        """The draft with the page's answer. A generation that the clock ended is no page's answer."""
+        reply = draft.replies.get(self._key)
+        if reply is None or reply.finish_reason not in {"stop", "length"}:
+            return draft
+        page_answer = self.answerer.read(reply, "", WEB).answer.text
+        return replace(draft, single_page_answers=(*draft.single_page_answers, page_answer))
 
     def __call__(self, case: CaseView, draft: Draft) -> None:
         """Keep the answer: `ExpectedScore` decides later, with the answers of the pages."""
+
+    @property
+    def _key(self) -> str:
+        """The trace's name of the reply."""
+        return f"{SINGLE_PAGE_KEY}{self.number}"
+
+    def _is_open(self, case: CaseView, draft: Draft) -> bool:
+        """Whether what this page and the better ones say can still decide if the answer is given."""
+        without_pages = self._estimate(case, draft, ())
+        # What P(correct) does not cover is given anyway; the pages are for the record.
+        if without_pages is None:
+            return True
+        if not self.settings.above < without_pages < self.settings.below:
+            return False
+        if self.threshold is None:
+            return True
+
+        # As many pages are unread as the rank of this one. The more of them agree, the further P(correct) moves in one
+        # direction, so all that they may say lies between these: nothing in time, none agrees, all agree.
+        read = draft.single_page_answers
+        none_agrees = (*read, *[I_DONT_KNOW] * self.number)
+        all_agree = (*read, *[draft.answer.text] * self.number)
+        estimates = [self._estimate(case, draft, answers) for answers in (read, none_agrees, all_agree)]
+        decisions = {estimate is None or estimate > self.threshold for estimate in estimates}
+        return len(decisions) > 1
+
+    def _estimate(self, case: CaseView, draft: Draft, page_answers: Sequence[str]) -> float | None:
+        """P(correct) if single pages gave these answers."""
+        if self.model is None:
+            return None
+        supposed = replace(draft, single_page_answers=tuple(page_answers))
+        return self.model.probability(answer_features(case.trace, supposed))
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,8 @@ class SinglePageSettings(StrictModel):
     """Read the passages of each of the best `pages` alone, in a separate prompt, and compare the answers (after
     RobustRAG, Xiang et al. 2024).
 
-    Only for answers whose P(correct) without that is between `above` and `below`.
+    Only for answers whose P(correct) without that is between `above` and `below`. The pages are read one after the
+    other, until the rest cannot change whether the answer is given.
     """
 
     pages: Annotated[int, Field(ge=1, le=10)] = 2
@@ -191,7 +192,8 @@ class AnsweringSettings(StrictModel):
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
     audit: bool = False
-    """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
+    """Also generate the answers that gates withhold, and read all single pages, to measure them. What is given stays
+    the same."""
 
     @property
     def most_tokens(self) -> int:
