@@ -77,6 +77,7 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
 
 
 RULES = "the lazy dog jumps over the box. "
+OTHERS = "pack my box with five dozen jugs, "
 
 
 def ask(text: str, adapter: str | None = None, rules: str = RULES) -> GenerationRequest:
@@ -89,10 +90,9 @@ def test_answers_after_a_shared_prefix_are_the_same_whatever_was_asked_before(
     tiny_llama: Path, tiny_adapters: dict[str, str]
 ) -> None:
     """To the last bit: rounding is the same, because the model never reads in another way what it knows already."""
-    others = "pack my box with five dozen jugs, "
     batches = [
         [ask("the quick fox")],
-        [ask("is it?", "first"), ask("brown " * 9), ask("is it?"), ask("is it?", "second"), ask("a box", rules=others)],
+        [ask("is it?", "first"), ask("brown " * 9), ask("is it?"), ask("is it?", "second"), ask("a box", rules=OTHERS)],
         [ask("fox " * 30), GenerationRequest(prompt="the dog", max_tokens=6), ask("is it?", "first")],
         [ask("is it?")],
     ]
@@ -112,9 +112,8 @@ def test_answers_after_a_shared_prefix_are_the_same_whatever_was_asked_before(
 def test_a_shared_prefix_changes_an_answer_by_rounding_only(
     tiny_llama: Path, tiny_adapters: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests = [
-        replace(ask(text, adapter), max_tokens=1) for adapter in (None, "first") for text in ("fox", "a dog " * 9)
-    ]
+    asked = [ask("fox"), ask("dog " * 9), ask("fox", "first"), ask("fox", rules=OTHERS), ask("dog " * 30, rules="")]
+    requests = [replace(request, max_tokens=1) for request in asked]
     engine = load_language_model(settings(tiny_llama, tiny_adapters))
     continued = engine.generate(requests, Deadline(600))
     monkeypatch.setattr(OpenvinoModel, "keeps_prefixes", False)
