@@ -144,6 +144,7 @@ def build_request(
         max_tokens=max_tokens,
         temperature=settings.temperature,
         top_p=settings.top_p,
+        shared_prefix=prompt.shared_prefix(settings.word_limit),
         with_log_probability=with_log_probability,
     )
 

@@ -30,6 +30,16 @@ class Prompt:
     examples: Mapping[str, str] = field(default_factory=dict)
     """By domain; another domain gets those of ``open``."""
 
+    def shared_prefix(self, token_limit: int) -> str:
+        """How the first turn begins whatever the question is: the text before its first other placeholder.
+
+        Example:
+            Prompt("In $token_limit words. Today is $query_time.", "$query").shared_prefix(20)
+            # "In 20 words. Today is "
+        """
+        first_turn = self.system or self.user
+        return Template(first_turn).safe_substitute(token_limit=token_limit).partition("$")[0]
+
     def render(
         self,
         *,

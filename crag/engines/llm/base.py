@@ -42,6 +42,9 @@ class GenerationRequest:
     likely_texts: tuple[str, ...] = ()
     """Texts of which the output is likely to repeat parts. Engines in this process guess tokens from them, which makes
     the same text faster; others ignore them."""
+    shared_prefix: str = ""
+    """How the first message, or `prompt`, begins in all requests of this kind, as with its rules. Some engines read it
+    once for all of them; others ignore it."""
     with_log_probability: bool = False
     """Ask for `Generation.mean_log_probability`; some engines always give it."""
 

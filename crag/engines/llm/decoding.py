@@ -13,6 +13,7 @@ from crag.core.deadline import Deadline
 from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
 from crag.engines.llm.guesses import TokenIndex, find_continuation
+from crag.engines.llm.prefixes import KeptPrefixes, KeysAndValues
 from crag.engines.llm.tokenizer import ChatTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
@@ -38,6 +39,8 @@ class Slot:
     matcher: GrammarMatcher | None = None
     likely: TokenIndex | None = None
     """The tokens of `request.likely_texts`."""
+    prefix: tuple[int, ...] = ()
+    """The first tokens of the prompt, if other prompts share them. All rows of a batch have the same."""
     request_index: int = 0
     """Position in the caller's list of requests."""
     tokens: list[int] = field(default_factory=list)
@@ -74,6 +77,17 @@ class StepModel(ABC):
         after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache.
         """
 
+    keeps_prefixes = False
+    """Whether `copy_state` and `resume` are there."""
+
+    def copy_state(self) -> KeysAndValues:
+        """A copy of the keys and values of the text just read, the only one of its batch."""
+        raise NotImplementedError
+
+    def resume(self, state: KeysAndValues, row_count: int) -> Cache:
+        """The cache of new texts that all begin with the text of `state`."""
+        raise NotImplementedError
+
     @abstractmethod
     def select_rows(self, cache: Cache, rows: Sequence[int]) -> Cache:
         """The cache of these rows of the batch alone: the next steps read only them."""
@@ -102,29 +116,64 @@ class BatchDecoder:
         self._tokenizer = tokenizer
         self._end_tokens = end_tokens
         self._seconds_per_token = 0.0
+        self._prefixes = KeptPrefixes()
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._random = np.random.default_rng(0)
 
     def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
-        width = max(len(row.prompt) for row in rows)
-        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
-        tokens, mask = _pad_left([row.prompt for row in rows], width)
-
-        logits, cache = self._read_prompts(tokens, mask, deadline)
-        if logits is not None:
-            self._decode(rows, logits, cache, mask, deadline)
+        if not deadline.expired:
+            cache = self._resume_prefix(rows)
+            with self._model.adapters([row.request.adapter for row in rows]):
+                self._continue(rows, cache, deadline)
 
         return [self._build_generation(row) for row in rows]
 
+    def _continue(self, rows: Sequence[Slot], cache: Cache, deadline: Deadline) -> None:
+        """Read what follows the prefix, then generate."""
+        known = len(rows[0].prefix)
+        unread = [row.prompt[known:] for row in rows]
+        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
+        tokens, mask = _pad_left(unread, max(map(len, unread)))
+        mask = np.hstack([np.ones((len(rows), known), np.int64), mask])
+
+        logits, cache = self._read_prompts(tokens, mask, cache, deadline)
+        if logits is not None:
+            self._decode(rows, logits, cache, mask, deadline)
+
     # --- prompts -----------------------------------------------------------------------------------------------------
 
-    def _read_prompts(self, tokens: Integers, mask: Integers, deadline: Deadline) -> tuple[Logits | None, Cache]:
-        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
+    def _resume_prefix(self, rows: Sequence[Slot]) -> Cache:
+        """The cache of texts that begin with the rows' prefix; None without one.
+
+        A prefix is always read alone, in one step, and always continued from a copy. So rounding is the same, and with
+        it every text, whether the prefix was kept or not.
+        """
+        prefix = rows[0].prefix
+        if not prefix:
+            return None
+
+        adapter = rows[0].request.adapter
+        state = self._prefixes.find(adapter, prefix)
+        if state is None:
+            tokens, mask = _pad_left([prefix], len(prefix))
+            with self._model.adapters([adapter]):
+                self._model.step(tokens, mask, _positions(mask), None)
+            state = self._model.copy_state()
+            self._prefixes.keep(adapter, prefix, state)
+        return self._model.resume(state, len(rows))
+
+    def _read_prompts(
+        self, tokens: Integers, mask: Integers, cache: Cache, deadline: Deadline
+    ) -> tuple[Logits | None, Cache]:
+        """Read the prompts after what is in the cache; returns the next token's logits and the new cache.
+
+        The mask has columns for the cache too. No logits if time ran out.
+        """
         row_count, width = tokens.shape
-        positions = _positions(mask)
+        known = mask.shape[1] - width
+        positions = _positions(mask)[:, known:]
         logits: Logits | None = None
-        cache: Cache = None
 
         start = 0
         while start < width:
@@ -136,7 +185,7 @@ class BatchDecoder:
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
-            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
+            logits, cache = self._model.step(part, mask[:, : known + end], positions[:, start:end], cache)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 

@@ -16,6 +16,7 @@ from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.decoding import GUESSED_TOKENS, PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from crag.engines.llm.local_engine import adapter_folder, model_folder, require_plain
 from crag.engines.llm.openvino_cache import Compiled, compile_with_adapters
+from crag.engines.llm.prefixes import KeysAndValues
 from crag.engines.llm.stepwise_engine import StepwiseEngine
 from crag.settings import OpenvinoEngine
 from crag.weights.conversion.int8 import INT8_FILES
@@ -89,6 +90,7 @@ class OpenvinoModel(StepModel):
     """
 
     prefill_tokens = PREFILL_TOKENS_ON_CPU
+    keeps_prefixes = True
 
     def __init__(self, folder: Path, adapters: Mapping[str, str] | None = None) -> None:
         import openvino as ov  # here: only this engine pays for the import
@@ -150,6 +152,17 @@ class OpenvinoModel(StepModel):
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
         return logits, same_rows
+
+    def copy_state(self) -> KeysAndValues:
+        """See `StepModel.copy_state`."""
+        return [state.state.data.copy() for state in self._request.query_state()]
+
+    def resume(self, state: KeysAndValues, row_count: int) -> Rows:
+        """See `StepModel.resume`."""
+        self._forget()
+        for variable, values in zip(self._request.query_state(), state, strict=True):
+            variable.state = self._tensor_class(values)
+        return np.zeros(row_count, np.int32)  # all rows continue the only one
 
     def select_rows(self, cache: Rows, rows: Sequence[int]) -> Rows:
         """See `StepModel.select_rows`."""

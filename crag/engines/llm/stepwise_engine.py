@@ -13,6 +13,7 @@ from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
 from crag.engines.llm.grammar import GrammarError
 from crag.engines.llm.guesses import TokenIndex
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest
+from crag.engines.llm.prefixes import FEWEST_SHARED_TOKENS
 from crag.settings import OpenvinoEngine, TransformersEngine
 
 Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
@@ -94,7 +95,15 @@ class StepwiseEngine(LocalEngine[Engine]):
         if request.grammar is not None:
             matcher = self._match_grammar(request.grammar)
         likely = self._index_texts(request.likely_texts) if request.likely_texts else None
-        return Slot(request, prompt, limit, matcher, likely, index)
+        return Slot(request, prompt, limit, matcher, likely, self._find_prefix(request, prompt), index)
+
+    def _find_prefix(self, request: GenerationRequest, prompt: Sequence[int]) -> tuple[int, ...]:
+        """The first tokens of a prompt that are worth keeping for others; at least one token is left to read."""
+        if self._model is None or not self._model.keeps_prefixes or not request.shared_prefix:
+            return ()
+        # What one step reads, so that no clock decides how it is cut.
+        count = min(self._tokenizer.count_shared(request), self._model.prefill_tokens, len(prompt) - 1)
+        return tuple(prompt[:count]) if count >= FEWEST_SHARED_TOKENS else ()
 
     def _index_texts(self, texts: tuple[str, ...]) -> TokenIndex:
         """The tokens of texts, each with an end, so that the end is guessed too; those of the last request are kept."""
@@ -106,11 +115,14 @@ class StepwiseEngine(LocalEngine[Engine]):
         return self._text_index
 
     def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
-        """Batches of prompts of similar length, of one adapter each or of several; the shortest first."""
-        groups: dict[str | None, list[Slot]] = {}
+        """Batches of prompts of similar length with the same prefix, of one adapter or of several; the shortest first.
+
+        A prefix was read with one adapter.
+        """
+        groups: dict[tuple[str | None, tuple[int, ...]], list[Slot]] = {}
         for row in sorted(rows, key=lambda row: len(row.prompt)):
-            adapter = None if self._mixes_adapters else row.request.adapter
-            groups.setdefault(adapter, []).append(row)
+            adapter = None if self._mixes_adapters and not row.prefix else row.request.adapter
+            groups.setdefault((adapter, row.prefix), []).append(row)
 
         return [batch for group in groups.values() for batch in self._split(group)]
 
@@ -156,5 +168,4 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _decode(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
         if self._decoder is None or self._model is None:
             raise RuntimeError("the model was closed while it was generating")
-        with self._model.adapters([row.request.adapter for row in rows]):
-            return self._decoder.run(rows, deadline)
+        return self._decoder.run(rows, deadline)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from crag.engines.llm.chat_template import (
 )
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 
 _EARLIER_TURNS = (Message("user", "1"), Message("assistant", "2"))
@@ -102,10 +103,30 @@ class ChatTokenizer:
 
     def prompt_tokens(self, request: GenerationRequest) -> list[int]:
         """Token ids of a whole prompt, with the beginning-of-text token if the model uses one. Raises PromptError."""
+        return list(self._encode_prompt(request)[1].ids)
+
+    def count_shared(self, request: GenerationRequest) -> int:
+        """How many tokens at the beginning of the prompt its `shared_prefix` decides alone. Raises PromptError.
+
+        What the template writes before it counts too; a token with parts of what follows does not.
+        """
+        shared = self._break_special_tokens(request.shared_prefix)
+        text, encoding = self._encode_prompt(request)
+        start = text.find(shared)
+        if not shared or start < 0:  # a template may change a message, as when it strips blanks
+            return 0
+        inside = takewhile(lambda span: span[1] <= start + len(shared), encoding.offsets)
+        return len(list(inside))
+
+    def _encode_prompt(self, request: GenerationRequest) -> "tuple[str, Encoding]":
+        """The prompt as text and as tokens."""
         if request.prompt is not None:
-            return self._encode(self._break_special_tokens(request.prompt), add_special_tokens=True)
-        render = self.render_exactly if request.exact_turns else self.render
-        return self._encode(render(request.messages), add_special_tokens=False)  # the template writes them
+            text = self._break_special_tokens(request.prompt)
+        else:
+            render = self.render_exactly if request.exact_turns else self.render
+            text = encodable(render(request.messages))
+        # In a chat, the template writes the special tokens.
+        return text, self.backend.encode(text, add_special_tokens=request.prompt is not None)
 
     @cached_property
     def _template(self) -> Template:

@@ -73,27 +73,23 @@ class _GraphBuilder:
         states = self._embed()
         cosine, sine = self._rotary_embedding()
         attention_mask = self._attention_mask()
-        for number in range(self._config["num_hidden_layers"]):
+        logits_to_keep = self._input("kept", [1], ov.Type.i64)
+        last_layer = self._config["num_hidden_layers"] - 1
+        for number in range(last_layer + 1):
             layer = f"{LAYERS}{number}"
             normed = self._normalise(states, f"{layer}.input_layernorm")
             attended = self._attention(normed, layer, cosine, sine, attention_mask)
-            states = op.add(states, attended)
+            if number == last_layer:
+                # Logits only after the last tokens: the vocabulary's matrix is the largest. No layer reads the others.
+                attended = _newest(attended, logits_to_keep)
+                states = _newest(states, logits_to_keep)
+            states = op.add(states, self._linear(attended, f"{layer}.self_attn.o_proj"))
 
             normed = self._normalise(states, f"{layer}.post_attention_layernorm")
             transformed = self._feed_forward(normed, layer)
             states = op.add(states, transformed)
 
-        # Logits only after the last tokens: the vocabulary's matrix is the largest.
-        logits_to_keep = self._input("kept", [1], ov.Type.i64)
-        start = op.negative(logits_to_keep)
-        newest = op.slice(
-            states,
-            start,
-            _integers(_TO_THE_END),
-            _integers(1),
-            _integers(1),
-        )
-        normed = self._normalise(newest, "model.norm")
+        normed = self._normalise(states, "model.norm")
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
         logits = op.matmul(normed, self._matrix(head), False, True)
 
@@ -213,6 +209,7 @@ class _GraphBuilder:
         sine: ov.Node,
         mask: ov.Node,
     ) -> ov.Node:
+        """What the heads of each token have mixed: (rows x new tokens x hidden size)."""
         name = f"{layer}.self_attn"
         query = self._linear(states, f"{name}.q_proj")
         query = self._split_heads(query, self._heads)
@@ -232,8 +229,7 @@ class _GraphBuilder:
         # The heads of a token beside each other again.
         width = self._heads * self._head_size
         by_token = op.transpose(mixed, _integers(0, 2, 1, 3))
-        flat = op.reshape(by_token, _integers(0, 0, width), True)
-        return self._linear(flat, f"{name}.o_proj")
+        return op.reshape(by_token, _integers(0, 0, width), True)
 
     def _split_heads(self, states: ov.Node, heads: int) -> ov.Node:
         """(rows x new tokens x width) -> (rows x heads x new tokens x head size)."""
@@ -323,6 +319,17 @@ def _slice_of_heads(states: ov.Node, start: int, stop: int) -> ov.Node:
         _integers(stop),
         _integers(1),
         _integers(3),
+    )
+
+
+def _newest(states: ov.Node, count: ov.Node) -> ov.Node:
+    """The last tokens of (rows x new tokens x size)."""
+    return op.slice(
+        states,
+        op.negative(count),
+        _integers(_TO_THE_END),
+        _integers(1),
+        _integers(1),
     )
 
 

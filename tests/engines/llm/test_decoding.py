@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,10 @@ class Alphabet:
         self.now = 0.0
 
     prefill_tokens = 1000
+    keeps_prefixes = True
+
+    def adapters(self, names: Sequence[str | None]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def step(self, tokens: Integers, mask: Integers, positions: Integers, cache: int | None, kept: int = 1) -> Any:
         past = cache or 0
@@ -48,6 +53,7 @@ class Alphabet:
         before = self.cached if past else [[] for _ in tokens]
         if not past:
             self.numbers = list(range(len(tokens)))
+            self.known = []
         self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
         self.mask = mask
         self.now += 1.0
@@ -56,6 +62,14 @@ class Alphabet:
             for place, token in enumerate(last):
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
+
+    def copy_state(self) -> Any:
+        return [np.array(self.cached, np.float32)]
+
+    def resume(self, state: Any, row_count: int) -> int:
+        self.cached = [[int(token) for token in state[0][0]] for _ in range(row_count)]
+        self.numbers, self.known = list(range(row_count)), []
+        return len(self.cached[0])
 
     def select_rows(self, cache: int, rows: Sequence[int]) -> int:
         self.known = self.read()
@@ -83,13 +97,18 @@ class Letters:
 
 def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Slot:
     request = GenerationRequest(prompt=prompt, **more)
-    return Slot(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
+    tokens = [LETTERS.index(letter) for letter in prompt]
+    return Slot(request, tokens, limit, matcher, prefix=tuple(tokens[: len(request.shared_prefix)]))
+
+
+def decoder_of(model: Alphabet) -> BatchDecoder:
+    parts: Any = (model, Letters(), frozenset([END]))
+    return BatchDecoder(*parts)
 
 
 def run(model: Alphabet, *rows: Slot, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
     model.prefill_tokens = prefill_tokens
-    parts: Any = (model, Letters(), frozenset([END]))
-    return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
+    return decoder_of(model).run(rows, Deadline(seconds, lambda: model.now))
 
 
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
@@ -229,3 +248,32 @@ def test_samples_follow_the_models_probabilities_and_the_temperature() -> None:
     for temperature in (0.5, 1.0, 2.0):
         expected = 1 / (1 + (VOCABULARY - 1) * math.exp(-LIKELY / temperature))
         assert share(temperature) == pytest.approx(expected, abs=0.07)
+
+
+RULES = "thequickbrownfoxjumps"
+
+
+def test_the_prefix_of_a_batch_is_read_once_by_itself_and_kept() -> None:
+    model = Alphabet()
+    decoder = decoder_of(model)
+    shapes_read = []
+    for prompts, adapter in ((["c", "abe"], None), (["b"], None), (["d"], "tuned")):
+        model.shapes.clear()
+        rows = [row(RULES + prompt, 2, shared_prefix=RULES, adapter=adapter) for prompt in prompts]
+        generations = decoder.run(rows, Deadline(1000, lambda: model.now))
+        shapes_read.append(model.shapes[:-1])  # without the last letter of the answer
+        for prompt, generation, known in zip(prompts, generations, model.read(), strict=True):
+            following = LETTERS.index(prompt[-1]) + 1
+            assert generation.text == LETTERS[following : following + 2]
+            assert generation.prompt_tokens == len(RULES + prompt)
+            assert (RULES + prompt + generation.text).startswith(known)
+            assert known.startswith(RULES + prompt)
+    assert shapes_read == [[(1, 21), (2, 3)], [(1, 1)], [(1, 21), (1, 1)]]
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(0, 0), (1, 1), (2, 2)])
+def test_a_deadline_before_or_after_the_prefix_gives_no_text(seconds: int, steps: int) -> None:
+    model = Alphabet()
+    (found,) = run(model, row(RULES + "abcd", shared_prefix=RULES), seconds=seconds, prefill_tokens=2)
+    assert (found.text, found.completion_tokens, found.finish_reason) == ("", 0, "deadline")
+    assert model.widths == [21, 2][:steps]

@@ -3,6 +3,8 @@
 import json
 import mmap
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,13 @@ import numpy as np
 import pytest
 
 from crag.core.deadline import Deadline
-from crag.engines.llm import EngineUnavailableError, GenerationRequest, load_language_model
+from crag.engines.llm import (
+    EngineUnavailableError,
+    Generation,
+    GenerationRequest,
+    Message,
+    load_language_model,
+)
 from crag.engines.llm.decoding import Logits
 from crag.engines.llm.openvino_engine import OpenvinoModel, mapped_spans
 from crag.engines.llm.transformers_engine import TransformersModel
@@ -21,8 +29,8 @@ from crag.weights.manifest import WeightsMissingError, locate
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
 
 
-def settings(model: Path | str) -> OpenvinoEngine:
-    return OpenvinoEngine(engine="openvino", model=str(model))
+def settings(model: Path | str, adapters: dict[str, str] | None = None) -> OpenvinoEngine:
+    return OpenvinoEngine(engine="openvino", model=str(model), adapters=adapters or {}, max_model_tokens=512)
 
 
 def reference(model: Path | str) -> TransformersModel:
@@ -66,6 +74,52 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
     mask[0, :2] = 0
     padded, _ = model.step(tokens, mask, (mask.cumsum(1) - 1).clip(min=0), None)
     np.testing.assert_allclose(padded[:1, -1], alone, atol=0.02, rtol=0.02)
+
+
+RULES = "the lazy dog jumps over the box. "
+OTHERS = "pack my box with five dozen jugs, "
+
+
+def ask(text: str, adapter: str | None = None, rules: str = RULES) -> GenerationRequest:
+    """What follows the rules decides the answer, and the rules do."""
+    messages = (Message("system", f"{rules}it is {len(text)}"), Message("user", text))
+    return GenerationRequest(messages=messages, adapter=adapter, max_tokens=6, shared_prefix=rules)
+
+
+def test_answers_after_a_shared_prefix_are_the_same_whatever_was_asked_before(
+    tiny_llama: Path, tiny_adapters: dict[str, str]
+) -> None:
+    """To the last bit: rounding is the same, because the model never reads in another way what it knows already."""
+    batches = [
+        [ask("the quick fox")],
+        [ask("is it?", "first"), ask("brown " * 9), ask("is it?"), ask("is it?", "second"), ask("a box", rules=OTHERS)],
+        [ask("fox " * 30), GenerationRequest(prompt="the dog", max_tokens=6), ask("is it?", "first")],
+        [ask("is it?")],
+    ]
+
+    def answer(order: Sequence[int]) -> list[list[Generation]]:
+        engine = load_language_model(settings(tiny_llama, tiny_adapters))
+        answers = {number: engine.generate(batches[number], Deadline(600)) for number in order}
+        engine.close()
+        return [answers[number] for number in sorted(answers)]
+
+    forwards = answer([0, 1, 2, 3])
+    assert answer([3, 2, 1, 0, 3, 1]) == forwards
+    assert [answer([number]) for number in range(4)] == [[batch] for batch in forwards]
+    assert len({generation.text for batch in forwards for generation in batch}) > 5
+
+
+def test_a_shared_prefix_changes_an_answer_by_rounding_only(
+    tiny_llama: Path, tiny_adapters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [ask("fox"), ask("dog " * 9), ask("fox", "first"), ask("fox", rules=OTHERS), ask("dog " * 30, rules="")]
+    requests = [replace(request, max_tokens=1) for request in asked]
+    engine = load_language_model(settings(tiny_llama, tiny_adapters))
+    continued = engine.generate(requests, Deadline(600))
+    monkeypatch.setattr(OpenvinoModel, "keeps_prefixes", False)
+    whole = engine.generate(requests, Deadline(600))
+    assert [each.text for each in continued] == [each.text for each in whole]
+    assert [each.first_entropy for each in continued] == pytest.approx([each.first_entropy for each in whole], abs=0.02)
 
 
 @pytest.mark.models

@@ -41,6 +41,21 @@ def test_special_tokens_in_a_page_cannot_end_its_turn(tokenizer: ChatTokenizer) 
     assert not set(ids.values()) & set(raw)
 
 
+def test_the_tokens_of_a_shared_prefix_are_those_that_what_follows_cannot_change(
+    tmp_path: Path, tiny_llama: Path, tokenizer: ChatTokenizer
+) -> None:
+    rules = "be short<|end|>. It is the year "
+    for following, end in {"0": " ", "the": "", "\n": " "}.items():  # " the" is one token
+        request = GenerationRequest(messages=(Message("system", rules + following),), shared_prefix=rules)
+        tokens = tokenizer.prompt_tokens(request)[: tokenizer.count_shared(request)]
+        shared = tokenizer.backend.decode(tokens, skip_special_tokens=False)
+        assert shared == f"<|turn|>system: be short< |end|>. It is the year{end}"
+
+    assert tokenizer.count_shared(GenerationRequest(prompt="who?")) == 0
+    stripping = with_template(tmp_path / "model", tiny_llama, "{{ messages[0]['content'] | replace('It', 'This') }}")
+    assert stripping.count_shared(request) == 0
+
+
 @pytest.mark.parametrize(
     ("template", "reported"),
     [(None, "no chat template"), ("{{ raise_exception('no system role') }}", "no system role")],
