@@ -163,10 +163,14 @@ def test_a_link_written_otherwise_has_the_same_index(
 ) -> None:
     opened(folder, settings)[0].close()
     files_read.clear()
-    monkeypatch.chdir(folder.parent)
-    index, _ = opened(Path("clubs"), settings)
-    assert files_read == []
-    assert index.search("who founded the rowing club of larkfield?")[0]["page_url"] == "clubs/larkfield.txt"
+    for place, written, address in [
+        (folder.parent, "clubs", "clubs/larkfield.txt"),
+        (folder, ".", "larkfield.txt"),
+    ]:
+        monkeypatch.chdir(place)
+        index, _ = opened(Path(written), settings)
+        assert files_read == []
+        assert index.search("who founded the rowing club of larkfield?")[0]["page_url"] == address
 
 
 @pytest.mark.parametrize("damage", [b"no database at all" * 100, b"SQLite format 3\x00" + bytes(5000)])
