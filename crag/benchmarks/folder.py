@@ -4,10 +4,12 @@ import html
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import perf_counter, process_time
+from statistics import fmean
+from time import process_time
 from typing import NamedTuple
 
 from crag.asking.asker import Asker
+from crag.asking.index import list_indexes
 from crag.core.files import DatasetError, read_jsonl
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
 
@@ -29,13 +31,25 @@ class Corpus(NamedTuple):
     documents: Sequence[tuple[str, str]]
 
 
+class Folder(NamedTuple):
+    """A folder of documents, and the questions that are asked over it."""
+
+    path: Path
+    corpus: Corpus
+
+
 class FolderRow(NamedTuple):
-    """What was measured over a number of documents. Seconds of work of the process, but for `start`, a second start."""
+    """What was measured over a number of documents.
+
+    Seconds are the work of the process: `start` of a second start, which reads what is kept; `search` of a search.
+    Megabytes: `vectors` in memory, `disk` of the indexes. `first` and `among_read` are shares of the questions.
+    """
 
     documents: int
     start: float
     search: float
-    megabytes: float
+    vectors: float
+    disk: float
     first: float
     among_read: float
     right: int
@@ -90,13 +104,34 @@ def _put_first(
     return Corpus(moved, [documents[number] for number in order[:count]])
 
 
-def write_documents(corpus: Corpus, folder: Path, first: int, last: int) -> None:
-    """Write the documents from `first` up to `last` as files of a folder."""
-    for number in range(first, last):
-        title, body = corpus.documents[number]
-        path = document_path(folder, number)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"<html><head><title>{html.escape(title)}</title></head><body>{body}</body></html>", "utf-8")
+def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:
+    """Write folders of so many documents: one that grows with each call, or, below one for each question, several.
+
+    A group of as many questions as a folder has documents is asked over each of several.
+    """
+    if documents >= len(corpus.questions):
+        folder = Folder(parent / "grown", Corpus(corpus.questions, corpus.documents[:documents]))
+        write_documents(folder)
+        return [folder]
+
+    folders = []
+    for start in range(0, len(corpus.questions), documents):
+        group = corpus.questions[start : start + documents]
+        folder = Folder(parent / f"{documents}-{start}", _put_first(group, corpus.documents, documents))
+        write_documents(folder)
+        folders.append(folder)
+    return folders
+
+
+def write_documents(folder: Folder) -> None:
+    """Write the documents of a folder as files; those that are there stay."""
+    for number, (title, body) in enumerate(folder.corpus.documents):
+        path = document_path(folder.path, number)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(
+                f"<html><head><title>{html.escape(title)}</title></head><body>{body}</body></html>", "utf-8"
+            )
 
 
 def document_path(folder: Path, number: int) -> Path:
@@ -104,43 +139,67 @@ def document_path(folder: Path, number: int) -> Path:
     return folder / f"{number // FILES_IN_A_FOLDER:03}" / f"{number:06}.html"
 
 
-def measure_folder(
-    corpus: Corpus,
-    folder: Path,
-    documents: int,
+def measure_folders(
+    folders: Sequence[Folder],
     preset: str | Path,
     changes: Sequence[str],
     judge: Judge | None,
 ) -> FolderRow:
-    """Ask all questions over the documents of the folder; without a judge, only search."""
+    """Ask all questions, each over the documents of its folder; without a judge, only search."""
     with Asker(preset, changes=changes) as asker:
-        asker.read(folder)
+        for folder in folders:
+            asker.read(folder.path)
 
     with Asker(preset, changes=changes) as asker:
-        began = perf_counter()
-        index = asker.read(folder)
-        start = perf_counter() - began
-        if index is None:
-            raise DatasetError(f"{folder}: no document")
+        measured = [_measure_folder(asker, folder, judge) for folder in folders]
 
-        # The first search loads the encoder.
-        index.search(corpus.questions[0].text)
-        began = process_time()
-        ranks = [_find_rank(index.search(question.text), folder, question) for question in corpus.questions]
-        search = (process_time() - began) / len(ranks)
+    ranks = [rank for one in measured for rank in one.ranks]
+    verdicts = [verdict for one in measured for verdict in one.verdicts]
+    return FolderRow(
+        documents=len(folders[0].corpus.documents),
+        start=fmean(one.start for one in measured),
+        search=sum(one.search for one in measured) / len(ranks),
+        vectors=max(one.vector_bytes for one in measured) / 1e6,
+        disk=_count_disk_bytes(folders) / 1e6,
+        first=sum(rank == 0 for rank in ranks) / len(ranks),
+        among_read=sum(rank < asker.settings.web.pages.keep for rank in ranks) / len(ranks),
+        right=verdicts.count(Verdict.CORRECT),
+        wrong=verdicts.count(Verdict.INCORRECT),
+        silent=verdicts.count(Verdict.MISSING),
+    )
 
-        verdicts = _judge_answers(asker, corpus, folder, judge) if judge else []
-        return FolderRow(
-            documents=documents,
-            start=start,
-            search=search,
-            megabytes=index.vector_bytes / 1e6,
-            first=sum(rank == 0 for rank in ranks) / len(ranks),
-            among_read=sum(rank < asker.settings.web.pages.keep for rank in ranks) / len(ranks),
-            right=verdicts.count(Verdict.CORRECT),
-            wrong=verdicts.count(Verdict.INCORRECT),
-            silent=verdicts.count(Verdict.MISSING),
-        )
+
+class _Measured(NamedTuple):
+    """Of one folder: seconds of its start and of all searches, ranks of the right documents, verdicts."""
+
+    start: float
+    search: float
+    vector_bytes: int
+    ranks: Sequence[int]
+    verdicts: Sequence[Verdict]
+
+
+def _measure_folder(asker: Asker, folder: Folder, judge: Judge | None) -> _Measured:
+    began = process_time()
+    index = asker.read(folder.path)
+    start = process_time() - began
+    if index is None:
+        raise DatasetError(f"{folder.path}: no document")
+
+    # The first search loads the encoder.
+    questions = folder.corpus.questions
+    index.search(questions[0].text)
+    began = process_time()
+    ranks = [_find_rank(index.search(question.text), folder.path, question) for question in questions]
+    search = process_time() - began
+
+    verdicts = _judge_answers(asker, folder, judge) if judge else []
+    return _Measured(start, search, index.vector_bytes, ranks, verdicts)
+
+
+def _count_disk_bytes(folders: Sequence[Folder]) -> int:
+    places = {str(folder.path) for folder in folders}
+    return sum(index.bytes for index in list_indexes() if places.intersection(index.places))
 
 
 def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: PassageQuestion) -> int:
@@ -150,10 +209,10 @@ def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: Passag
     return addresses.index(wanted) if wanted in addresses else sys.maxsize
 
 
-def _judge_answers(asker: Asker, corpus: Corpus, folder: Path, judge: Judge) -> list[Verdict]:
-    answers = list(asker.ask_all([question.text for question in corpus.questions], folder))
+def _judge_answers(asker: Asker, folder: Folder, judge: Judge) -> list[Verdict]:
+    questions = folder.corpus.questions
+    answers = list(asker.ask_all([question.text for question in questions], folder.path))
     claims = [
-        Claim(question.text, question.answers, answer.text)
-        for question, answer in zip(corpus.questions, answers, strict=True)
+        Claim(question.text, question.answers, answer.text) for question, answer in zip(questions, answers, strict=True)
     ]
     return [judgement.verdict for judgement in judge_claims(judge, claims, str)]

@@ -79,6 +79,15 @@ def test_a_long_answer_is_cut_at_the_evaluators_limit() -> None:
     assert 60 < len(cut) < len(text)
 
 
+def test_a_short_answer_is_kept_without_the_memory_of_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(sys.modules["crag.answering.normalise"], "_tokenizer", lambda: loaded.append("tokenizer"))
+    assert trim_to_tokens("東京 " * 10) == "東京 " * 10
+    assert loaded == []
+    trim_to_tokens("東京 " * 11)
+    assert loaded == ["tokenizer"]
+
+
 @pytest.mark.models
 @pytest.mark.parametrize(
     "text",

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -163,10 +164,14 @@ def test_a_link_written_otherwise_has_the_same_index(
 ) -> None:
     opened(folder, settings)[0].close()
     files_read.clear()
-    monkeypatch.chdir(folder.parent)
-    index, _ = opened(Path("clubs"), settings)
-    assert files_read == []
-    assert index.search("who founded the rowing club of larkfield?")[0]["page_url"] == "clubs/larkfield.txt"
+    for place, written, address in [
+        (folder.parent, "clubs", "clubs/larkfield.txt"),
+        (folder, ".", "larkfield.txt"),
+    ]:
+        monkeypatch.chdir(place)
+        index, _ = opened(Path(written), settings)
+        assert files_read == []
+        assert index.search("who founded the rowing club of larkfield?")[0]["page_url"] == address
 
 
 @pytest.mark.parametrize("damage", [b"no database at all" * 100, b"SQLite format 3\x00" + bytes(5000)])
@@ -177,6 +182,30 @@ def test_a_damaged_index_is_made_again(folder: Path, settings: Settings, damage:
     index, said = opened(folder, settings)
     assert len([line for line in said if "damaged; it is made again" in line]) == 1
     assert first_text(index, "who founded larkfield rowing club?").startswith("Larkfield")
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE files SET path = id", "UPDATE pages SET title = 'x'", "UPDATE pages SET text = ''"]
+)
+def test_an_index_whose_values_are_damaged_is_made_again(folder: Path, settings: Settings, change: str) -> None:
+    opened(folder, settings)[0].close()
+    (kept,) = list_indexes()
+    with closing(sqlite3.connect(kept.file)) as connection:
+        connection.execute(change)
+        connection.commit()
+    index, said = opened(folder, settings)
+    assert first_text(index, "who founded larkfield rowing club?").startswith("Larkfield")
+    assert [line for line in said if not line.endswith("it is made again")] == []
+    assert len(said) == 1
+
+
+def test_a_file_whose_name_is_no_unicode_is_found(folder: Path, settings: Settings) -> None:
+    name = os.fsdecode(b"quill\xff.txt")
+    (folder / name).write_text("Quillon bridge was built by Tomas Reuel.", encoding="utf-8")
+    opened(folder, settings)[0].close()
+    index, _ = opened(folder, settings)
+    assert index.search("who built quillon bridge?")[0]["page_url"] == str(folder / name)
+    assert {index.places for index in list_indexes()} == {(str(folder),)}
 
 
 def test_damage_below_an_open_index_costs_no_answer(folder: Path, settings: Settings) -> None:

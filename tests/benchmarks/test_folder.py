@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.benchmarks.folder import read_corpus
+from crag.benchmarks.folder import document_path, make_folders, read_corpus
 from crag.commands.bench.folder import main
 
 CHANGES = ["--preset", "scripted", "--set", "web.extract.workers=0"]
@@ -40,13 +40,29 @@ def test_documents_of_questions_come_first(passages: list[str]) -> None:
 
 
 def test_every_size_is_a_row(
-    passages: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    passages: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CRAG_INDEX_DIR", "")  # the command sets its own
-    sizes = ["--documents", "3", "60", "--limit", "3", "--no-answers"]
+    plot = tmp_path / "plot.svg"
+    sizes = ["--documents", "2", "3", "60", "--limit", "3", "--no-answers", "--plot", str(plot)]
     assert main(["--dataset", *passages, *sizes, *CHANGES]) == 0
-    *_, small, large = capsys.readouterr().out.splitlines()
-    assert [cell.strip() for cell in small.split("|")[5:7]] == ["1.000", "1.000"]
-    assert [cell.strip() for cell in large.split("|")[5:7]] == ["1.000", "1.000"]
-    assert main(["--dataset", *passages, "--documents", "2", "--limit", "3", *CHANGES]) == 2
-    assert "more questions than documents" in capsys.readouterr().err
+
+    rows = [list(map(str.strip, line.split("|")))[1:-1] for line in capsys.readouterr().out.splitlines()[-3:]]
+    assert [row[0] for row in rows] == ["2", "3", "60"]
+    assert [row[5:7] for row in rows] == [["1.000", "1.000"]] * 3
+    assert [row[4] != "0.000" for row in rows] == [False, False, True]  # only many documents are kept on disk
+
+    chart = plot.read_text("utf-8")
+    assert "document among those read: 1.00, 1.00, 1.00; document first: 1.00, 1.00, 1.00" in chart
+    assert chart.count("<polyline") == 2
+
+
+def test_fewer_documents_than_questions_are_several_folders(passages: list[str], tmp_path: Path) -> None:
+    corpus = read_corpus([Path(path) for path in passages], 3, 5)
+    asked = []
+    for folder in make_folders(corpus, tmp_path, 2):
+        assert len(list(folder.path.rglob("*.html"))) == 2
+        for question in folder.corpus.questions:
+            asked.append(question.text)
+            assert question.answers[0] in document_path(folder.path, question.document).read_text("utf-8")
+    assert asked == [question.text for question in corpus.questions]

@@ -49,7 +49,7 @@ def _find_all(locations: Sequence[str], warn: Warn) -> Iterator[FoundFile]:
 
 def _stamp(location: str) -> FoundFile:
     try:
-        status = Path(location).stat()
+        status = os.stat(location)  # noqa: PTH116 - thousands of `Path` would take most of the time of a start
     except (OSError, ValueError):  # an address, or a file that has just gone, which its reader will tell
         return FoundFile(location, location, "", 0)
     if not stat.S_ISREG(status.st_mode):
@@ -61,7 +61,7 @@ def _stamp(location: str) -> FoundFile:
 
 def absolute_path(location: str) -> str:
     """The path from the root. A link keeps its name: what it leads to may change."""
-    return os.path.abspath(Path(location).expanduser())  # noqa: PTH100 - `Path.absolute` keeps ".."
+    return os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111 - `Path.absolute` keeps ".."
 
 
 def is_settled(file: FoundFile) -> bool:

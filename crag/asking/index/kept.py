@@ -51,8 +51,10 @@ def _describe(file: Path) -> KeptIndex:
     status = file.stat()
     places: tuple[str, ...] = ()
     pages = 0
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
-        places = tuple(place for (place,) in connection.execute("SELECT place FROM places ORDER BY rowid"))
+    damage = (sqlite3.Error, UnicodeDecodeError)
+    with suppress(*damage), closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        rows = connection.execute("SELECT CAST(place AS BLOB) FROM places WHERE place NOT NULL ORDER BY rowid")
+        places = tuple(place.decode("utf-8", "surrogatepass") for (place,) in rows)
         ((pages,),) = connection.execute("SELECT count(*) FROM pages")
     return KeptIndex(file, places, pages, status.st_size, datetime.fromtimestamp(status.st_mtime))
 

@@ -150,17 +150,15 @@ def open_index(
             update_words(store)
         return store
 
-    def build() -> tuple[IndexStore, DenseEncoder | None]:
-        store = _build_kept(file, locations, files, settings, encoder, warn) if file else None
+    def build(*, is_damaged: bool = False) -> tuple[IndexStore, DenseEncoder | None]:
+        store = _build_kept(file, locations, files, settings, encoder, warn, is_damaged=is_damaged) if file else None
         return (store, encoder) if store else (build_in_memory(), None)
 
     def make_again() -> IndexStore:
         if file is None:
             return build_in_memory()
         warn(f"{file}: the index is damaged or gone; it is made again")
-        with _locked(file, warn):
-            delete_index(file)
-        return build()[0]
+        return build(is_damaged=True)[0]
 
     store, used_encoder = build()
     for note in list_notes(store, files):
@@ -200,12 +198,19 @@ def _build_kept(
     settings: Settings,
     encoder: DenseEncoder | None,
     warn: Warn,
+    *,
+    is_damaged: bool,
 ) -> IndexStore | None:
-    """The kept index, up to date; None, after a line that says why, if it cannot be kept."""
+    """The kept index, up to date; None, after a line that says why, if it cannot be kept. Damaged, it is made again."""
     for is_last_try in (False, True):
         try:
             _prepare_folder(file)
             with _locked(file, warn):
+                if is_damaged:
+                    delete_index(file)
+                elif not file.exists():
+                    what = f"made once for {len(files):,} files, kept in {file.parent}"
+                    warn(f"index: {what} (crag index lists and clears it)")
                 try:
                     return _update_kept(file, locations, files, settings, encoder, warn)
                 except _NO_ACCESS:
@@ -214,7 +219,7 @@ def _build_kept(
                     if is_last_try:
                         raise
                     warn(f"{file}: the index is damaged; it is made again")
-                    delete_index(file)
+                    is_damaged = True
         except (*_NO_ACCESS, *_DAMAGE) as error:
             reason = getattr(error, "strerror", None) or error
             advice = "going on without; $CRAG_INDEX_DIR names another folder"
@@ -254,8 +259,6 @@ def _update_kept(
     warn: Warn,
 ) -> IndexStore:
     """Open the index and bring it up to date."""
-    if not file.exists():
-        warn(f"index: made once for {len(files):,} files, kept in {file.parent} (crag index lists and clears it)")
     store = IndexStore(file, _list_places(locations))
     try:
         update_files(store, files, settings.web.extract)

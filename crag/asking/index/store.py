@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from crag.asking.documents import Document, FileReading
 from crag.asking.index.files import FoundFile
 
-FORMAT = 1
+FORMAT = 2
 """Of the tables below; an index of another format is made again."""
 WAIT_SECONDS = 60.0
 """How long a change waits for another process that reads or writes."""
@@ -27,22 +27,23 @@ MEMORY = ":memory:"
 _COMPRESSION = 1
 """zlib's fastest level: texts become half as large, at 100 MB a second."""
 
+# Texts are bytes, since not every name of a file is Unicode.
 _TABLES = """
-    CREATE TABLE places (place TEXT);
+    CREATE TABLE places (place BLOB NOT NULL);
     CREATE TABLE files (
         id INTEGER PRIMARY KEY,
-        path TEXT UNIQUE NOT NULL,
-        location TEXT NOT NULL,  -- as it was written when the file was read
+        path BLOB UNIQUE NOT NULL,
+        location BLOB NOT NULL,  -- as it was written when the file was read
         stamp TEXT NOT NULL,     -- "": read it again at the next start
         digest TEXT NOT NULL,
-        notes TEXT NOT NULL      -- one in a line
+        notes BLOB NOT NULL      -- one in a line
     );
     CREATE TABLE pages (
         id INTEGER PRIMARY KEY,
         file INTEGER NOT NULL,
-        title TEXT NOT NULL,
-        part TEXT NOT NULL,
-        html BLOB NOT NULL,
+        title BLOB NOT NULL,
+        part BLOB NOT NULL,
+        html BLOB NOT NULL,      -- compressed, as the text
         text BLOB NOT NULL,
         is_cut INTEGER NOT NULL DEFAULT 0  -- whether its pieces are in the tables below
     );
@@ -106,11 +107,13 @@ class IndexStore:
     """The tables of an index, in a file or in memory.
 
     All methods raise sqlite3.Error. A `sqlite3.OperationalError` is one of the disk or of access, any other
-    `sqlite3.DatabaseError`, and `zlib.error`, one of damage.
+    `sqlite3.DatabaseError`, `zlib.error` and `UnicodeDecodeError` one of damage.
     """
 
     def __init__(self, file: Path | None, places: Sequence[str] = ()) -> None:
         self._connection = sqlite3.connect(file or MEMORY, timeout=WAIT_SECONDS, isolation_level=None)
+        # Otherwise damaged text would be an error of access.
+        self._connection.text_factory = bytes.decode
         ((version,),) = self._connection.execute("PRAGMA user_version")
         if version not in {0, FORMAT}:
             self.close()
@@ -118,7 +121,7 @@ class IndexStore:
         if version == 0:
             # One transaction: a process that is killed here leaves an empty file.
             self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
-            self._connection.executemany("INSERT INTO places VALUES (?)", [(place,) for place in places])
+            self._connection.executemany("INSERT INTO places VALUES (?)", [(_encode(place),) for place in places])
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
@@ -136,22 +139,30 @@ class IndexStore:
                 self._connection.execute("ROLLBACK")
             raise
 
+    def _select(self, types: tuple[type, ...], query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query. Raises sqlite3.DatabaseError: a value has another type, which damage alone can make."""
+        for row in self._connection.execute(query, values):
+            if tuple(map(type, row)) != types:
+                raise sqlite3.DatabaseError("a value has another type than its column")
+            yield row
+
     # --- files --------------------------------------------------------------------------------------------------------
 
     def read_states(self) -> dict[str, FileState]:
         """What is known of each file, by path."""
-        rows = self._connection.execute("SELECT path, stamp, digest FROM files")
-        return {path: FileState(stamp, digest) for path, stamp, digest in rows}
+        rows = self._select((bytes, str, str), "SELECT path, stamp, digest FROM files")
+        return {_decode(path): FileState(stamp, digest) for path, stamp, digest in rows}
 
     def read_notes(self) -> dict[str, tuple[str, list[str]]]:
         """By path, the location at reading and the notes of each file that has any."""
-        rows = self._connection.execute("SELECT path, location, notes FROM files WHERE notes != ''")
-        return {path: (location, notes.split("\n")) for path, location, notes in rows}
+        query = "SELECT path, location, notes FROM files WHERE notes != x''"
+        rows = self._select((bytes, bytes, bytes), query)
+        return {_decode(path): (_decode(location), _decode(notes).split("\n")) for path, location, notes in rows}
 
     def delete_files(self, paths: Iterable[str]) -> None:
         """Forget files with their pages."""
         for path in paths:
-            for (number,) in self._connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchall():
+            for (number,) in list(self._select((int,), "SELECT id FROM files WHERE path = ?", (_encode(path),))):
                 self._delete_pages(number)
                 self._connection.execute("DELETE FROM files WHERE id = ?", (number,))
 
@@ -166,18 +177,19 @@ class IndexStore:
 
     def restamp_file(self, path: str, stamp: str) -> None:
         """Give a file that has changed in its times alone its new stamp."""
-        self._connection.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, path))
+        self._connection.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, _encode(path)))
 
     def replace_file(self, file: FoundFile, stamp: str, digest: str, reading: FileReading) -> None:
         """Keep what was read of a file instead of what was known of it."""
         self.delete_files([file.path])
         notes = "\n".join(" ".join(note.split()) for note in reading.notes)
-        row = (file.path, file.location, stamp, digest, notes)
+        row = (_encode(file.path), _encode(file.location), stamp, digest, _encode(notes))
         cursor = self._connection.execute(
             "INSERT INTO files (path, location, stamp, digest, notes) VALUES (?, ?, ?, ?, ?)", row
         )
         for document in reading.documents:
-            page = (cursor.lastrowid, document.title, document.part, _pack(document.html), _pack(document.text))
+            names = (_encode(document.title), _encode(document.part))
+            page = (cursor.lastrowid, *names, _pack(document.html), _pack(document.text))
             self._connection.execute("INSERT INTO pages (file, title, part, html, text) VALUES (?, ?, ?, ?, ?)", page)
 
     # --- pages --------------------------------------------------------------------------------------------------------
@@ -193,7 +205,7 @@ class IndexStore:
             SELECT path, location, title, html, text, part
             FROM pages JOIN files ON files.id = pages.file WHERE pages.id = ?
         """
-        row = self._connection.execute(query, (number,)).fetchone()
+        row = next(self._select(_PAGE_TYPES, query, (number,)), None)
         return None if row is None else _unpack_page(row)
 
     def read_pages(self) -> Iterator[tuple[str, Document]]:
@@ -202,8 +214,7 @@ class IndexStore:
             SELECT path, location, title, html, text, part
             FROM pages JOIN files ON files.id = pages.file ORDER BY pages.id
         """
-        for row in self._connection.execute(query):
-            yield _unpack_page(row)
+        yield from map(_unpack_page, self._select(_PAGE_TYPES, query))
 
     # --- pieces -------------------------------------------------------------------------------------------------------
 
@@ -215,8 +226,8 @@ class IndexStore:
     def read_uncut_pages(self, most: int) -> list[tuple[int, str, str]]:
         """Number, title and text of pages whose pieces are not in the index."""
         query = "SELECT id, title, text FROM pages WHERE NOT is_cut ORDER BY id LIMIT ?"
-        rows = self._connection.execute(query, (most,)).fetchall()
-        return [(number, title, _unpack(text)) for number, title, text in rows]
+        rows = self._select((int, bytes, bytes), query, (most,))
+        return [(number, _decode(title), _unpack(text)) for number, title, text in rows]
 
     def add_pieces(self, page: int, pieces: Iterable[Piece]) -> None:
         """Keep all pieces of a page, unless another process has done so."""
@@ -241,8 +252,8 @@ class IndexStore:
             SELECT pieces.id, title, text, start, stop
             FROM pieces JOIN pages ON pages.id = pieces.page WHERE vector IS NULL ORDER BY pieces.id LIMIT ?
         """
-        rows = self._connection.execute(query, (most,)).fetchall()
-        return [(number, title, _unpack(text)[start:stop]) for number, title, text, start, stop in rows]
+        rows = self._select((int, bytes, bytes, int, int), query, (most,))
+        return [(number, _decode(title), _unpack(text)[start:stop]) for number, title, text, start, stop in rows]
 
     def add_vectors(self, numbers: Sequence[int], vectors: NDArray[np.float16]) -> None:
         """Keep the vectors of pieces."""
@@ -252,7 +263,7 @@ class IndexStore:
     def read_vectors(self) -> PieceVectors:
         """All vectors. Raises sqlite3.DatabaseError: they are damaged."""
         query = "SELECT id, page, vector FROM pieces WHERE vector IS NOT NULL ORDER BY id"
-        rows = self._connection.execute(query).fetchall()
+        rows = list(self._select((int, int, bytes), query))
         dimensions = len(rows[0][2]) // 2 if rows else 1
         values = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype=np.float16)
         if values.size != len(rows) * dimensions:
@@ -276,22 +287,34 @@ class IndexStore:
             WITH best AS (SELECT rowid AS piece, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)
             SELECT piece, page, -best.rank FROM best JOIN pieces ON pieces.id = best.piece ORDER BY best.rank
         """
-        return [WordMatch(*row) for row in self._connection.execute(query, (expression, most))]
+        return [WordMatch(*row) for row in self._select((int, int, float), query, (expression, most))]
 
     def read_span(self, piece: int) -> tuple[int, int]:
         """Where a piece stands in its page; (0, 0) if it is gone."""
-        row = self._connection.execute("SELECT start, stop FROM pieces WHERE id = ?", (piece,)).fetchone()
-        return (int(row[0]), int(row[1])) if row else (0, 0)
+        rows = self._select((int, int), "SELECT start, stop FROM pieces WHERE id = ?", (piece,))
+        start, stop = next(rows, (0, 0))
+        return start, stop
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decode(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
 
 
 def _pack(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), _COMPRESSION)
+    return zlib.compress(_encode(text), _COMPRESSION)
 
 
 def _unpack(content: bytes) -> str:
-    return zlib.decompress(content).decode("utf-8", "surrogatepass")
+    return _decode(zlib.decompress(content))
 
 
-def _unpack_page(row: tuple[str, str, str, bytes, bytes, str]) -> tuple[str, Document]:
+_PAGE_TYPES = (bytes,) * 6
+
+
+def _unpack_page(row: tuple[bytes, ...]) -> tuple[str, Document]:
     path, location, title, html, text, part = row
-    return path, Document(location, title, _unpack(html), _unpack(text), part)
+    return _decode(path), Document(_decode(location), _decode(title), _unpack(html), _unpack(text), _decode(part))

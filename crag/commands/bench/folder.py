@@ -1,10 +1,11 @@
 """Recall and right answers over 10, 100, 1,000 and 10,000 documents: what `crag ask --pages FOLDER` finds.
 
-    crag bench folder --dataset nq.jsonl.bz2 squad.jsonl.bz2 [--limit 10] [--documents 10 100 1000 10000] [--no-answers]
+    crag bench folder --dataset nq.jsonl.bz2 squad.jsonl.bz2 [--limit 60] [--documents 10 100 1000 10000] [--no-answers]
 
 A row of a file has `question`, `title`, `passage` and `answers`, or `search_results`, whose pages are documents too.
 The questions are those of the first file; the documents of the others make it hard to find theirs. One folder grows,
-so the index is brought up to date as it is for users. Seconds are those of a second start, and of work in a search
+so the index is brought up to date as it is for users. With fewer documents than questions there are several folders,
+each for as many questions as it has documents. Seconds are work of the process: of a second start, and of a search
 outside the language model. The index is temporary.
 """
 
@@ -15,9 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
-from crag.benchmarks.folder import FolderRow, measure_folder, read_corpus, write_documents
+from crag.benchmarks.folder import FolderRow, make_folders, measure_folders, read_corpus
+from crag.benchmarks.folder_plot import draw_rows
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
-from crag.core.files import UserError
+from crag.core.files import write_whole
 from crag.evaluation.judge import make_judge
 
 _HEADER = (
@@ -25,6 +27,7 @@ _HEADER = (
     "start s",
     "search s",
     "vectors MB",
+    "index MB",
     "right document first",
     "among those read",
     "right",
@@ -38,25 +41,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a row for each number of documents. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("crag bench folder", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", required=True, metavar="FILE")
-    parser.add_argument("--limit", type=whole(1), default=10, help="questions; at most the least number of documents")
+    parser.add_argument("--limit", type=whole(1), default=60, help="questions")
     parser.add_argument("--documents", type=whole(1), nargs="+", default=[10, 100, 1_000, 10_000], metavar="N")
     parser.add_argument("--no-answers", action="store_true", help="search only")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares to an SVG file")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
 
     sizes = sorted(set(options.documents))
-    if options.limit > sizes[0]:
-        raise UserError(f"--limit {options.limit}: more questions than documents ({sizes[0]})")
     corpus = read_corpus(options.dataset, options.limit, sizes[-1])
     changes = [f"deadline.seconds_per_query={UNHURRIED_SECONDS}", *options.set]
     judge = None if options.no_answers else make_judge("rules")
 
     rows: list[FolderRow] = []
     with TemporaryDirectory(prefix="crag-folder-") as temporary:
-        folder = Path(temporary, "documents")
+        parent = Path(temporary, "documents")
         os.environ["CRAG_INDEX_DIR"] = str(Path(temporary, "index"))
         for size in sizes:
-            write_documents(corpus, folder, rows[-1].documents if rows else 0, size)
-            rows.append(measure_folder(corpus, folder, size, options.preset, changes, judge))
+            rows.append(measure_folders(make_folders(corpus, parent, size), options.preset, changes, judge))
             sys.stderr.write(f"{rows[-1]}\n")
     print(markdown_table(_HEADER, rows))
+    if options.plot:
+        write_whole(options.plot, draw_rows(rows).encode())

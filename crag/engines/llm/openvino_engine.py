@@ -146,8 +146,11 @@ class OpenvinoModel(StepModel):
             self._set_adapters()
         self._request.infer()
         is_prompt = tokens.shape[1] > GUESSED_TOKENS + 1
-        if is_prompt and mask.size > _FEW_TOKENS:
-            _trim_heap(0)
+        if is_prompt:
+            # The system maps 64 KB or more for each word that is looked up: prompts of a batch would hold 90 MB.
+            release_pages(self._mapped_weights)
+            if mask.size > _FEW_TOKENS:
+                _trim_heap(0)
 
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
@@ -171,10 +174,7 @@ class OpenvinoModel(StepModel):
         return selected
 
     def _forget(self) -> None:
-        """Drop what the batch before leaves: keys and values, freed blocks, embeddings of its words.
-
-        The system maps 64 KB for each word that is looked up, so that many words would bring the whole table.
-        """
+        """Drop what the batch before leaves: keys and values, freed blocks, embeddings of its words."""
         self._request.reset_state()
         _trim_heap(0)
         release_pages(self._mapped_weights)
