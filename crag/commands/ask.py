@@ -341,7 +341,7 @@ def explained(trace: Trace) -> str:
 
     lines: list[str] = []
     for title, entries in sections.items():
-        # The title stands before the first line of its section alone.
+        # Only the first line of a section has the title.
         texts = [text for text in entries if text]
         for position, text in enumerate(texts):
             column = title if position == 0 else ""

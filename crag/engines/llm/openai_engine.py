@@ -40,7 +40,7 @@ _WARM_UP_SECONDS = 20.0
 LOADING_SECONDS = 600.0
 """How long a server may load its model before the first question."""
 _SILENT_SECONDS = 10.0
-"""After which the user is told what is waited for."""
+"""Seconds after which a line says what is being waited for."""
 _HOPELESS = frozenset({401, 402, 403, 404})
 """A key, an account or a name that the server will never take."""
 _LISTING_REFUSED = re.compile(r"scope|permission", re.IGNORECASE)
@@ -269,7 +269,7 @@ class OpenAILanguageModel:
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "top_p": request.top_p,
-            # Some servers stream unless they are told not to.
+            # Some servers stream by default.
             "stream": False,
         }
         # An empty string ends every text before it begins.
