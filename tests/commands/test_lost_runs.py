@@ -5,6 +5,8 @@ import logging
 import re
 import shlex
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,8 +32,9 @@ class Server(BaseHTTPRequestHandler):
 
     model: ClassVar = "small"
     answers_left: ClassVar = 10**6
-    sent_after_these: ClassVar[signal.Signals | None] = None
-    """What the asking process gets, once, instead of dropped connections."""
+    released: ClassVar[threading.Event | None] = None
+    """After its last answer it keeps a request waiting for this, and sets `reached`."""
+    reached: ClassVar = threading.Event()
 
     def do_GET(self) -> None:
         if Server.answers_left and self.path == "/v1/models":
@@ -39,9 +42,9 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        if not Server.answers_left and Server.sent_after_these is not None:
-            signal.pthread_kill(threading.main_thread().ident or 0, Server.sent_after_these)
-            Server.sent_after_these = None
+        if not Server.answers_left and Server.released is not None:
+            Server.reached.set()
+            Server.released.wait()
         if Server.answers_left:
             Server.answers_left -= 1
             choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "a guess"}}
@@ -161,11 +164,22 @@ def test_questions_of_a_file_are_asked_from_where_they_were_ended(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(Server, "answers_left", START + 2)
-    monkeypatch.setattr(Server, "sent_after_these", sent)
-    assert ask(asking) == code
-    printed = capsys.readouterr()
-    assert asked_questions(printed.out) == ["who built mill 1?", "who built mill 2?"]
-    again = re.search(r"^interrupted: 2 of 4 questions are answered; the others: crag ask (.*)$", printed.err, re.M)
+    released = threading.Event()
+    monkeypatch.setattr(Server, "released", released)
+    monkeypatch.setattr(Server, "reached", threading.Event())
+    # A shell's background job ignores SIGINT, and so would its child
+    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    start += "from crag.__main__ import main; from crag.commands.ending import end_with; end_with(main)"
+    command = [sys.executable, "-c", start, "ask", *asking]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert Server.reached.wait(300)
+        process.send_signal(sent)
+        # It ends although the reply to the third question has not come
+        out, err = process.communicate(timeout=300)
+        released.set()
+    assert process.returncode == code
+    assert asked_questions(out) == ["who built mill 1?", "who built mill 2?"]
+    again = re.search(r"^interrupted: 2 of 4 questions are answered; the others: crag ask (.*)$", err, re.MULTILINE)
     assert again is not None
 
     monkeypatch.setattr(Server, "answers_left", 10)
