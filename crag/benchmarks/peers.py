@@ -122,7 +122,10 @@ class Worker:
         code = self._process.wait()
         self._messages.seek(0)
         lines = self._messages.read().decode(errors="replace").strip().splitlines()
-        return UserError(f"{self._name} ended with code {code}: {lines[-1] if lines else 'no message'}")
+        if code == -signal.SIGILL:
+            lines = ["it was compiled for another processor: delete .venv-peers, make peers compiles it again"]
+        end = f"ended with code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
+        return UserError(f"{self._name} {end}: {lines[-1] if lines else 'no message'}")
 
 
 def _peak_mib(status: Path) -> float:
@@ -191,7 +194,10 @@ def run_prompts(ours: Side, peer: Side, prompts: Mapping[str, Sequence[Row]], wa
         _run_prompt(ours, peer, prompt)
 
     tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
-    return [{"kind": kind, **_run_prompt(ours, peer, prompt)} for [(kind, prompt)] in batches_with_progress(tasks, 1)]
+    return [
+        {"kind": kind, **_run_prompt(ours, peer, prompt)}
+        for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts")
+    ]
 
 
 def _run_prompt(ours: Side, peer: Side, prompt: Row) -> Row:

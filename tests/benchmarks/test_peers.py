@@ -14,10 +14,10 @@ from crag.benchmarks.peers import PEER_WORKER, Worker, engine_figures, worker
 from crag.commands.bench import peers
 from crag.core.files import UserError
 
-KINDS = ("prompts", "engine", "llama.cpp", "agent", "haystack", "broken")
+KINDS = ("prompts", "engine", "llama.cpp", "agent", "haystack", "broken", "foreign")
 # What warms a side up takes long, and must not count.
 STAND_IN = f"""
-import sys
+import os, signal, sys
 sys.path.insert(0, {str(PEER_WORKER.parent)!r})
 from peer_worker import serve
 
@@ -42,6 +42,8 @@ def run(task):
     if kind == "haystack":
         slow = 1 if task["pages"] == ["<p>Mira Holm built it.</p>"] else 100
         return {{"answer": task["query"].partition(" ")[2], "seconds": 5.0 * slow}}
+    if kind == "foreign":
+        os.kill(os.getpid(), signal.SIGILL)
     sys.exit("no such\\nmodel file")
 
 serve(run, {{kind: "1.0"}})
@@ -102,6 +104,11 @@ def test_a_side_that_ends_is_one_line_with_its_last_words(stand_in: list[str]) -
         assert side.peak_mib() >= 0
         with pytest.raises(UserError, match=r"^Some peer ended with code 1: model file$"):
             side.run({})
+    with (
+        worker("Some peer", [*stand_in, "foreign"], 1) as side,
+        pytest.raises(UserError, match=r"^Some peer was ended by SIGILL: it was compiled for another processor"),
+    ):
+        side.run({})
 
 
 def test_tokens_a_second_are_of_answers_and_without_the_first() -> None:
