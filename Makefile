@@ -70,13 +70,21 @@ $(SERVING_VENV)/ready: locks/gpu.txt
 
 serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUDA 12, on a machine with GPUs (11.8 GB)
 
+# pip fetches cmake and ninja where there are none, but no compiler. Models of pictures and sound are left out. GCC drops stores that it
+# takes for dead, and on a processor with AMX those of the tiles' settings, of which llama.cpp then dies: so none is dropped. Without
+# pip's cache, which may hold what another processor compiled.
+PEERS_FLAGS = CMAKE_ARGS="-DLLAVA_BUILD=OFF $$CMAKE_ARGS" CXXFLAGS="-fno-dse -fno-tree-dse $$CXXFLAGS"
 $(PEERS_VENV)/ready: locks/peers.txt
+	@command -v "$${CXX:-c++}" > /dev/null || { \
+		echo "llama.cpp is compiled here, and there is no C++ compiler (Debian: apt-get install g++)" >&2; exit 1; }
 	$(PYTHON) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python $(FROM_LOCK) locks/peers.txt
+	@echo "compiling llama.cpp for this processor, which prints nothing: about 7 minutes on two cores"
+	$(PEERS_FLAGS) $(PEERS_VENV)/bin/python $(FROM_LOCK) locks/peers.txt --no-cache-dir
 	$(call install_torch,$(PEERS_VENV)/bin)
 	@touch $@
 
-peers: $(PEERS_VENV)/ready  ## the environment of `crag bench peers`: llama.cpp, compiled here, and Haystack (2 GB)
+peers: models $(PEERS_VENV)/ready  ## what `crag bench peers` needs: llama.cpp, compiled here, Haystack (2 GB), weights (1.2 GB)
+	$(BIN)/python -m crag models fetch qwen2.5-coder-1.5b-instruct-gguf all-minilm-l6-v2
 
 # A lock keeps its versions until a pin asks for others (ARGS=--upgrade: the newest) and holds for every Python from 3.11 on.
 COMPILE = .venv-locks/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make locks" $(ARGS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Before numpy is imported: its BLAS threads wait busily, which costs each process 0.3 CPU seconds.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Before any of them is imported: libraries that report to their makers unless they are told not to.
+# Set before any of these libraries is imported: by default they send usage data to their makers.
 for _switch, _off in (
     ("HF_HUB_DISABLE_TELEMETRY", "1"),
     ("VLLM_NO_USAGE_STATS", "1"),

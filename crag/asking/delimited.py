@@ -11,7 +11,7 @@ from typing import Literal
 from crag.core.csv_files import DELIMITERS
 
 _SEPARATORS = ("\t", ";", "|", ",")
-"""In this order: a comma also stands in numbers and texts, a tab hardly anywhere."""
+"""Tried in this order: numbers and texts often contain commas, but hardly ever tabs."""
 _SAMPLED_ROWS = 50
 _LEAST_SHARE = 0.8
 """Of the rows that have equally many cells, if the separator is right."""

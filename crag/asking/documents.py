@@ -96,7 +96,7 @@ def read_files(locations: Sequence[str], pool: ExtractionPool) -> list[FileReadi
 
 
 def _add_texts(reading: FileReading, texts: Mapping[str, str], dropped: Mapping[str, str]) -> FileReading:
-    """The reading with the texts of its pages, by HTML; a page without one is told."""
+    """The reading with the texts of its pages, found by their HTML; a page without text gets a note."""
     readable: list[Document] = []
     notes = list(reading.notes)
     is_final = reading.is_final
@@ -149,7 +149,7 @@ def _describe_failure(error: Exception) -> str:
         return f"status {status}"
     if isinstance(error, requests.RequestException | HTTPError):
         return type(error).__name__
-    # The message of the operating system names number and file, which stands before it.
+    # The operating system's message has a number and the file, which is named already.
     return getattr(error, "strerror", None) or str(error)
 
 

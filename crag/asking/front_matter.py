@@ -1,4 +1,4 @@
-"""The fields that stand before a Markdown text, between lines of hyphens (YAML) or pluses (TOML).
+"""The fields at the top of a Markdown text, between lines of hyphens (YAML) or pluses (TOML).
 
 Names and values are read, not the rest of the two languages: people look for who wrote a text, when, and on what.
 """
@@ -15,7 +15,7 @@ _BLOCK = re.compile(
 )
 _FIELD = re.compile(r"(?P<name>[^\W\d][\w .-]{0,60}?)[ \t]*[:=](?:[ \t]+(?P<value>.*))?")
 _FOLDED = re.compile(r"[>|][+-]?")
-"""Says that the value stands in the lines below."""
+"""The mark of a value that follows on the lines below."""
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:

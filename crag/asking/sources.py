@@ -28,7 +28,7 @@ LARGEST_WITH_PICTURES = 100_000_000
 _WEB_SCHEMES = ("http://", "https://")
 _MARK_WITHIN = 1024
 _NAMED_ENTRIES = 3
-"""Hidden files that are named; of others the number is told."""
+"""Hidden files that the message names; it only counts the others."""
 
 Warn = Callable[[str], None]
 """Gets one line for each file that is left out, with the reason."""

@@ -105,7 +105,7 @@ def _inner_pairs(upper: Row, lower_rows: Sequence[Row]) -> Iterator[tuple[str, s
 
 
 def stands_above_numbers(row: Row, later_rows: Sequence[Row]) -> bool:
-    """Whether a text of the row stands above a column of numbers."""
+    """Whether a text of the row is above a column of numbers."""
     for column, cell in enumerate(row):
         if not cell.strip() or _VALUE.match(cell.strip()):
             continue

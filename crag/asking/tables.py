@@ -34,7 +34,7 @@ class TablePage:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table: what stands above it, the names of its columns, its rows; a form has a label and a value in each."""
+    """A table: the text above it, the names of its columns, its rows; a form has a label and a value in each."""
 
     titles: Sequence[str]
     names: Row
@@ -123,7 +123,7 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _Table:
 
 
 def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
-    """Whether a row of one cell stands above rows of several cells."""
+    """Whether a row of one cell is above rows of several cells."""
     return len(_filled(row)) == 1 and any(len(_filled(later)) > 1 for _, later in later_rows)
 
 

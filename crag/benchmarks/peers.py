@@ -27,6 +27,21 @@ LONGEST_TASK = 1800.0
 """Seconds after which a side counts as hanging; loading the weights is a task too."""
 KINDS = ("answers", "calls")
 """What the preset asks its model for."""
+WARM_UP_ROW: Row = {
+    "interaction_id": "warm-up",
+    "query": "who founded the rowing club of lindal?",
+    "query_time": "03/05/2024, 23:18:31 PT",
+    "answer": "Mira Holm",
+    "search_results": [
+        {
+            "page_name": "The rowing club of Lindal",
+            "page_url": "https://example.org/club",
+            "page_snippet": "",
+            "page_result": "<p>The rowing club of Lindal was founded by Mira Holm. It has 120 members.</p>",
+        }
+    ],
+}
+"""A made-up question that each side answers before its seconds count: the first one reads the weights from the disk."""
 CPU_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_int8", "amx_bf16")
 """Instructions that decide how fast a matrix product is, as Linux names them."""
 
@@ -50,7 +65,7 @@ class Worker:
     Raises UserError: it ended, or takes longer than `LONGEST_TASK`.
     """
 
-    def __init__(self, name: str, arguments: Sequence[str]) -> None:
+    def __init__(self, name: str, arguments: Sequence[str], threads: int) -> None:
         self._name = name
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
         self._process = subprocess.Popen(
@@ -60,6 +75,8 @@ class Worker:
             stderr=self._messages,
             text=True,
             start_new_session=True,
+            # For what has no option of its own: the encoders of both sides
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
         )
         self.versions: dict[str, str] = self._read()["versions"]
 
@@ -105,7 +122,10 @@ class Worker:
         code = self._process.wait()
         self._messages.seek(0)
         lines = self._messages.read().decode(errors="replace").strip().splitlines()
-        return UserError(f"{self._name} ended with code {code}: {lines[-1] if lines else 'no message'}")
+        if code == -signal.SIGILL:
+            lines = ["it was compiled for another processor: delete .venv-peers, make peers compiles it again"]
+        end = f"ended with code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
+        return UserError(f"{self._name} {end}: {lines[-1] if lines else 'no message'}")
 
 
 def _peak_mib(status: Path) -> float:
@@ -114,17 +134,17 @@ def _peak_mib(status: Path) -> float:
 
 
 @contextmanager
-def worker(name: str, arguments: Sequence[str]) -> Iterator[Worker]:
+def worker(name: str, arguments: Sequence[str], threads: int) -> Iterator[Worker]:
     """A side that is closed with the block."""
-    side = Worker(name, arguments)
+    side = Worker(name, arguments, threads)
     try:
         yield side
     finally:
         side.close()
 
 
-def describe_machine() -> dict[str, object]:
-    """The processor, its cores, and which of `CPU_FEATURES` it has and lacks."""
+def describe_machine() -> dict[str, Any]:
+    """The processor, its cores, its load, and which of `CPU_FEATURES` it has and lacks."""
     cpu_file = Path("/proc/cpuinfo")
     text = cpu_file.read_text(encoding="utf-8") if cpu_file.is_file() else ""
     name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
@@ -133,6 +153,7 @@ def describe_machine() -> dict[str, object]:
     return {
         "processor": name[1] if name else platform.processor(),
         "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
         "has": [feature for feature in CPU_FEATURES if feature in known],
         "lacks": [feature for feature in CPU_FEATURES if feature not in known],
     }
@@ -164,22 +185,29 @@ def record_prompts(recorder: Side, rows: Sequence[Row]) -> dict[str, list[Row]]:
     return prompts
 
 
-def run_prompts(ours: Side, peer: Side, prompts: Mapping[str, Sequence[Row]]) -> list[Row]:
-    """Each prompt on our engine, then on the peer, which writes as many tokens.
+def run_prompts(ours: Side, peer: Side, prompts: Mapping[str, Sequence[Row]], warm_up: Sequence[Row]) -> list[Row]:
+    """Each prompt on our engine, then on the peer, which writes as many tokens; before them those that warm both up.
 
     Raises UserError: our engine fails.
     """
-    tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
-    results: list[Row] = []
-    for [(kind, prompt)] in batches_with_progress(tasks, 1):
-        own_result = ours.run({"request": prompt["request"]})
-        if own_result["error"] or not own_result["count"]:
-            raise UserError(f"our engine wrote nothing: {own_result['error']}")
+    for prompt in warm_up:
+        _run_prompt(ours, peer, prompt)
 
-        peer_result = peer.run({"prompt": prompt["prompt"], "count": own_result["count"]})
-        lengths = {"prompt_tokens": len(prompt["prompt"]), "tokens": own_result["count"]}
-        results.append({"kind": kind, **lengths, "ours": own_result, "peer": peer_result})
-    return results
+    tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
+    return [
+        {"kind": kind, **_run_prompt(ours, peer, prompt)}
+        for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts")
+    ]
+
+
+def _run_prompt(ours: Side, peer: Side, prompt: Row) -> Row:
+    own_result = ours.run({"request": prompt["request"]})
+    if own_result["error"] or not own_result["count"]:
+        raise UserError(f"our engine wrote nothing: {own_result['error']}")
+
+    count = own_result["count"]
+    peer_result = peer.run({"prompt": prompt["prompt"], "count": count})
+    return {"prompt_tokens": len(prompt["prompt"]), "tokens": count, "ours": own_result, "peer": peer_result}
 
 
 def engine_figures(results: Sequence[Row], side: str, peak_mib: float) -> EngineFigures:
@@ -219,23 +247,23 @@ class PipelineFigures:
 
 
 def ask_questions(ours: Side, peer: Side, rows: Sequence[Row]) -> list[Row]:
-    """Each question to our pipeline, then to the peer."""
-    results: list[Row] = []
-    for [row] in batches_with_progress(rows, 1):
-        own_result = ours.run({"row": row})
-        pages = [page.get("page_result") or "" for page in row["search_results"]]
-        peer_result = peer.run({"query": row["query"], "pages": pages})
-        results.append(
-            {
-                "interaction_id": row["interaction_id"],
-                "query": row["query"],
-                "golds": gold_answers(row),
-                "was_read": own_result["was_read"],
-                "ours": own_result,
-                "peer": peer_result,
-            }
-        )
-    return results
+    """Each question to our pipeline, then to the peer; before them one that warms both up."""
+    _ask_question(ours, peer, WARM_UP_ROW)
+    return [_ask_question(ours, peer, row) for [row] in batches_with_progress(rows, 1)]
+
+
+def _ask_question(ours: Side, peer: Side, row: Row) -> Row:
+    own_result = ours.run({"row": row})
+    pages = [page.get("page_result") or "" for page in row["search_results"]]
+    peer_result = peer.run({"query": row["query"], "pages": pages})
+    return {
+        "interaction_id": row["interaction_id"],
+        "query": row["query"],
+        "golds": gold_answers(row),
+        "was_read": own_result["was_read"],
+        "ours": own_result,
+        "peer": peer_result,
+    }
 
 
 def pipeline_figures(results: Sequence[Row], side: str, peak_mib: float, judge: Judge) -> PipelineFigures:

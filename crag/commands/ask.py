@@ -18,6 +18,7 @@ from textwrap import shorten
 from typing import NamedTuple
 
 from crag.asking.asker import Asker, CitedAnswer
+from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
@@ -29,12 +30,14 @@ from crag.commands.command_line import (
     parser_of,
     say,
     warn_of_silent_graph,
+    whole,
 )
+from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import DatasetError, UserError, shorten_repr
 from crag.core.log_lines import one_line_warnings
 from crag.core.logistic import logistic
-from crag.core.progress import Progress
+from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
@@ -57,12 +60,36 @@ _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
-@command()
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the answers; exit code: 0 done, 2 wrong arguments, no readable page, or missing weights."""
-    options = _parse(arguments)
-    questions = _questions(options)
+class AskedQuestion(NamedTuple):
+    """A question and the time that its file gives it, if any."""
 
+    text: str
+    time: str | None = None
+
+
+@command()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the answers; returns the exit code.
+
+    0: done. 2: wrong arguments, no readable page, or missing weights. 3: answers were lost. 130 and 143: interrupted or
+    terminated.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    options = _parse(words)
+    questions = _questions(options)
+    printed: list[PrintedAnswer] = []
+    try:
+        with stopped_in_order():
+            _ask(options, questions, printed)
+    except KeyboardInterrupt as interrupt:
+        asked = len(questions) if options.file else None
+        say(f"\n{describe_interruption(words, options.start, asked, len(printed))}")
+        return interrupt_code(interrupt)
+    return end_asking(words, options.start if options.file else None, printed)
+
+
+def _ask(options: argparse.Namespace, questions: Sequence[AskedQuestion], printed: list[PrintedAnswer]) -> None:
+    """Load what is needed, ask the questions and print the answers; notes in `printed` what became of each."""
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
         # An address of the command line wins over that of the environment
@@ -91,19 +118,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"loading the models of preset {asker.settings.name} ...")
         asker.warm_up()
 
-        if len(questions) > 1:
-            with Progress(len(questions), mode=options.progress) as progress:
-                _answer(asker, questions, options, progress, several=True)
+        if not questions:
+            for text in _typed_questions():
+                for answer in _answers(asker, [AskedQuestion(text)], options):
+                    _print(answer, options, printed, several=True)
             return
-        if questions:
-            _answer(asker, questions, options, several=False)
-            return
-        for text in _typed_questions():
-            _answer(asker, [AskedQuestion(text)], options, several=True)
+
+        earlier = options.start - 1
+        several = earlier + len(questions) > 1
+        mode = options.progress if several else ProgressMode.NONE
+        with Progress(earlier + len(questions), earlier, mode=mode) as progress:
+            for answer in _answers(asker, questions, options):
+                _print(answer, options, printed, several=several)
+                progress.update(1)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 an error, which is printed.")
+    parser = parser_of("crag ask", __doc__, EXIT_CODES)
     parser.add_argument(
         "question",
         nargs="?",
@@ -114,6 +145,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         help="file of questions: one per line, or .csv, .tsv or .jsonl with the field query and perhaps query_time",
+    )
+    parser.add_argument(
+        "--start",
+        metavar="N",
+        type=whole(1),
+        default=1,
+        help="begin with the Nth question of --file, after an interruption; default: 1",
     )
     parser.add_argument(
         "--pages",
@@ -159,6 +197,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.question = _take_question(options.pages)
     if options.question is not None and options.file:
         parser.error("give a question or --file, not both")
+    if options.start > 1 and not options.file:
+        parser.error("--start is for --file")
     return options
 
 
@@ -179,13 +219,6 @@ def _take_question(places: list[str]) -> str | None:
     return places.pop() if is_question and not is_place else None
 
 
-class AskedQuestion(NamedTuple):
-    """A question and the time that its file gives it, if any."""
-
-    text: str
-    time: str | None = None
-
-
 def _questions(options: argparse.Namespace) -> list[AskedQuestion]:
     """The questions of the command line or of its file; none: they are typed later. Raises UserError: an empty one."""
     if options.question is not None:
@@ -198,7 +231,9 @@ def _questions(options: argparse.Namespace) -> list[AskedQuestion]:
         questions = read(options.file)
         if not questions:
             raise UserError(f"--file {options.file}: no question found")
-        return questions
+        if options.start > len(questions):
+            raise UserError(f"--start {options.start}: {options.file} has {len(questions)} questions")
+        return questions[options.start - 1 :]
     return []
 
 
@@ -246,23 +281,18 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
         return address.result()
 
 
-def _answer(
-    asker: Asker,
-    questions: Sequence[AskedQuestion],
-    options: argparse.Namespace,
-    progress: Progress | None = None,
-    *,
-    several: bool,
-) -> None:
-    """Ask the questions and print each answer as soon as it is there."""
+def _answers(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace) -> Iterator[CitedAnswer]:
+    """The answers in order, each as soon as it is there."""
     # Questions of one time are asked together: the agent answers in batches.
     for time, group in groupby(questions, key=lambda question: options.time or question.time):
         texts = [question.text for question in group]
-        for answer in asker.ask_all(texts, options.pages, time):
-            sys.stdout.write(_format(answer, options, several=several))
-            sys.stdout.flush()
-            if progress is not None:
-                progress.update(1)
+        yield from asker.ask_all(texts, options.pages, time)
+
+
+def _print(answer: CitedAnswer, options: argparse.Namespace, printed: list[PrintedAnswer], *, several: bool) -> None:
+    sys.stdout.write(_format(answer, options, several=several))
+    sys.stdout.flush()
+    printed.append(PrintedAnswer.of(answer.trace))
 
 
 def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
@@ -311,7 +341,7 @@ def explained(trace: Trace) -> str:
 
     lines: list[str] = []
     for title, entries in sections.items():
-        # The title stands before the first line of its section alone.
+        # Only the first line of a section has the title.
         texts = [text for text in entries if text]
         for position, text in enumerate(texts):
             column = title if position == 0 else ""

@@ -1,8 +1,10 @@
 """How a command ends. Standard library only: it is imported before the command is known."""
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 EXIT_UNUSABLE = 2
@@ -11,6 +13,36 @@ EXIT_INTERRUPTED = 130
 """As a shell reports SIGINT."""
 EXIT_READER_GONE = 141
 """As a shell reports SIGPIPE."""
+EXIT_TERMINATED = 143
+"""As a shell reports SIGTERM."""
+
+
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM (`kill`, a batch system, `docker stop`)."""
+
+
+@contextmanager
+def stopped_in_order() -> Iterator[None]:
+    """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
+
+    Only the first signal counts: a second would break the clean-up.
+    """
+
+    def stop(*_: object) -> NoReturn:
+        # First, as a second signal could come at any moment
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    previous_handler = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous_handler)
+
+
+def interrupt_code(interrupt: KeyboardInterrupt) -> int:
+    """The exit code after Ctrl-C or SIGTERM."""
+    return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
 
 
 def end_with(main: Callable[[], int]) -> NoReturn:

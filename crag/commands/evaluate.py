@@ -31,7 +31,7 @@ from crag.commands.command_line import (
     warn_of_silent_graph,
     whole,
 )
-from crag.commands.ending import EXIT_INTERRUPTED
+from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.run_ending import EXIT_CODES, end_early, end_run, resume_command, typed_program
 from crag.core.files import DatasetError
 from crag.core.log_lines import one_line_warnings
@@ -51,15 +51,13 @@ from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
 from crag.evaluation.report.page import write_report
 from crag.evaluation.results import metrics_table, results_footer
-from crag.evaluation.runner import Evaluation, Terminated, stopped_in_order
+from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
 
 PROGRAM = "crag evaluate"
-EXIT_TERMINATED = 143
-"""As a shell reports SIGTERM."""
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
@@ -85,7 +83,7 @@ def main(
             return _evaluate(options, output, words, program)
     except KeyboardInterrupt as interrupt:
         say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
-        return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
+        return interrupt_code(interrupt)
 
 
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:

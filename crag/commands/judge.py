@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import command, form, parser_of, say
+from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
     COLUMNS_HINT,
@@ -60,13 +61,22 @@ _FILE_OPTIONS = ("target", "columns", "against", "by", "whole", "corrections")
 
 
 @command()
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Judge a file or stored runs. Exit code: 0 done, 2 a file, a run or the judge is unusable."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge a file or stored runs; returns the exit code.
+
+    0: done. 2: a file, a run or the judge is unusable. 130 and 143: interrupted or terminated.
+    """
     options = _parse(arguments)
-    if options.runs:
-        _judge_runs(options)
-    else:
-        _judge_file(options)
+    try:
+        with stopped_in_order():
+            if options.runs:
+                _judge_runs(options)
+            else:
+                _judge_file(options)
+    except KeyboardInterrupt as interrupt:
+        say(f"\n{_describe_interruption(options)}")
+        return interrupt_code(interrupt)
+    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -150,6 +160,18 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
         type=Path,
         help="your corrected verdicts, saved from a report; they replace the judge's",
     )
+
+
+def _describe_interruption(options: argparse.Namespace) -> str:
+    """What is kept, and how to continue."""
+    kept = []
+    if options.runs:
+        kept.append("runs that are named above are judged and stored")
+    if options.judge == "llm" and options.judge_cache != "none":
+        kept.append("verdicts of the model so far are cached")
+    if not kept:
+        return "interrupted: nothing is written; the same command starts again"
+    return f"interrupted: {', '.join(kept)}; the same command continues"
 
 
 # --- stored runs ------------------------------------------------------------------------------------------------------

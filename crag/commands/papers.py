@@ -101,7 +101,7 @@ def _paper_tables(rows: Sequence[PaperRow]) -> list[str]:
         code = _references(row.code, "../../")
         statements.append(f"| {row.section} | {row.paper} | {code} | {row.difference} |")
         tests += [f"| {row.section} | {_test(test, '../../')} |" for test in row.tests]
-    # A test that shows several statements of a section stands there once
+    # A test that shows several statements of a section is listed once
     tests = list(dict.fromkeys(tests))
     return ["## Row by row", "", *statements, "", "## What the tests show", "", TESTS_INTRODUCTION, "", *tests]
 

@@ -1,4 +1,4 @@
-"""How `crag evaluate` ends: what people are told about lost answers, and the exit code."""
+"""How runs of questions end: what is said about lost answers, the exit code, and the command that goes on."""
 
 import shlex
 import sys
@@ -84,7 +84,16 @@ def resume_command(program: str, words: Sequence[str]) -> str:
     'crag evaluate --preset cpu --resume'
     """
     kept = [word for word in words if word not in {"--resume", "--overwrite"}]
-    return without_credentials(f"{program} {shlex.join([*kept, '--resume'])}")
+    return command_line(program, [*kept, "--resume"])
+
+
+def command_line(program: str, words: Sequence[str]) -> str:
+    """A command as one types it in a shell. Addresses lose their passwords.
+
+    >>> command_line("crag ask", ["who founded it?", "--pages", "reports/"])
+    "crag ask 'who founded it?' --pages reports/"
+    """
+    return without_credentials(f"{program} {shlex.join(words)}")
 
 
 def typed_program(program: str) -> str:

@@ -160,9 +160,11 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def batches_with_progress(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
+def batches_with_progress(
+    questions: Sequence[T], size: int, done: int = 0, title: str = "questions"
+) -> Iterator[Sequence[T]]:
     """The questions that are not done, in batches, with their progress."""
-    with Progress(len(questions), done) as progress:
+    with Progress(len(questions), done, title=title) as progress:
         for start in range(done, len(questions), size):
             batch = questions[start : start + size]
             yield batch

@@ -124,7 +124,7 @@ def probe_gpus(python: str = sys.executable, seconds: float = PROBE_SECONDS) -> 
         )
     except subprocess.TimeoutExpired:
         raise GpuError(
-            f"the NVIDIA driver does not answer within {seconds:g} seconds: try nvidia-smi, and start the machine anew"
+            f"the NVIDIA driver does not answer within {seconds:g} seconds: try nvidia-smi, and restart the machine"
         ) from None
 
     lines = process.stdout.strip().splitlines()

@@ -103,7 +103,7 @@ def look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[
     distinct_words = dict.fromkeys(content(claim.query_tokens))
     question_words = [word for word in distinct_words if word not in _GENERIC]
 
-    # "yes" stands in no page as an answer, so the passage must be about the whole question
+    # No page says "yes" as an answer, so the passage must be about the whole question
     if is_yes_or_no(claim.gold):
         recalls = [recall(question_words, tokens(passage.whole)) for passage in references]
         best = max(recalls, default=0.0)
@@ -137,7 +137,7 @@ def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
         return 0.0
     if claim.gold_numbers:
         return NEEDED_FOR_NUMBER
-    # An option stands in most texts about the question, so its mere presence says little
+    # Most texts about the question have each option, so its mere presence says little
     return NEEDED_FOR_OPTION if is_option else NEEDED
 
 

@@ -139,7 +139,7 @@ def why_lost(trace: Mapping[str, Any]) -> str | None:
 
 
 def lost_advice(rows: Sequence[Row], command: str) -> list[str]:
-    """Lines about the lost answers of a run: how many, the commonest reason, and the `command` that asks again.
+    """Lines about lost answers: how many, the commonest reason, and the `command` that asks again.
 
     Empty if none was lost.
     """

@@ -99,7 +99,7 @@ def fetch(name: str, folder: Path) -> Path:
     if not part.is_file() or part.stat().st_size < pointer.size:
         _download(f"{CONTENTS}/{name}", part, pointer.size)
 
-    # Damaged bytes cannot be continued, so the next attempt begins anew
+    # Damaged bytes cannot be continued, so the next attempt starts from the beginning
     if sha256_of(part) != pointer.sha256:
         part.unlink()
         digest = pointer.sha256[:12]

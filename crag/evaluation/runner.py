@@ -1,14 +1,12 @@
 """Runs an evaluation: sends batches to the agent within the evaluator's limits, saves verdicts and results."""
 
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NoReturn
+from typing import Any
 
 from crag.core.files import write_json
 from crag.core.progress import Progress, ProgressMode
@@ -258,29 +256,3 @@ def running_score(rows: Iterable[Mapping[str, Any]]) -> str:
 
     score = f"{fmean(points):+.3f}" if points else "-"
     return f"score {score}, {fmean(seconds):.2f} s/question"
-
-
-# --- how a run is ended -----------------------------------------------------------------------------------------------
-
-
-class Terminated(KeyboardInterrupt):
-    """The process received SIGTERM (`kill`, a batch system, `docker stop`)."""
-
-
-@contextmanager
-def stopped_in_order() -> Iterator[None]:
-    """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
-
-    Only the first signal counts: a second would break the clean-up.
-    """
-
-    def stop(*_: object) -> NoReturn:
-        # First, as a second signal could come at any moment
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise Terminated
-
-    previous_handler = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous_handler)

@@ -328,7 +328,7 @@ def build_facts(results: Sequence[Result]) -> tuple[Fact, ...]:
         if result.refines and facts:
             facts.pop()
 
-        # How names and dates were understood stands behind the facts
+        # How names and dates were understood follows the facts
         sentence = " ".join((result.text, *result.explanation)).strip()
         if result.status is Status.NOT_FOUND:
             # That the graph has no such thing is a fact too

@@ -18,8 +18,8 @@ from unittest import mock
 
 import pytest
 
-from crag.commands.ending import EXIT_INTERRUPTED
-from crag.commands.evaluate import EXIT_TERMINATED, main
+from crag.commands.ending import EXIT_INTERRUPTED, EXIT_TERMINATED
+from crag.commands.evaluate import main
 from crag.core import files
 from crag.evaluation import runner, store
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows

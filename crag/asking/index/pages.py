@@ -43,7 +43,7 @@ class PageIndex:
         files: The files they come from.
         most_results: How many pages the agent reads for a question.
         encoder: For the search by meaning; None searches by words alone.
-        make_again: Gives the store anew if it proves to be damaged.
+        make_again: Builds the store again if it proves to be damaged.
 
     Example:
         index = open_index(["reports/"], settings, encoder, warn)

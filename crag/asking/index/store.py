@@ -72,7 +72,7 @@ class FileState(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of a page: where it stands in the text, and its words and those of the title, for the search."""
+    """A piece of a page: its place in the text, and its words and those of the title, for the search."""
 
     start: int
     stop: int
@@ -290,7 +290,7 @@ class IndexStore:
         return [WordMatch(*row) for row in self._select((int, int, float), query, (expression, most))]
 
     def read_span(self, piece: int) -> tuple[int, int]:
-        """Where a piece stands in its page; (0, 0) if it is gone."""
+        """The place of a piece in its page; (0, 0) if it is gone."""
         rows = self._select((int, int), "SELECT start, stop FROM pieces WHERE id = ?", (piece,))
         start, stop = next(rows, (0, 0))
         return start, stop

@@ -67,7 +67,7 @@ def _trusted_stamp(file: FoundFile) -> str:
 
 
 def list_notes(store: IndexStore, files: Sequence[FoundFile]) -> Iterator[str]:
-    """What was told about the files when they were read, with their paths as they are written now."""
+    """The notes that were made about the files when they were read, with their paths as they are written now."""
     notes = store.read_notes()
     for file in files:
         location, lines = notes.get(file.path, (file.location, []))

@@ -44,7 +44,7 @@ class _Kind(StrEnum):
 
     @property
     def is_written(self) -> bool:
-        """Whether the text of the part stands in the cell."""
+        """Whether the cell shows the text of the part."""
         return self in {_Kind.LITERAL, _Kind.PERCENT}
 
 

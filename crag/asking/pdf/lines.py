@@ -37,7 +37,7 @@ class Line:
         right: Where it ends.
         baseline: The line on which it stands, from the top of the page.
         size: The size of the font of most of its characters.
-        region: The number of its region on the page. Lines of a region stand below each other.
+        region: The number of its region on the page. Lines of a region are below each other.
         is_row: Whether it is a row of a table.
     """
 

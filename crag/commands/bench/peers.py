@@ -1,29 +1,39 @@
 """Our engine beside llama.cpp on the preset's prompts, and our pipeline beside Haystack's on questions with pages.
 
-    make peers; crag models fetch qwen2.5-coder-1.5b-instruct-gguf
-    crag bench peers [--dataset FILE] [--limit 12] [--out peers.json]
+    make peers
+    crag bench peers --dataset FILE [--limit 40] [--out peers.json]
 
-Both peers read the same model as Q4_K_M GGUF. llama.cpp is compiled on this machine when its package is installed. All
-sides run in turns, each in a process of its own, greedily, with equal numbers of tokens. Haystack's pipeline is that
-of its tutorials: MiniLM finds ten passages of 150 words, and a llama.cpp server answers. Run it on a quiet machine:
-what else runs slows both sides, but not alike.
+`make peers` compiles llama.cpp for this machine and fetches the weights (docs/results.md#beside-llamacpp-and-haystack).
+Both peers read the same model as ours, as Q4_K_M GGUF; ours has int8 weights, so it reads more bytes for each token.
 
-The last row of each table is how many times as much the peer needs.
+engine     Each prompt that the preset makes of the questions runs on our engine, which writes as it always does, and
+           then as the same tokens on llama.cpp, which writes equally many. Both take the likeliest token each time.
+pipeline   Each question with its pages goes to the preset without a graph, then to Haystack as its tutorials build it:
+           MiniLM finds ten passages of 150 words, and a llama.cpp server answers, in 75 tokens at most. The same judge
+           judges both. A gate closes some questions before ours reads, so there is a column of those that it reads.
+
+Each side is a process of its own with equally many threads, and answers a made-up question before its seconds count.
+Run it on a quiet machine: what else runs slows both sides, but not alike. The last row of each table divides the peer's
+figures by ours: seconds above 1 and tokens a second below 1 are in our favour.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 from crag.benchmarks.common import Row, markdown_table
 from crag.benchmarks.peers import (
     KINDS,
     PEER_WORKER,
+    WARM_UP_ROW,
     EngineFigures,
     PipelineFigures,
+    Worker,
     ask_questions,
     describe_machine,
     engine_figures,
@@ -33,7 +43,8 @@ from crag.benchmarks.peers import (
     worker,
 )
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
-from crag.core.files import UserError, write_json
+from crag.commands.ending import stopped_in_order
+from crag.core.files import UserError, check_target, write_json
 from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError, read_rows
 from crag.evaluation.judge import RulesJudge, Verdict
 from crag.settings import load_settings
@@ -41,6 +52,8 @@ from crag.weights.manifest import locate
 
 ENCODER = "all-minilm-l6-v2"
 """The encoder of Haystack's tutorials."""
+QUIET_LOAD = 0.5
+"""Processes that compute; above it the seconds are not worth much."""
 
 
 @command()
@@ -50,51 +63,84 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.python.is_file():
         raise UserError(f"--python {options.python}: no such file; make peers writes .venv-peers")
 
-    model = load_settings(options.preset, options.set).language_model
-    weights = options.gguf or _find_weights(str(getattr(model, "model", "")))
+    weights = _find_weights(options)
+    encoder = locate(ENCODER) if options.only != "engine" else None
     rows = _questions(options.dataset, options.limit)
-    report: Row = {"machine": describe_machine(), "questions": len(rows), "versions": {}}
-
-    if options.only != "pipeline":
-        _compare_engines(options, weights, rows, report)
-    if options.only != "engine":
-        _compare_pipelines(options, weights, rows, report)
-
-    machine = report["machine"]
-    print(f"\n{machine['processor']}, {options.threads} threads; has {', '.join(machine['has']) or 'none'}; ", end="")
-    print(f"lacks {', '.join(machine['lacks']) or 'none'}")
-    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
     if options.out:
-        write_json(options.out, report)
+        check_target(options.out)
+    _limit_cores(options.threads)
+
+    machine = describe_machine()
+    if machine["load"] > QUIET_LOAD:
+        say(f"warning: this machine is busy (load {machine['load']:.1f}): the seconds of both sides are not worth much")
+    report: Row = {"machine": machine, "threads": options.threads, "questions": len(rows), "versions": {}}
+
+    # SIGTERM must end the sides too
+    with stopped_in_order():
+        if options.only != "pipeline":
+            _compare_engines(_Sides(options, weights), rows, report)
+            _save(options.out, report)
+        if encoder is not None:
+            _compare_pipelines(_Sides(options, weights), encoder, rows, report)
+            _save(options.out, report)
+
+    print(f"\n{machine['processor']}, {options.threads} threads, load before {machine['load']:.1f}; ", end="")
+    print(f"has {', '.join(machine['has']) or 'none'}; lacks {', '.join(machine['lacks']) or 'none'}")
+    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
+
+
+def _save(target: Path | None, report: Row) -> None:
+    if target:
+        write_json(target, report)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag bench peers", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="questions with pages")
-    parser.add_argument("--limit", type=whole(1), default=12, help="at most N questions; default: 12")
+    parser.add_argument("--limit", type=whole(1), default=12, metavar="N", help="at most N questions; default: 12")
     parser.add_argument("--only", choices=("engine", "pipeline"), help="one of the two comparisons")
     parser.add_argument(
         "--python",
         type=Path,
         default=Path(".venv-peers/bin/python"),
         metavar="FILE",
-        help="Python of the peers' environment, see requirements/peers.txt; default: .venv-peers/bin/python",
+        help="Python of the peers' environment, which make peers writes; default: .venv-peers/bin/python",
     )
     parser.add_argument(
-        "--gguf", type=Path, metavar="FILE", help="the model for llama.cpp; default: that of the manifest"
+        "--gguf",
+        type=Path,
+        metavar="FILE",
+        help="the model for llama.cpp; default: the preset's as the manifest has it",
     )
     parser.add_argument(
-        "--threads", type=whole(1), default=os.cpu_count() or 1, help="of the peers; default: all cores"
+        "--threads",
+        type=whole(1),
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="threads and cores of each side; default: all cores",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all figures and texts as JSON")
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
 
 
-def _find_weights(model: str) -> Path:
-    """The GGUF file of a model in the manifest. Raises WeightsMissingError: it is not fetched."""
-    folder = locate(f"{model}-gguf")
-    return next(folder.glob("*.gguf"))
+def _find_weights(options: argparse.Namespace) -> Path:
+    """The GGUF file. Raises UserError: there is none; WeightsMissingError: it is not fetched."""
+    if options.gguf:
+        if not options.gguf.is_file():
+            raise UserError(f"--gguf {options.gguf}: no such file")
+        return Path(options.gguf)
+    model = str(getattr(load_settings(options.preset, options.set).language_model, "model", ""))
+    return next(locate(f"{model}-gguf").glob("*.gguf"))
+
+
+def _limit_cores(threads: int) -> None:
+    """Keep this process and all that it starts on so many cores. Raises UserError: it may not use so many."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if threads > len(allowed):
+        raise UserError(f"--threads {threads}: this process may use {len(allowed)} cores")
+    if threads < len(allowed):
+        os.sched_setaffinity(0, allowed[:threads])
 
 
 def _questions(path: Path, limit: int) -> list[Row]:
@@ -104,29 +150,39 @@ def _questions(path: Path, limit: int) -> list[Row]:
     return rows[:limit]
 
 
-def _ours(kind: str, options: argparse.Namespace) -> list[str]:
-    return [sys.executable, "-m", "crag.benchmarks.peer_ours", kind, options.preset, *options.set]
+class _Sides(NamedTuple):
+    """Starts the sides."""
 
+    options: argparse.Namespace
+    weights: Path
 
-def _peer(kind: str, options: argparse.Namespace, weights: Path, *more: str) -> list[str]:
-    # Without -P, Python would look for packages among our modules first
-    return [str(options.python), "-P", str(PEER_WORKER), kind, str(weights), str(options.threads), *more]
+    def ours(self, name: str, kind: str) -> AbstractContextManager[Worker]:
+        """A part of `crag.benchmarks.peer_ours`."""
+        module = "crag.benchmarks.peer_ours"
+        arguments = [sys.executable, "-m", module, kind, self.options.preset, *self.options.set]
+        return worker(name, arguments, self.options.threads)
+
+    def peer(self, name: str, kind: str, *more: str) -> AbstractContextManager[Worker]:
+        """A part of `crag.benchmarks.peer_worker`."""
+        # Without -P, Python would look for packages among our modules first
+        script = [str(self.options.python), "-P", str(PEER_WORKER)]
+        threads = self.options.threads
+        return worker(name, [*script, kind, str(self.weights), str(threads), *more], threads)
 
 
 # --- the two comparisons ----------------------------------------------------------------------------------------------
 
 
-def _compare_engines(options: argparse.Namespace, weights: Path, rows: Sequence[Row], report: Row) -> None:
+def _compare_engines(sides: _Sides, rows: Sequence[Row], report: Row) -> None:
     say("recording the preset's prompts ...")
-    with worker("our retrieval", _ours("prompts", options)) as recorder:
+    with sides.ours("our retrieval", "prompts") as recorder:
         prompts = record_prompts(recorder, rows)
+        recorded = recorder.run({"row": WARM_UP_ROW})
+        warm_up = [prompt for kind in KINDS for prompt in recorded[kind]]
 
     say("running them on both engines ...")
-    with (
-        worker("our engine", _ours("engine", options)) as ours,
-        worker("llama.cpp", _peer("llama.cpp", options, weights)) as peer,
-    ):
-        results = run_prompts(ours, peer, prompts)
+    with sides.ours("our engine", "engine") as ours, sides.peer("llama.cpp", "llama.cpp") as peer:
+        results = run_prompts(ours, peer, prompts, warm_up)
         figures = {
             "ours": engine_figures(results, "ours", ours.peak_mib()),
             "llama.cpp": engine_figures(results, "peer", peer.peak_mib()),
@@ -136,20 +192,21 @@ def _compare_engines(options: argparse.Namespace, weights: Path, rows: Sequence[
     report["engine"] = {"figures": {name: asdict(side) for name, side in figures.items()}, "prompts": results}
     counts = ", ".join(f"{len(prompts[kind])} of {kind}" for kind in KINDS)
     header = [f"engine ({counts})", *(f"{kind} s" for kind in KINDS), "prefill tok/s", "decode tok/s", "peak MiB"]
-    print(markdown_table(header, _with_ratio({name: _engine_cells(side) for name, side in figures.items()})))
+    forms = [*(".2f" for _ in KINDS), ".0f", ".1f", ",.0f"]
+    print(
+        markdown_table(
+            header, _with_quotient({name: _numbers_of_engine(side) for name, side in figures.items()}, forms)
+        )
+    )
 
 
-def _engine_cells(figures: EngineFigures) -> list[float]:
+def _numbers_of_engine(figures: EngineFigures) -> list[float]:
     return [*(figures.seconds[kind] for kind in KINDS), figures.prefill, figures.decode, figures.peak_mib]
 
 
-def _compare_pipelines(options: argparse.Namespace, weights: Path, rows: Sequence[Row], report: Row) -> None:
+def _compare_pipelines(sides: _Sides, encoder: Path, rows: Sequence[Row], report: Row) -> None:
     say("asking both pipelines ...")
-    encoder = str(locate(ENCODER))
-    with (
-        worker("our pipeline", _ours("agent", options)) as ours,
-        worker("Haystack", _peer("haystack", options, weights, encoder)) as peer,
-    ):
+    with sides.ours("our pipeline", "agent") as ours, sides.peer("Haystack", "haystack", str(encoder)) as peer:
         results = ask_questions(ours, peer, rows)
         judge = RulesJudge()
         figures = {
@@ -162,24 +219,22 @@ def _compare_pipelines(options: argparse.Namespace, weights: Path, rows: Sequenc
     read = sum(row["was_read"] for row in results)
     header = [f"pipeline ({len(results)} questions)", "s a question", f"s of the {read} read", "peak MiB"]
     verdicts = ["score", "right", "wrong", "silent"]
-    *sides, ratio = _with_ratio({name: _pipeline_cells(side) for name, side in figures.items()})
-    table = [[*cells, *_verdict_cells(side)] for cells, side in zip(sides, figures.values(), strict=True)]
-    table.append([*ratio, *("" for _ in verdicts)])
+    numbers = {name: [side.seconds, side.seconds_of_read, side.peak_mib] for name, side in figures.items()}
+    *named, quotient = _with_quotient(numbers, [".2f", ".2f", ",.0f"])
+    table = [[*cells, *_verdict_cells(side)] for cells, side in zip(named, figures.values(), strict=True)]
+    table.append([*quotient, *("" for _ in verdicts)])
     print()
     print(markdown_table([*header, *verdicts], table))
 
 
-def _pipeline_cells(figures: PipelineFigures) -> list[float]:
-    return [figures.seconds, figures.seconds_of_read, figures.peak_mib]
-
-
-def _verdict_cells(figures: PipelineFigures) -> list[object]:
+def _verdict_cells(figures: PipelineFigures) -> list[str]:
     counts = [figures.verdicts[verdict] for verdict in (Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING)]
-    return [figures.score, *counts]
+    return [f"{figures.score:+.3f}", *map(str, counts)]
 
 
-def _with_ratio(sides: dict[str, list[float]]) -> list[list[object]]:
-    """A row for each of two sides, and the second's figures divided by the first's."""
-    ours, peer = sides.values()
-    ratios = [f"{theirs / own:.2f}" if own else "" for own, theirs in zip(ours, peer, strict=True)]
-    return [*([name, *cells] for name, cells in sides.items()), ["ratio", *ratios]]
+def _with_quotient(sides: Mapping[str, Sequence[float]], forms: Sequence[str]) -> list[list[str]]:
+    """A row for ours and for the peer, and one of the peer's numbers divided by ours. `forms` format the columns."""
+    (our_name, ours), (peer_name, theirs) = sides.items()
+    rows = [[name, *map(format, numbers, forms)] for name, numbers in sides.items()]
+    quotients = [f"{other / own:.2f}" if own else "" for own, other in zip(ours, theirs, strict=True)]
+    return [*rows, [f"{peer_name} / {our_name}", *quotients]]

@@ -5,7 +5,7 @@
 Over the pages of data/reading/facts.toml, whose facts were marked by hand: the share of facts that the text holds, in
 all and by kind (headings, paragraphs, items of lists, boxes beside the article, captions, dates, rows of tables,
 numbers with signs), the share of boilerplate that slips in, words of a page, and seconds of one core. A row of a table
-counts if its cells stand in order and near each other. Readers are the preset's methods (`web.extract.method`), and
+counts if its cells are in order and near each other. Readers are the preset's methods (`web.extract.method`), and
 with --compare the libraries trafilatura, readability-lxml, resiliparse and BeautifulSoup as they come, where they are
 installed.
 """

@@ -2,7 +2,7 @@
 
     crag bench retrieval [--dataset FILE ...] [--limit 100] [--set web.rerank.max_pairs=64]
 
-For each file: the share of questions whose answer stands in the extracted text, among the candidates, and in
+For each file: the share of questions whose answer is in the extracted text, among the candidates, and in
 contexts of 350 to 2,000 tokens of the preset's language model, over the questions with a measurable answer; and the
 seconds of a question, over all of them. The starter kit's published method, reimplemented here: take BeautifulSoup's
 text of every page, split it into sentences (by a regular expression; the kit used blingfire), cut each at 1,000

@@ -3,7 +3,7 @@
 The figures of companies (price-to-earnings ratio, earnings per share, market capitalisation) are not published for
 download. --companies takes a CSV file with the columns name, ticker_symbol, market_capitalisation (dollars),
 earnings_per_share and price_to_earnings_ratio, or JSON in db3's form: {"ticker_info_map": {TICKER: SENTENCE}}. Tables
-that are not made anew are those that ship.
+that are not made again are those that ship.
 """
 
 import argparse

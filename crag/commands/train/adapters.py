@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     returncode = subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our recipe
     if returncode:
-        say("finished steps are kept: the same command continues, --work names a folder to begin anew in")
+        say("finished steps are kept: the same command continues, --work names a folder for a new start")
     return returncode
 
 

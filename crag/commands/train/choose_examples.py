@@ -2,7 +2,7 @@
 
     crag train choose-examples --preset db3_task23 --questions FILE --out DIR [--set KEY=VALUE] [--resume]
 
-A domain starts with --start examples, chosen so that each table and operator of our bank stands in two of them, rare
+A domain starts with --start examples, chosen so that each table and operator of our bank is in two of them, rare
 ones first. In each of --rounds rounds the preset's untuned writer, shown the examples so far, is asked --asked labelled
 questions. Its calls are executed on the graph; if they give other values than the labelled calls, at most --added
 examples are added, for the most frequent kinds of failing calls first. By default this is the most similar example of

@@ -5,13 +5,12 @@ import logging
 import os
 import re
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 
 import openai
 
-from crag.core.deadline import Deadline
+from crag.core.deadline import Deadline, call_within
 from crag.core.text import encodable, without_control_tokens
 from crag.engines.llm.base import (
     EngineUnavailableError,
@@ -40,7 +39,7 @@ _WARM_UP_SECONDS = 20.0
 LOADING_SECONDS = 600.0
 """How long a server may load its model before the first question."""
 _SILENT_SECONDS = 10.0
-"""After which the user is told what is waited for."""
+"""Seconds after which a line says what is being waited for."""
 _HOPELESS = frozenset({401, 402, 403, 404})
 """A key, an account or a name that the server will never take."""
 _LISTING_REFUSED = re.compile(r"scope|permission", re.IGNORECASE)
@@ -269,7 +268,7 @@ class OpenAILanguageModel:
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "top_p": request.top_p,
-            # Some servers stream unless they are told not to.
+            # Some servers stream by default.
             "stream": False,
         }
         # An empty string ends every text before it begins.
@@ -303,10 +302,6 @@ def _run_in_thread(work: Coroutine[None, None, None], deadline: Deadline) -> Non
         async with asyncio.timeout(deadline.remaining):
             await work
 
-    # Not a `with` block: it would wait for a hanging name lookup, which asyncio cannot cancel.
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="openai-engine")
-    try:
-        # The extra second lets `asyncio.timeout` end the work in an orderly way first.
-        executor.submit(asyncio.run, bounded_work()).result(timeout=deadline.remaining + 1.0)
-    finally:
-        executor.shutdown(wait=False)
+    # The extra second lets `asyncio.timeout` end the work in an orderly way first. A hanging name lookup, which asyncio
+    # cannot cancel, is left behind, and after Ctrl-C the replies are.
+    call_within(deadline.remaining + 1.0, lambda: asyncio.run(bounded_work()))

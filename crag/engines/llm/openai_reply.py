@@ -251,7 +251,7 @@ class _Choice(BaseModel):
 
     @property
     def whole_text(self) -> str:
-        """The text with what stands in it of thoughts."""
+        """The text, with the thoughts that are in it."""
         message = self.message or self.delta
         text = (message.content if message else None) or self.text or ""
         # A server that looks for thoughts may take all for one, until a mark that it does not know.

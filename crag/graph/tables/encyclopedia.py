@@ -64,7 +64,7 @@ def _find_title(context: LookupContext, name: str) -> str:
 
 
 def _has_same_subject(name: str, title: str) -> bool:
-    """Whether two titles are alike without what stands in brackets: a long "(programming language)" makes any alike."""
+    """Whether two titles are alike without what is in brackets: a long "(programming language)" makes any alike."""
     subjects = [_BRACKET.sub("", text) for text in (name, title)]
     if name in subjects or title in subjects:
         return True

@@ -114,7 +114,7 @@ def _is_row_group(element: Element) -> bool:
 
 
 def misplaced(table: Element) -> Iterator[Element | str]:
-    """What stands in a table outside of its cells, which no table should hold."""
+    """Text of a table that is outside its cells, where no table should have any."""
     for child in table.children:
         if isinstance(child, str):
             yield child

@@ -2,15 +2,21 @@
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crag.commands.ending import EXIT_INTERRUPTED
 from crag.commands.judge import main
+from crag.core.deadline import Deadline
 from crag.core.files import write_rows
+from crag.engines.llm import Generation, GenerationRequest
+from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.evaluation.datasets import read_records
+from crag.evaluation.judge import RulesJudge
 from crag.evaluation.metrics import agreement, cohens_kappa
 from crag.settings import PRESETS
 
@@ -299,3 +305,45 @@ def test_a_misspelt_column_of_a_judged_file_is_named(tmp_path: Path, capsys: pyt
     (tmp_path / "in.csv").write_text("query,answer,Predicton\nwho?,Ann,Ann\n", encoding="utf-8")
     assert main(["--in", str(tmp_path / "in.csv")]) == 2
     assert "in.csv, line 1: unknown column 'Predicton': did you mean \"prediction\"?" in capsys.readouterr().err
+
+
+def test_an_interrupted_judge_continues_from_its_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"query": f"who won race {number}?", "answer": "ann lee", "prediction": "cy young"} for number in range(40)]
+    write_rows(tmp_path / "in.jsonl", rows)
+    model = ["--judge", "llm", "--judge-preset", "scripted", "--judge-cache", str(tmp_path / "cache.jsonl")]
+    model += ["--judge-set", "language_model.default_reply='{\"accuracy\": false}'"]
+    command = ["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), *model]
+    generate = ScriptedLanguageModel.generate
+    sizes: list[int] = []
+
+    def generate_until_interrupted(
+        self: ScriptedLanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline
+    ) -> list[Generation]:
+        sizes.append(len(requests))
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        return generate(self, requests, deadline)
+
+    monkeypatch.setattr(ScriptedLanguageModel, "generate", generate_until_interrupted)
+    assert main(command) == EXIT_INTERRUPTED
+    said = capsys.readouterr().err
+    assert said.endswith("interrupted: verdicts of the model so far are cached; the same command continues\n")
+    assert not (tmp_path / "out.jsonl").exists()
+
+    assert main(command) == 0
+    _, first, _, _, *others = sizes
+    assert first + sum(others) == len(rows), "none is asked about twice"
+
+
+def test_an_interrupted_judge_by_rules_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write_rows(tmp_path / "in.jsonl", ROWS)
+    monkeypatch.setattr(RulesJudge, "judge", interrupt)
+    assert main(["--in", str(tmp_path / "in.jsonl")]) == EXIT_INTERRUPTED
+    assert capsys.readouterr().err.endswith("interrupted: nothing is written; the same command starts again\n")

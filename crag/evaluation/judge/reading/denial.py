@@ -123,7 +123,7 @@ def _split_at_commas(clause: str) -> list[str]:
         return parts
 
     for index, part in enumerate(parts):
-        # A negated verb without a subject denies what stands before it in the clause.
+        # A negated verb without a subject denies what comes before it in the clause.
         if index and re.match(rf"\s*{_NEGATED_VERB}", part, re.IGNORECASE):
             return [", ".join(parts[: index + 1]), *parts[index + 1 :]]
     return parts

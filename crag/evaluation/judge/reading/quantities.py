@@ -210,7 +210,7 @@ _NOT_COUNTED = any_of(
 _COUNTS_SOMETHING = re.compile(rf"\s(?!{_NOT_COUNTED}\b)[a-z]")
 """What follows a number that counts things: "lost 5 games" is no fall of 5."""
 _LEVEL = re.compile(r"\b(?:to|at)\s?$")
-"""What stands before a level, not a change: "it fell to 30"."""
+"""What comes before a level, not a change: "it fell to 30"."""
 
 _ERA_AFTER = re.compile(
     r"""

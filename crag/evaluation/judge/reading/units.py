@@ -47,7 +47,7 @@ _PREFIXES = {
     **CURRENCIES,
     **{form: _FOREIGN_UNITS[name] for name, forms in _FOREIGN.items() for form in forms if len(form) <= 3},
 }  # fmt: skip
-"""What stands before an amount of money, in lower case."""
+"""What comes before an amount of money, in lower case."""
 
 CURRENCY_BEFORE = "|".join(re.escape(form) for form in sorted(_PREFIXES, key=len, reverse=True))
 """The alternatives of a pattern."""
