@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from peft import PeftModel
+from peft.helpers import disable_input_dtype_casting
 from torch.nn import functional
 from torch.utils.data import Sampler
 from transformers import AutoTokenizer, Trainer
@@ -88,7 +89,7 @@ def tune(
         if run.device == "cpu":
             warn_of_slow_cpu(settings, run, model, [example.length for example in tokens.kept])
         trainer = _build_trainer(settings, run, model, tokens)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        train(trainer, model, checkpoint)
 
     return write_results(trainer, model, run, settings.base), tokens
 
@@ -97,6 +98,14 @@ def quiet_libraries() -> None:
     """Silence what trl and the libraries below it report of every step."""
     for chatty in ("trl", "accelerate", "datasets", "peft"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
+
+
+def train(trainer: Trainer, model: PeftModel, checkpoint: Path | None) -> None:
+    """Train to the end, from the checkpoint if there is one."""
+    # Mixed precision computes in 16 bits anyway. PEFT would first copy the input of each layer into float32: the same
+    # losses, in a tenth more time on a CPU
+    with disable_input_dtype_casting(model):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 
 def write_results(trainer: Trainer, model: PeftModel, run: TuningRun, base: str) -> list[dict[str, Any]]:
