@@ -28,7 +28,7 @@ from crag.core.files import UserError, write_rows
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.training.files import CARD_FILE, TrainingExample
 from crag.training.lora import LoraTraining
-from crag.training.lora.batches import SimilarLengths
+from crag.training.lora.batches import SimilarLengths, in_parts
 from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
     IGNORED,
@@ -278,10 +278,25 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
 
     sampler: Sampler[int] | None = None
     """The order of the examples; None: random."""
+    tokens_at_once = 1024
+    """A batch with more, counted with padding, is computed in parts. All activations and logits of a part are in memory
+    together; smaller parts would use a processor less well."""
 
     def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Sampler[int] | None:
         sampler: Sampler[int] | None = self.sampler or super()._get_train_sampler(train_dataset)
         return sampler
+
+    def training_step(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        num_items_in_batch: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Add the gradients of a batch; return its loss, which is the sum of its parts' losses."""
+        loss = torch.zeros((), device=model.device)
+        for part in in_parts(inputs, self.tokens_at_once):
+            loss += super().training_step(model, dict(part), num_items_in_batch)
+        return loss
 
     def compute_loss(
         self,
