@@ -13,11 +13,11 @@ from pathlib import Path
 from crag.commands.command_line import command, parser_of
 from crag.commands.train.lora import (
     add_tuning_arguments,
-    choose_card,
     data_files,
     final_loss,
     report_end,
     select_examples,
+    set_environment,
     tuning_run,
     write_card,
 )
@@ -33,8 +33,8 @@ from crag.weights.adapter_files import ADAPTER_WEIGHTS, Adapter
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     options = _parse(arguments)
-    choose_card(options)
-    # Imported here: torch must not start CUDA before the variable is set
+    set_environment(options)
+    # Imported here: torch reads the environment once
     from crag.training.lora.model import check_tunable, check_weights
     from crag.training.lora.preferences import tokenize_pairs, tune_preferences
 

@@ -30,8 +30,8 @@ SMOOTHED_STEPS = 20
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
     options = _parse(arguments)
-    choose_card(options)
-    # Imported here: torch must not start CUDA before the variable is set
+    set_environment(options)
+    # Imported here: torch reads the environment once
     from crag.training.lora.model import check_tunable, check_weights
     from crag.training.lora.run import tune
 
@@ -104,8 +104,12 @@ def add_tuning_arguments(parser: argparse.ArgumentParser, data: str) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
 
 
-def choose_card(options: argparse.Namespace) -> None:
-    """Leave one card visible: transformers would split each batch over all that it sees."""
+def set_environment(options: argparse.Namespace) -> None:
+    """Set what torch reads when it is imported: how its threads wait, and the card."""
+    # By default a thread that waits for another one keeps its core busy. Beside other work that was half of all seconds
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+    # transformers would split each batch over all cards that it sees
     if options.device == "cuda":
         first_card, _, _ = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")
         os.environ["CUDA_VISIBLE_DEVICES"] = first_card

@@ -1,8 +1,9 @@
-"""The order of examples in which each batch has similar lengths."""
+"""The order of examples in which each batch has similar lengths, and large batches in parts."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import torch
 from torch.utils.data import Sampler
 
 
@@ -39,3 +40,28 @@ class SimilarLengths(Sampler[int]):  # type: ignore[misc]
         batches.sort(key=lambda batch: len(batch) < self._batch_size)
         for batch in batches:
             yield from batch
+
+
+def in_parts(batch: Mapping[str, torch.Tensor], max_tokens: int) -> Iterator[Mapping[str, torch.Tensor]]:
+    """The rows of a batch in parts of at most `max_tokens`, counted with padding; a longer row is a part of its own.
+
+    The tensors are (rows, tokens), padded on the right; "attention_mask" is 1 where a token is. A part has the padding
+    that its own rows need:
+
+        in_parts({"input_ids": ids, "attention_mask": mask}, 1024)
+    """
+    lengths: list[int] = batch["attention_mask"].sum(dim=1).tolist()
+    parts: list[list[int]] = [[]]
+    # From short to long, so that short rows are not padded like the longest
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        is_full = (len(parts[-1]) + 1) * lengths[row] > max_tokens
+        if parts[-1] and is_full:
+            parts.append([])
+        parts[-1].append(row)
+
+    if len(parts) == 1:
+        yield batch
+        return
+    for rows in parts:
+        longest = lengths[rows[-1]]
+        yield {name: values[rows, :longest] for name, values in batch.items()}

@@ -26,6 +26,7 @@ from crag.training.lora.run import (
     prepare_trainer,
     quiet_libraries,
     raise_if_diverged,
+    train,
     trainer_arguments,
     warn_of_slow_cpu,
     write_results,
@@ -109,7 +110,7 @@ def tune_preferences(
         if run.device == "cpu":
             warn_of_slow_cpu(settings, run, model, [pair.tokens_read for pair in pairs.kept])
         trainer = _build_trainer(settings, run, model, pairs)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        train(trainer, model, checkpoint)
 
     return write_results(trainer, model, run, settings.base)
 

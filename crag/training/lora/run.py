@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from peft import PeftModel
+from peft.helpers import disable_input_dtype_casting
 from torch.nn import functional
 from torch.utils.data import Sampler
 from transformers import AutoTokenizer, Trainer
@@ -27,7 +28,7 @@ from crag.core.files import UserError, write_rows
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.training.files import CARD_FILE, TrainingExample
 from crag.training.lora import LoraTraining
-from crag.training.lora.batches import SimilarLengths
+from crag.training.lora.batches import SimilarLengths, in_parts
 from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
     IGNORED,
@@ -88,7 +89,7 @@ def tune(
         if run.device == "cpu":
             warn_of_slow_cpu(settings, run, model, [example.length for example in tokens.kept])
         trainer = _build_trainer(settings, run, model, tokens)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        train(trainer, model, checkpoint)
 
     return write_results(trainer, model, run, settings.base), tokens
 
@@ -97,6 +98,14 @@ def quiet_libraries() -> None:
     """Silence what trl and the libraries below it report of every step."""
     for chatty in ("trl", "accelerate", "datasets", "peft"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
+
+
+def train(trainer: Trainer, model: PeftModel, checkpoint: Path | None) -> None:
+    """Train to the end, from the checkpoint if there is one."""
+    # Mixed precision computes in 16 bits anyway. PEFT would first copy the input of each layer into float32: the same
+    # losses, in a tenth more time on a CPU
+    with disable_input_dtype_casting(model):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 
 def write_results(trainer: Trainer, model: PeftModel, run: TuningRun, base: str) -> list[dict[str, Any]]:
@@ -269,10 +278,25 @@ class AnswerTrainer(SFTTrainer):  # type: ignore[misc]
 
     sampler: Sampler[int] | None = None
     """The order of the examples; None: random."""
+    tokens_at_once = 1024
+    """A batch with more, counted with padding, is computed in parts. All activations and logits of a part are in memory
+    together; smaller parts would use a processor less well."""
 
     def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Sampler[int] | None:
         sampler: Sampler[int] | None = self.sampler or super()._get_train_sampler(train_dataset)
         return sampler
+
+    def training_step(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        num_items_in_batch: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Add the gradients of a batch; return its loss, which is the sum of its parts' losses."""
+        loss = torch.zeros((), device=model.device)
+        for part in in_parts(inputs, self.tokens_at_once):
+            loss += super().training_step(model, dict(part), num_items_in_batch)
+        return loss
 
     def compute_loss(
         self,

@@ -1,8 +1,11 @@
 """`crag train lora` from the command line."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,6 +114,18 @@ def test_what_is_wrong_is_reported_in_a_line(
     assert message in reported
     assert reported.count("\n") == 1
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only GNU's threads say how they wait")
+def test_a_thread_that_waits_leaves_its_core_to_other_work(tmp_path: Path) -> None:
+    environment = os.environ | {"OMP_DISPLAY_ENV": "VERBOSE"}
+    environment.pop("OMP_WAIT_POLICY", None)
+    # It ends when torch is there
+    command = [sys.executable, "-m", "crag", "train", "lora", "--config", "nobody", "--data", "none", "--out"]
+    done = subprocess.run(
+        [*command, str(tmp_path)], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert "GOMP_SPINCOUNT = '0'" in done.stderr
 
 
 def changed_copy(base: Path, folder: Path, file: str, **changes: object) -> Path:

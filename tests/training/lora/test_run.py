@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from crag.training.lora.batches import SimilarLengths
+from crag.training.lora.batches import SimilarLengths, in_parts
 from crag.training.lora.model import load_tunable, tokenize
-from crag.training.lora.run import TuningRun, tune
+from crag.training.lora.run import AnswerTrainer, TuningRun, tune
 from tests.training.lora.toy import toy_examples, toy_settings
 
 
@@ -30,6 +30,18 @@ def test_batches_of_similar_lengths_hold_every_example_once_in_the_order_of_seed
     assert list(sampler) != first
     sampler.set_epoch(0)
     assert list(sampler) == first == list(SimilarLengths(lengths, 8, seed=3))
+
+
+def test_a_large_batch_in_parts_has_every_token_once_and_no_more_padding_than_its_rows_need() -> None:
+    lengths = [3, 9, 4, 20, 3]
+    mask = torch.tensor([[1] * length + [0] * (20 - length) for length in lengths])
+    ids = torch.arange(100).reshape(5, 20) + 1
+    parts = list(in_parts({"input_ids": ids, "attention_mask": mask}, 12))
+    assert [tuple(part["input_ids"].shape) for part in parts] == [(3, 4), (1, 9), (1, 20)]
+    read = torch.cat([(part["input_ids"] * part["attention_mask"]).flatten() for part in parts])
+    assert sorted(read[read > 0].tolist()) == (ids * mask)[mask > 0].tolist()
+    (whole,) = in_parts({"input_ids": ids, "attention_mask": mask}, 100)
+    assert whole["input_ids"] is ids
 
 
 def test_a_processor_without_bfloat16_tunes_in_float32_and_says_how_long(
@@ -67,14 +79,20 @@ def test_ten_steps_as_recorded(tiny_llama: Path, tmp_path: Path) -> None:
     assert rows == steps
 
 
-@pytest.mark.parametrize(("batch_size", "accumulation"), [(16, 1), (2, 8)])
+@pytest.mark.parametrize(("batch_size", "accumulation", "tokens_at_once"), [(16, 1, 10**6), (2, 8, 10**6), (16, 1, 90)])
 def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
-    tiny_llama: Path, tmp_path: Path, batch_size: int, accumulation: int
+    tiny_llama: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    batch_size: int,
+    accumulation: int,
+    tokens_at_once: int,
 ) -> None:
     """Independent of trl: labels, mean over the answers' tokens, AdamW, clipping, warm-up and cosine by hand.
 
-    Each step sees all examples, whose order then plays no part.
+    Each step sees all examples, whose order then plays no part; nor do the parts of a batch.
     """
+    monkeypatch.setattr(AnswerTrainer, "tokens_at_once", tokens_at_once)
     examples = toy_examples(16)
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
