@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from crag.benchmarks.folder import FolderRow
 
-WIDTH, HEIGHT = 560, 300
+WIDTH, HEIGHT = 600, 300
 LEFT, RIGHT, UPPER, LOWER = 60, 380, 16, 250
 MARKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
