@@ -93,7 +93,7 @@ def test_pages_are_also_read_alone_and_p_correct_knows_how_many_agree() -> None:
     second = page("<p>Rain Man, a film of 1988: Barry Levinson was its director.</p>", 2)
     third = page("<p>Rain Man was directed in 1987 by Mike Nichols.</p>", 3)
     replies = {"Levinson": "Barry Levinson", "Nichols": "Mike Nichols"}
-    # A check of one's own comes after the usual ones.
+    # A user's own check comes after the usual ones.
     agent = agent_of(settings_of(replies, "answering.alone = {pages = 3}"), more_checks=[OwnCheck()])
     try:
         _, trace = ask(agent, QUESTION, first, second, third)

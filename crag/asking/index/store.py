@@ -290,7 +290,7 @@ class IndexStore:
         return [WordMatch(*row) for row in self._select((int, int, float), query, (expression, most))]
 
     def read_span(self, piece: int) -> tuple[int, int]:
-        """The place of a piece in its page; (0, 0) if it is gone."""
+        """Start and end of a piece in its page's text; (0, 0) if it is gone."""
         rows = self._select((int, int), "SELECT start, stop FROM pieces WHERE id = ?", (piece,))
         start, stop = next(rows, (0, 0))
         return start, stop
