@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from crag.settings.answering import AnswerPromptName, DomainName
 from crag.settings.base import StrictModel
@@ -43,6 +43,12 @@ class KgWriterSettings(StrictModel):
     repair: bool = True
     """Repeat the request, with the error, if the output cannot be parsed."""
     max_new_tokens: Annotated[int, Field(ge=16, le=512)] = 128
+
+    @model_validator(mode="after")
+    def _a_tuned_writer_names_freely(self) -> "KgWriterSettings":
+        if self.form == "question" and self.names_from_question:
+            raise ValueError("names_from_question is for writers that read examples: form question names freely")
+        return self
 
 
 class KnowledgeGraphSettings(StrictModel):

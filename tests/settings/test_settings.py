@@ -172,6 +172,7 @@ REFUSED = [
         ["answering = {prompt='assessed', self_assessment={}, own_prompt={user='$context $query'}}"],
         "not own_prompt",
     ),
+    (["knowledge_graph.writer.names_from_question = ['movie']"], "form question names freely"),
     # prompts for something else
     (["answering.prompt = refine"], '"answering.prompt": Input should be'),
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),

@@ -26,6 +26,9 @@ ADAPTER_ADVICE = (
     "a folder that has it, or fetch a model of crag/weights/manifest.toml: crag models fetch NAME"
 )
 
+_MAX_GRAMMARS = 8
+"""Grammars that are kept ready: a tuned writer has one for each domain, and one for all."""
+
 EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
 
 
@@ -42,6 +45,7 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings: EngineSettings = settings
+        self._grammar_starts: dict[str, GrammarMatcher] = {}
 
     @cached_property
     def _tokenizer(self) -> ChatTokenizer:
@@ -72,7 +76,11 @@ class LocalEngine(ABC, Generic[EngineSettings]):
         """The start of a text in a grammar. Raises GrammarError: the grammar is invalid."""
         from crag.engines.llm.grammar import GrammarMatcher
 
-        return GrammarMatcher(self._grammar_tokenizer, grammar)
+        if grammar not in self._grammar_starts:
+            if len(self._grammar_starts) == _MAX_GRAMMARS:
+                self._grammar_starts.clear()
+            self._grammar_starts[grammar] = GrammarMatcher(self._grammar_tokenizer, grammar)
+        return self._grammar_starts[grammar].copy()
 
     @property
     def _window(self) -> int:

@@ -6,7 +6,7 @@ to parts of the question: small models copy names wrongly.
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crag.graph.language.syntax import CANONICAL
@@ -72,20 +72,20 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
     return _grammar(str(domain), names_from_question=True) + _entity_terminal(spans)
 
 
-def constraint_with_domain(
-    domains: Sequence[Domain],
-    question: str,
-    names_from_question: Collection[str] = (),
-) -> str:
-    """The grammar of a domain on the first line, followed by calls of that domain or `None`.
-
-    In the domains of `names_from_question`, every name in a call must be in the question word for word, in lower case.
-    """
-    spans = _question_spans(" ".join(question.lower().split()))
-    copying = frozenset(names_from_question) if spans else frozenset()
-
-    grammar = _joined_grammar(tuple(domains), copying)
-    return grammar + _entity_terminal(spans) if copying.intersection(domains) else grammar
+@functools.cache
+def constraint_with_domain(domains: tuple[Domain, ...]) -> str:
+    """The grammar of one of these domains on the first line, followed by calls of that domain or `None`."""
+    beginnings = [f'"{domain}" NEXT {domain}_start' for domain in domains]
+    rules = {"start": " | ".join(beginnings)}
+    for domain in domains:
+        grammar = _grammar(str(domain), names_from_question=False)
+        for name, body in _RULE.findall(grammar):
+            # Terminals, in capitals, are the same in all domains; rules are not, so each gets the domain's name
+            if name[0].islower():
+                rules[f"{domain}_{name}"] = _prefix_symbols(body, f"{domain}_")
+            else:
+                rules[name] = body
+    return "".join(f"{name}: {body}\n" for name, body in rules.items())
 
 
 def _question_spans(question: str) -> list[str]:
@@ -134,22 +134,6 @@ def _grammar(domain: str, *, names_from_question: bool) -> str:
         lines.append(f"entities: {_RULES['names'].replace('QUOTED', 'ENTITY')}")
         lines = [line.replace(_ANY_NAMES, _NAMES_OF_QUESTION) for line in lines]
     return "\n".join(lines) + "\n"
-
-
-@functools.cache
-def _joined_grammar(domains: tuple[Domain, ...], copying: frozenset[str]) -> str:
-    """The grammars of the domains in one; without the terminal ENTITY, which the domains of `copying` need."""
-    beginnings = [f'"{domain}" NEXT {domain}_start' for domain in domains]
-    rules = {"start": " | ".join(beginnings)}
-    for domain in domains:
-        grammar = _grammar(str(domain), names_from_question=domain in copying)
-        for name, body in _RULE.findall(grammar):
-            # Terminals, in capitals, are the same in all domains; rules are not, so each gets the domain's name
-            if name[0].islower():
-                rules[f"{domain}_{name}"] = _prefix_symbols(body, f"{domain}_")
-            else:
-                rules[name] = body
-    return "".join(f"{name}: {body}\n" for name, body in rules.items())
 
 
 def _prefix_symbols(body: str, prefix: str) -> str:

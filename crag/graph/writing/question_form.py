@@ -9,7 +9,6 @@ spelling; a question that the graph cannot answer has ``None`` in place of the c
 """
 
 import functools
-from collections.abc import Collection
 from dataclasses import replace
 
 from crag.engines.llm.base import GenerationRequest, Message
@@ -45,14 +44,9 @@ def shipped_completions() -> tuple[str, ...]:
     return tuple(domain_and_calls(example.domain, example.program) for example in load_bank())
 
 
-def output_grammar(
-    domain: Domain | None,
-    question: str,
-    names_from_question: Collection[str],
-) -> str:
+def output_grammar(domain: Domain | None) -> str:
     """The texts that the writer may write: for this domain, or for any if it is None."""
-    domains = list(Domain) if domain is None else [domain]
-    return constraint_with_domain(domains, question, names_from_question)
+    return constraint_with_domain(tuple(Domain) if domain is None else (domain,))
 
 
 def split_domain(text: str) -> tuple[Domain | None, str]:

@@ -137,10 +137,10 @@ class CallWriter:
 
     def _grammar(self, question: CallRequest, domain: Domain) -> str:
         """What may be written: calls of the domain; a tuned writer may choose it if the request has none."""
-        copying = self._settings.names_from_question
         if self._settings.form == "question":
-            return question_form.output_grammar(question.domain, question.text, copying)
-        return output_grammar(domain, question.text if domain in copying else None)
+            return question_form.output_grammar(question.domain)
+        copies_names = domain in self._settings.names_from_question
+        return output_grammar(domain, question.text if copies_names else None)
 
     def _generate(
         self,

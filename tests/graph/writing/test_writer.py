@@ -148,14 +148,13 @@ def test_calls_without_a_domain_are_of_the_known_one() -> None:
 def test_the_grammar_of_a_tuned_writer_begins_with_the_domain_if_it_is_known_with_that_one() -> None:
     model = Recorder(TUNED)
     asked = [CallRequest("Who made Jaws?"), CallRequest("Who made Jaws?", domain=Domain.MOVIE)]
-    writer(model, form="question", names_from_question=["movie"]).write(asked, Deadline(10))
+    writer(model, form="question").write(asked, Deadline(10))
     free, known = (matcher(request.grammar or "") for request in model.calls[0])
     assert free('movie\nget_movie("jaws")["year"]')
     assert free('finance\nget_stock_price("kr","today")["close"]')
     assert known('movie\nget_movie("jaws")["year"]')
     assert known("movie\nNone")
     assert not known("finance\nNone")
-    assert not free('movie\nget_movie("heat")["year"]'), "names come from the question"
     assert not free('movie\nget_stock_price("kr","today")["close"]'), "a domain has only its own tables"
     assert not free('get_movie("jaws")["year"]')
 
@@ -176,7 +175,7 @@ def matcher(grammar: str) -> Callable[[str], bool]:
 
 @pytest.mark.parametrize("domain", list(Domain))
 def test_what_a_tuned_writer_learns_its_grammar_allows(domain: Domain) -> None:
-    allows = matcher(output_grammar(None, "who?", ()))
+    allows = matcher(output_grammar(None))
     rng = Random(1)
     for _ in range(60):
         program = random_program(domain, rng)
