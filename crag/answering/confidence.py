@@ -100,7 +100,7 @@ class ConfidenceModel(BaseModel):
             first = error.errors(include_url=False)[0]
             field = ".".join(map(str, first["loc"]))
             raise SettingsError(
-                f'key "answering.confidence.model": {path} is no calibration file: {field}: {first["msg"]}'
+                f'key "answering.confidence.model": {path} is not a calibration file: {field}: {first["msg"]}'
             ) from None
 
 

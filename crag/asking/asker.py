@@ -208,7 +208,7 @@ class Asker:
             raise UserError("ask_all takes a list of questions; ask takes one")
         asked_at = normalise_query_time(at) if isinstance(at, str) else format_query_time(at)
         if asked_at is None:
-            raise UserError(f"at: {at!r} is no time such as {TIME_FORMS}")
+            raise UserError(f"at: {at!r} is not a time such as {TIME_FORMS}")
         if not all(map(str.strip, questions)):
             raise UserError("a question is empty")
 

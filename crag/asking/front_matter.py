@@ -19,7 +19,7 @@ _FOLDED = re.compile(r"[>|][+-]?")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
-    r"""The fields before a text, and the text. Where the first line is no field, the hyphens are a line of the text.
+    r"""The fields before a text, and the text. Where the first line is not a field, the hyphens are a line of the text.
 
     >>> split_front_matter("---\nauthor: 'Mia Lund'\ntags: [boats, ropes]\n---\nOn ropes")
     ({'author': 'Mia Lund', 'tags': 'boats, ropes'}, 'On ropes')

@@ -113,7 +113,9 @@ def _json_pages(text: str, kind: Kind) -> Pages:
             return Pages(_row_pages(rows))
         return Pages([PageMarkup("", json_markup(text))])
     except ValueError as error:
-        return Pages([PageMarkup("", _to_paragraphs(text.splitlines()))], f"read as plain text: it is no JSON: {error}")
+        return Pages(
+            [PageMarkup("", _to_paragraphs(text.splitlines()))], f"read as plain text: it is not JSON: {error}"
+        )
 
 
 def _row_pages(rows: Sequence[Row]) -> list[PageMarkup]:

@@ -102,7 +102,7 @@ def _list_folder(folder: Path, warn: Warn) -> Iterator[str]:
 
 
 def _find_fault(location: str, name: str) -> str:
-    """Why an entry of a folder is no file that can be read; "" if it may be one."""
+    """Why an entry of a folder is not a file that can be read; "" if it may be one."""
     if name.startswith("~$"):
         return "not a document: Office makes it while it has one open"
     if os.path.isfile(location):  # noqa: PTH113 - see the caller

@@ -18,7 +18,7 @@ SENTENCE_CHARACTERS = 40
 def read_json_rows(text: str) -> list[Row] | None:
     """A list of objects as rows, the names of their values first; None for other JSON.
 
-    Raises ValueError: it is no JSON.
+    Raises ValueError: it is not JSON.
     """
     value = _load(text)
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):

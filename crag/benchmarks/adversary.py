@@ -80,7 +80,7 @@ def build_statement(question: str, answer: str) -> str:
     'The cup was won by Peru'
     """
     wording = question.strip().rstrip("?:.… ")
-    # A function, so that a backslash in the answer is no reference to a group
+    # A function, so that a backslash in the answer is not a reference to a group
     statement, replaced = _ASKED_FOR.subn(lambda _: answer, wording, count=1)
     return statement if replaced else f"{wording} {answer}"
 

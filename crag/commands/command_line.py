@@ -243,7 +243,7 @@ def moment(text: str) -> str:
     """A query time, in CRAG's form."""
     normalised = normalise_query_time(text)
     if normalised is None:
-        raise ValueError(f"{text!r} is no time such as {TIME_FORMS}")
+        raise ValueError(f"{text!r} is not a time such as {TIME_FORMS}")
     return normalised
 
 

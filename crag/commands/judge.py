@@ -389,7 +389,7 @@ def _read_string(record: Record, field: str) -> str:
 
 
 def _string_fault(record: Record, field: str, title: str) -> str:
-    """Why a field is no string, perhaps because its name is misspelt."""
+    """Why a field is not a string, perhaps because its name is misspelt."""
     misspelt = misspelt_names(record.data, [field])
     hint = "".join(f'; did you mean it by "{name}"?' for name in misspelt)
     kind = type(record.data.get(field)).__name__
@@ -436,7 +436,7 @@ def _reference(record: Record, against: str | None) -> str | None:
         return None
 
     verdict = str(value).strip().lower()
-    # A bool's text would be "true", which is no verdict
+    # A bool's text would be "true", which is not a verdict
     if isinstance(value, bool):
         verdict = "correct" if value else "incorrect"
     if verdict not in set(Verdict):

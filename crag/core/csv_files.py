@@ -179,7 +179,7 @@ def fold_name(name: str) -> str:
 def misspelt_names(names: Iterable[str], missing: Collection[str]) -> Mapping[str, str]:
     """The names that are one of the `missing` ones with a typing error or two, and the one that is meant.
 
-    A name that is longer or shorter by two is another word: ``answered`` is no misspelt ``answer``.
+    A name that is longer or shorter by two is another word: ``answered`` is not a misspelt ``answer``.
     """
     from rapidfuzz.distance import OSA
 

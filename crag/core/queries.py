@@ -59,7 +59,7 @@ class BatchFormatError(ValueError):
 
 
 def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
-    """Read a batch of column lists. Raises BatchFormatError: a column is missing, is no list, or differs in length."""
+    """Read a batch of column lists. Raises BatchFormatError: a column is missing, not a list, or of another length."""
     if not isinstance(batch, Mapping):
         raise BatchFormatError(f"batch: must be a dict of lists, found {type(batch).__name__}")
 
@@ -196,7 +196,7 @@ def _read_time(value: object, notes: list[str]) -> tuple[str, datetime | None]:
     # A time that was cut has a note already.
     was_cut = isinstance(value, str) and len(value) > LIMITS["query_time"]
     if text.strip() and not was_cut:
-        notes.append(f"query_time {text!r} is no time that is understood, such as {TIME_FORMS}")
+        notes.append(f"query_time {text!r} is not a time that is understood, such as {TIME_FORMS}")
     return text, None
 
 

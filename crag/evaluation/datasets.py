@@ -462,7 +462,9 @@ def with_query_time(record: Record) -> Record:
 
     normalised = normalise_query_time(clean(text))
     if normalised is None:
-        raise DatasetError(f'{record.place}, field "query_time": {shorten_repr(text)} is no time such as {TIME_FORMS}')
+        raise DatasetError(
+            f'{record.place}, field "query_time": {shorten_repr(text)} is not a time such as {TIME_FORMS}'
+        )
     return record._replace(data={**record.data, "query_time": normalised})
 
 

@@ -108,7 +108,7 @@ def _question_tokens(trace: Mapping[str, Any]) -> dict[str, int]:
             continue
         for kind in totals:
             count = generation.get(f"{kind}_tokens")
-            if type(count) is int:  # a bool is no count
+            if type(count) is int:  # a bool is not a count
                 totals[kind] += count
     return totals
 
@@ -123,6 +123,6 @@ def _batch_counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[
     valid: dict[str, int] = {}
     for kind in kinds:
         count = counts.get(kind)
-        if type(count) is int:  # a bool is no count
+        if type(count) is int:  # a bool is not a count
             valid[kind] = count
     return valid

@@ -189,7 +189,7 @@ def _parse_address(base_url: str) -> httpx2.URL:
         address = httpx2.URL()
 
     if address.scheme not in {"http", "https"} or not address.host:
-        raise ValueError(f"{without_credentials(base_url)!r} is no address such as http://127.0.0.1:8000")
+        raise ValueError(f"{without_credentials(base_url)!r} is not an address such as http://127.0.0.1:8000")
     return address
 
 

@@ -34,7 +34,7 @@ class LookupContext:
         """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
         resolved = resolve_date(expression, self.asked_at, calendar)
         if resolved is None:
-            raise MeaninglessCallError(f'"{expression}" is no date')
+            raise MeaninglessCallError(f'"{expression}" is not a date')
 
         # "2024-02" needs no explanation; "last friday" does.
         is_relative = not expression[:4].isdigit()

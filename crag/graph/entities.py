@@ -36,7 +36,7 @@ _TICKER_IN_BRACKETS = re.compile(
     r"""
     \(
     (?:[A-Za-z]+:[ ]?)?                # the exchange: "(NASDAQ: META)"
-    ([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?)  # capitals only: "(formerly Facebook)" is no ticker
+    ([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?)  # capitals only: "(formerly Facebook)" is not a ticker
     \)\s*$
     """,
     re.VERBOSE,
@@ -228,7 +228,7 @@ def _ticker_of_class(
         context.remark(f'"{name}" is read as Class {shares.letter} of {candidates[0].listing} ({ticker})')
         return ticker
 
-    # A letter at the end of a company's name is no class, if the company has none
+    # A letter at the end of a company's name is not a class, if the company has none
     has_classes = any(starmap(_class_of, ticker_by_listing.items()))
     if ticker_by_listing and (shares.certain or has_classes):
         listings = quote_names(list(ticker_by_listing))

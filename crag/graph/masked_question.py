@@ -78,7 +78,7 @@ _ASKS_FOR_TEAMS = re.compile(r"^(?:which|what|who|the|all|every|name|list)\b.*?\
 _NOMINATED = re.compile(r"\bnomin")
 
 _MIN_NICKNAME_LENGTH = 5
-"""A shorter last word of a team's name, such as "city", is no nickname."""
+"""A shorter last word of a team's name, such as "city", is not a nickname."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def read_pairs_of_answers(path: Path, split: Split | None = None) -> list[Prefer
 def build_preferences(path: Path, settings: Settings, task: str, split: Split | None = None) -> list[PreferencePair]:
     """The pairs of all rows of `crag train labels`, in the prompts of the preset's answerer.
 
-    Raises DatasetError: a row is no label with samples, or no row gives a pair.
+    Raises DatasetError: a row is not a label with samples, or no row gives a pair.
     """
     pairs: list[PreferencePair] = []
     for label in read_labels(SampledLabel, path, settings, task, split):

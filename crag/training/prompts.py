@@ -106,7 +106,7 @@ def read_labels(
 ) -> Iterator[AnyLabel]:
     """The rows of `crag.training.labels` in the prompts of the preset's answerer.
 
-    Raises DatasetError: a row is no label of that kind.
+    Raises DatasetError: a row is not a label of that kind.
     """
     answering = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(answering, load_language_model(settings.language_model))

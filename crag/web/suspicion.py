@@ -109,7 +109,7 @@ def _find_windows(asked: Sequence[str], inner_marks: int, text: str) -> Iterator
         yield words[max(previous, end - longest) : end]
 
     # Without a question mark it must begin as the question does; nothing else tells it from a statement. What follows
-    # another question ("Who is Ida Holm? She founded ...") or its heading is no part of it.
+    # another question ("Who is Ida Holm? She founded ...") or its heading is not part of it.
     opening = _opening(asked)
     all_ends = sorted([*line_ends, *question_marks])
     for start in beginnings if opening else ():

@@ -241,7 +241,7 @@ class QuestionSpelling:
             if joined and joined[-1].isdigit() and word[0].isdigit():
                 break  # "3-1" is not 31
             if word == "s" and joined in self._names and self._means_the_same(joined, f"{joined}s"):
-                break  # the s of "nvidia's" is no part of the name
+                break  # the s of "nvidia's" is not part of the name
             joined += word
             if joined in self._names and _may_join(words[start : end + 1], readable):
                 longest = end + 1 - start

@@ -222,7 +222,7 @@ class Adapter:
                 return f"{self._config_file}: {key} is set"
         for name in self._pairs:
             if not name.startswith(LAYERS):
-                return f"{self.weights_file}: {name} is no matrix of a layer"
+                return f"{self.weights_file}: {name} is not a matrix of a layer"
         return None
 
     @property

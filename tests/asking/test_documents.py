@@ -209,7 +209,7 @@ def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
     assert said[0].startswith("people.jsonl: left out, no JSON: line 3: ")
     [broken], said = read(tmp_path / "broken.json", '{"code": 8642,')
     assert "8642" in broken.text
-    assert said[0].startswith("broken.json: read as plain text: it is no JSON")
+    assert said[0].startswith("broken.json: read as plain text: it is not JSON")
     [rich], _ = read(tmp_path / "rules.rtf", r"{\rtf1\ansi The {\b alarm} code is 8642.\par It is f\'fcr us.\par}")
     assert rich.text.splitlines() == ["The alarm code is 8642.", "It is für us."]
 

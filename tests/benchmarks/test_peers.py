@@ -24,7 +24,7 @@ from peer_worker import serve
 kind = sys.argv[1]
 
 def run(task):
-    print("what a library prints is no result")
+    print("what a library prints is not a result")
     if kind == "prompts":
         token = 9 if task["row"]["interaction_id"] == "warm-up" else 7
         prompt = {{"request": {{"token": token}}, "prompt": [5, 6, token, 8]}}

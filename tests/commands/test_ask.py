@@ -190,7 +190,7 @@ def test_a_file_with_fields_gives_the_questions_their_times(
     assert times == ["02/29/2020, 00:00:00 PT"] * 2
     file.write_text("query,query_time\nwho?,noon\n", encoding="utf-8")
     assert main(command) == 2
-    assert "questions.csv, line 2, field \"query_time\": 'noon' is no time" in capsys.readouterr().err
+    assert "questions.csv, line 2, field \"query_time\": 'noon' is not a time" in capsys.readouterr().err
 
 
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ FAULTS = [
     ("crag ask who? --preset scripted --pages {file}/x", "{file}/x: no such file, folder or http address"),
     (
         "crag ask who? --time yesterday",
-        'argument --time: \'yesterday\' is no time such as "03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z',
+        'argument --time: \'yesterday\' is not a time such as "03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z',
     ),
     ("crag ask who? --kg-url nonsense", "argument --kg-url: must be http://HOST:PORT"),
     ("crag ask --file {file} who?", "give a question or --file, not both"),
@@ -70,7 +70,7 @@ FAULTS = [
     ("crag inspect calls --in nowhere.jsonl --out {new} --preset scripted", "nowhere.jsonl: there is no such file"),
     ("crag graph run x --domain movie --kg-url ftp://x", "argument --kg-url: must be http://HOST:PORT"),
     ("crag graph run x --domain movie", "--kg-url is missing, and CRAG_MOCK_API_URL is not set"),
-    ("crag graph run x --domain movie --query-time noon", "'noon' is no time such as \"03/05/2024, 23:18:31 PT\""),
+    ("crag graph run x --domain movie --query-time noon", "'noon' is not a time such as \"03/05/2024, 23:18:31 PT\""),
     ("crag train calibrate nowhere --out {new}", "nowhere: there is no such folder"),
 ]
 

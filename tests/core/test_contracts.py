@@ -23,7 +23,7 @@ def test_an_unrouted_question_has_an_empty_route_and_none_in_its_trace() -> None
 
 def test_what_is_not_predicted_is_none() -> None:
     assert (ROUTE.label("domain"), ROUTE.label("question_type")) == ("movie", None)
-    assert ROUTE.probability("domain", ["movie"]) is None, "a certainty is no probability"
+    assert ROUTE.probability("domain", ["movie"]) is None, "a certainty is not a probability"
     assert ROUTE.probability("question_type", ["simple"]) is None
     assert ROUTE.probability("static_or_dynamic", ["slow-changing"]) == 0.0
 

@@ -136,4 +136,4 @@ def test_another_form_is_no_time_and_is_told(text: str) -> None:
     assert normalise_query_time(text) is None
     (query,) = parse_batch(batch_of(query_time=[text]))
     assert (query.query_time, query.asked_at) == (text, None)
-    assert query.notes[0].startswith(f"query_time {text!r} is no time that is understood")
+    assert query.notes[0].startswith(f"query_time {text!r} is not a time that is understood")

@@ -29,7 +29,7 @@ def test_the_hash_changes_with_the_file_and_what_it_imports_beside_it(tmp_path: 
 
 
 def test_packages_relative_imports_and_folders_of_the_same_name(tmp_path: Path) -> None:
-    """A folder `data` beside the agent is no package, and the module of the same name is elsewhere."""
+    """A folder `data` beside the agent is not a package, and the module of the same name is elsewhere."""
     (tmp_path / "data").mkdir()
     package = tmp_path / "parts"
     package.mkdir()

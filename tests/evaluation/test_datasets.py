@@ -275,7 +275,7 @@ def test_a_time_of_any_form_gets_the_form_of_crag_and_another_text_is_refused(tm
     assert next(rows)["query_time"] == "03/05/2024, 23:18:31 PT"
     assert "query_time" not in next(rows)
     message = (
-        r"q\.csv, line 4, field \"query_time\": 'noon' is no time such as \"03/05/2024, 23:18:31 PT\", \"2024-03-05T"
+        r"q\.csv, line 4, field \"query_time\": 'noon' is not a time such as \"03/05/2024, 23:18:31 PT\", \"2024-03-05T"
     )
     with pytest.raises(DatasetError, match=message):
         next(rows)

@@ -80,7 +80,7 @@ def test_companies_of_a_table(tmp_path: Path) -> None:
         "The earnings per share is 2.5. The date of the figures is 1 March 2024."
     )
     table.write_text(f"{COMPANIES}Kite Works,KITE,1.2B,2.5,\n", encoding="utf-8")
-    with pytest.raises(TableError, match=r"company KITE, .market_capitalisation.: '1\.2B' is no number"):
+    with pytest.raises(TableError, match=r"company KITE, .market_capitalisation.: '1\.2B' is not a number"):
         build_companies(table, tmp_path / "out", "")
     table.write_text("name,ticker\nKite Works,KITE\n", encoding="utf-8")
     with pytest.raises(TableError, match='has no columns "earnings_per_share"'):

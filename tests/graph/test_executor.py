@@ -67,7 +67,7 @@ def test_a_fault_of_ours_costs_one_question(executor: Executor, monkeypatch: pyt
         ('get_person("nobody")["birthday"]\nsort(None,-birthday)["name"]', ["not_found", "not_found"]),
         ('get_person("nobody")["birthday"]\naverage', ["not_found", "not_found"]),
         ('get_person("nobody")["name"]\nget_person(*)["birthday"]', ["not_found", "not_found"]),
-        ('get_movie("red kite")["title"]\naverage', ["ok", "invalid"]),  # a 2 in a title is no number
+        ('get_movie("red kite")["title"]\naverage', ["ok", "invalid"]),  # a 2 in a title is not a number
         ('get_person("nobody")\nget_person("ann lee")["birthday"]', ["not_found", "ok"]),
         ('get_movie(["red kite","no such film"])["title"]', ["not_found"]),
         ('get_movie_person_cast(["red kite","borough"],["ann lee","bob ray"])["name"]', ["invalid"]),

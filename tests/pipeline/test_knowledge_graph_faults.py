@@ -297,5 +297,5 @@ def test_what_is_no_address_is_reported_with_the_name_of_the_variable(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", address)
-    with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL: '{address}' is no address such as http://"):
+    with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL: '{address}' is not an address such as http://"):
         open_knowledge_graph(KnowledgeGraphSettings(), ScriptedLanguageModel(ScriptedEngine(engine="scripted")), None)

@@ -36,7 +36,7 @@ def test_certainty_and_dynamism_are_read(reply: str, domain: str, certainty: flo
     assert route.domain is not None
     assert route.domain.certainty == pytest.approx(certainty)
     assert route.label("static_or_dynamic") == dynamism
-    assert route.probability("domain", ["movie"]) is None, "what a model says of itself is no probability"
+    assert route.probability("domain", ["movie"]) is None, "what a model says of itself is not a probability"
 
 
 def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:

@@ -71,7 +71,7 @@ def is_settled(file: FoundFile) -> bool:
 
 
 def digest_file(file: FoundFile) -> str:
-    """The checksum of a file's content; "" if it cannot be read, or is no file."""
+    """The checksum of a file's content; "" if it cannot be read, or is not a file."""
     if not file.stamp or file.size > LARGEST_WITH_PICTURES:
         return ""
     try:

@@ -214,7 +214,7 @@ def _separator(text: str, before: Word, word: Word) -> str:
 
     Example:
         10 with a raised 6         # "10^6"
-        48,312 with a raised 1     # "48,312 1": a footnote mark is no digit of the number
+        48,312 with a raised 1     # "48,312 1": a footnote mark is not a digit of the number
         19 with a raised th        # "19th"
         H, a lowered 2, O          # "H2O"
     """

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
-        raise UserError(f"{text!r} is no VARIABLE=VALUE such as LIMIT=8")
+        raise UserError(f"{text!r} is not VARIABLE=VALUE such as LIMIT=8")
     return name, value
 
 

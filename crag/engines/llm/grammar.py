@@ -73,7 +73,7 @@ class GrammarMatcher:
     def count_until_end(self, tokens: Sequence[int], end_tokens: Collection[int]) -> int:
         """Advance by a whole text; how many of its tokens the model chose, the end token among them if it did.
 
-        The end token behind a text that only could end is no choice, and does not count. Afterwards `finished` tells
+        The end token behind a text that only could end is not a choice, and does not count. Afterwards `finished` tells
         whether the text could only end.
         """
         for position, token in enumerate(tokens):

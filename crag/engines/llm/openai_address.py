@@ -61,7 +61,7 @@ class ServerAddress:
 def parse_address(text: str) -> ServerAddress:
     """The address in a setting or variable: with or without scheme, version, endpoint and final slash.
 
-    Raises EngineUnavailableError: it is no address.
+    Raises EngineUnavailableError: it is not an address.
 
     Example:
         >>> parse_address("localhost:8080").candidates[:2]

@@ -232,7 +232,7 @@ class OpenAILanguageModel:
         if is_silence(error):
             return (
                 f"the server at {self._server.base_url} accepts connections and does not reply: it may be busy with "
-                f"other requests or hang; if it is no language model server, set {variable} to the address of one"
+                f"other requests or hang; if it is not a language model server, set {variable} to the address of one"
             )
         return (
             f"no language model server answers at {self._server.base_url} "

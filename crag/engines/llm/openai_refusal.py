@@ -63,7 +63,7 @@ _MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 
 
 class RefusedError(Exception):
-    """A reply that is no answer: its `status` (also one that the body of a reply with status 200 names) and `body`."""
+    """A reply that is not an answer: its `body`, and its `status`, which a body may name under status 200."""
 
     def __init__(self, status: int, body: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
@@ -197,7 +197,7 @@ def _error_object(body: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _find_message(error: object) -> str | None:
-    """The first text under the names that servers use; what is no text there is shown as JSON."""
+    """The first text under the names that servers use; what is not text there is shown as JSON."""
     if isinstance(error, str):
         return error
     if isinstance(error, list) and error:

@@ -17,7 +17,7 @@ CHARACTERS_PER_TOKEN = 16
 
 _LARGEST_COUNT = 10**9
 _HIGHEST_LOG_PROBABILITY = 1e-4
-"""Above zero by rounding; a higher one is no log-probability."""
+"""Above zero by rounding; a higher one is not a log-probability."""
 _UNCOUNTED_TOKENS = 1
 """The token that ends a text counts as one, but may come without a log-probability."""
 
@@ -288,7 +288,7 @@ def _mean_log_probability(reply: _Reply, text: str) -> float | None:
         return None
     pairs = _last_pairs(pairs, reply.choice.whole_text, text)
 
-    # A null is no value: some servers have none for the first token.
+    # A null is not a value: some servers have none for the first token.
     values = [value for _, value in pairs if value is not None]
     if not values or max(values) >= _HIGHEST_LOG_PROBABILITY or min(values) <= _UNLIKELY_LOG_PROBABILITY:
         return None

@@ -231,7 +231,7 @@ class Server:
             self.base_url = base_url
 
     async def _send(self, request: Awaitable[httpx2.Response]) -> str:
-        """The body of a reply that is no error. Raises RefusedError, openai.APIConnectionError."""
+        """The body of a reply that is not an error. Raises RefusedError, openai.APIConnectionError."""
         try:
             response = await request
         except openai.APIStatusError as error:

@@ -37,7 +37,7 @@ def join_stream(body: str) -> dict[str, Any] | None:
 def find_stream_error(body: str) -> str | None:
     """The error that a stream reports before its text has an end, as JSON; None if it reports none.
 
-    What came before it is no answer: nobody knows how the text would have gone on.
+    What came before it is not an answer: nobody knows how the text would have gone on.
     """
     try:
         reply = join_stream(body) or {}

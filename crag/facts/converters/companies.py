@@ -67,7 +67,7 @@ def _read_figure(source: Path, company: Row, column: str) -> str:
         return ""
     if not number_or_empty(number):
         raise TableError(
-            f'{source}, company {company["ticker_symbol"]}, "{column}": {cell!r} is no number, such as 1234567.5'
+            f'{source}, company {company["ticker_symbol"]}, "{column}": {cell!r} is not a number, such as 1234567.5'
         )
     return number
 
@@ -84,7 +84,7 @@ def _read_sentences(source: Path, as_of: str) -> list[Row]:
 
 
 def _build_row(name: str, ticker: str, figures: tuple[str, str, str], as_of: str) -> Row:
-    """`figures`: market capitalisation, earnings per share, price-to-earnings ratio; what is no number is unknown."""
+    """`figures`: market capitalisation, earnings per share, price-to-earnings ratio; other text is unknown."""
     capitalisation, earnings, ratio = figures
     return {
         "name": name,

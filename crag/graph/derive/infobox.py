@@ -153,7 +153,7 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
         return None
 
-    # A long value, or one with markup, is no plain name.
+    # A long value, or one with markup, is not a plain name.
     key = roles[0].removesuffix("s")
     value = _entry_text(reading.rows[0], key).strip(" ,;")
     if not 0 < len(value) <= MAX_ROLE_CHARACTERS or _MARKUP.search(value):

@@ -99,7 +99,7 @@ def count(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     # An incomplete table is no proof that there is none.
     if number == 0 and not reading.table.complete:
         return None
-    # "More than three" or "other than A": the number of all rows is no answer
+    # "More than three" or "other than A": the number of all rows is not an answer
     if _NOT_ALL.search(evidence.question):
         return None
 

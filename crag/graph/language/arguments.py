@@ -151,7 +151,7 @@ class BoundCall:
             is_call = bare == "sort" or find_table(self._schema, name) is not None
             if is_call:
                 raise self._wrong("a call cannot stand in a call: write it on the line before, and * here", item)
-            raise self._wrong(f"{name} is no operator: eq, neq, ge, le; names go in quotes", item)
+            raise self._wrong(f"{name} is not an operator: eq, neq, ge, le; names go in quotes", item)
 
         _, slots_node, trailers_node = item.children
         slots = parts(slots_node)

@@ -39,7 +39,7 @@ def find_films(
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
     if match is None and stem != title:
-        # A subtitle is only searched without; a year at the end is no part of the title.
+        # A subtitle is only searched without; a year at the end is not part of the title.
         films_of_stem, match = _search_film(context, stem, stem if year is not None else title)
         films = films_of_stem if match is not None else [*films, *films_of_stem]
     if match is None:

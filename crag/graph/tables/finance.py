@@ -49,7 +49,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
 
     end = context.resolve(last_date, Calendar.TRADING) if last_date is not None else start
     if start.range is None:
-        raise MeaninglessCallError(f'"{first_date}" is no first day of a span')
+        raise MeaninglessCallError(f'"{first_date}" is not a first day of a span')
     return _prices_of_days(
         context,
         company,

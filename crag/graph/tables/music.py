@@ -179,7 +179,7 @@ def _grammy_year(context: LookupContext, query: TableQuery) -> int:
 
     span = context.resolve(expression, Calendar.CIVIL).range
     if span is None or span.first.year != span.last.year:
-        raise MeaninglessCallError(f'"{expression}" is no year')
+        raise MeaninglessCallError(f'"{expression}" is not a year')
     return span.first.year
 
 

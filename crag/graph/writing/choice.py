@@ -145,7 +145,7 @@ class WordVectors:
 
 
 class QuestionForm:
-    """Replaces names by marks. A word is no name if at least two questions of a bank use it outside names.
+    """Replaces names by marks. A word is not a name if at least two questions of a bank use it outside names.
 
     Example: "who directed rear window?" has the form "who directed # ?".
     """

@@ -56,7 +56,7 @@ def _in_calendar_units(count: Fraction, unit: str) -> tuple[CalendarUnit, int]:
 
 def _whole(count: Fraction) -> int:
     if count.denominator != 1:
-        raise ValueError(f"{count} is no whole number")
+        raise ValueError(f"{count} is not a whole number")
     return count.numerator
 
 

@@ -92,7 +92,7 @@ class Rule:
 
 # --- forms that can be part of a longer one ---------------------------------------------------------------------------
 _DAY_FORMS: tuple[Form, ...] = (
-    # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est"; a time alone is no date
+    # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est"; a time alone is not a date
     (
         f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?",
         read_numbered_day,
@@ -212,7 +212,7 @@ def _read_inner_date(text: str, view: Viewpoint) -> DateRange:
         days = rule.read(match, view) if match else None
         if days:
             return days
-    raise ValueError(f"{text!r} is no date")
+    raise ValueError(f"{text!r} is not a date")
 
 
 def _read_inner_period(text: str, view: Viewpoint) -> DateRange:

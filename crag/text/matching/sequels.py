@@ -119,7 +119,7 @@ def _number_of(word: str, *, is_first: bool) -> str | None:
     if word in NUMBER_WORDS:
         return str(NUMBER_WORDS[word])
     if is_first or not _ROMAN.fullmatch(word):
-        return None  # "xXx" is no thirty
+        return None  # "xXx" is not thirty
     return str(_roman_number(word))
 
 

@@ -189,12 +189,12 @@ def _as_date(value: Value) -> CalendarDate:
         year = int(value.number)
         if dt.MINYEAR <= year <= dt.MAXYEAR:
             return CalendarDate(year)
-    raise ExpressionError(f"{_kind(value)} is no date")
+    raise ExpressionError(f"{_kind(value)} is not a date")
 
 
 def _exact_day(date: CalendarDate) -> dt.date:
     if date.exact is None:
-        raise ExpressionError(f"{date} is no day")
+        raise ExpressionError(f"{date} is not a day")
     return date.exact
 
 
@@ -220,7 +220,7 @@ def _move_date(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDat
         raise
     except (ValueError, OverflowError) as error:
         raise ExpressionError("the date is out of range") from error
-    raise ExpressionError(f"{_kind(duration)} is no duration that a date can be moved by")
+    raise ExpressionError(f"{_kind(duration)} is not a duration that a date can be moved by")
 
 
 def _move_months(date: CalendarDate, count: int) -> CalendarDate:

@@ -225,7 +225,7 @@ def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
     """The answer that no model weighs, such as the graph's about a game that does not exist."""
     text = question.record["prediction"]
     verdict = Verdict(question.record["verdict"])
-    # The given answer is settled if it is no candidate, no gate's text and no abstention
+    # The given answer is settled if it is neither a candidate nor a gate's text nor an abstention
     weighed = {entry["text"] for entry in question.trace["candidates"]}
     gated = {firing["answer"] for firing in question.trace.get("gates", ())}
 

@@ -203,7 +203,7 @@ def _check_contexts(
 ) -> dict[int, Judgement]:
     """Whether the contexts of wrong and missing answers hold a right one, by the index of the answer.
 
-    The contexts are judged as if they were predictions. Questions whose right answer is no text are left out.
+    The contexts are judged as if they were predictions. Questions whose right answer is not text are left out.
     """
     context_claims: dict[int, Claim] = {}
     for index, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True)):

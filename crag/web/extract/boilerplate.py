@@ -1,4 +1,4 @@
-"""What of a page is no content: menus, page footers, cookie boxes, link farms. All else that a reader sees stays.
+"""What of a page is not content: menus, page footers, cookie boxes, link farms. All else that a reader sees stays.
 
 Kept on purpose: lists whose items are links, as in filmographies or lists of members, boxes beside an article,
 captions, dates and authors. In doubt a part stays: the reranker passes over it, but nothing brings back what is lost.
@@ -187,7 +187,7 @@ class _Marker:
             return False
         if not in_content and self._is_page_footer(element):
             return True
-        # What holds most of the page is no menu, whatever its name.
+        # What holds most of the page is not a menu, whatever its name.
         if element.plain_letters > _CONTENT_SHARE * self._body.plain_letters and element.plain_letters > 0:
             return False
         # No cell or row of a table is left out, whatever its class, and no table with headers, whatever is round it.

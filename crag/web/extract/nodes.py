@@ -54,7 +54,7 @@ class Element:
         letters: Its characters without the blanks round texts; `link_letters` those inside of its `link_count` links.
         holds_table: A table is inside of it; `holds_header_cell` a header cell.
         holds_content: The page's main heading, `main` or an article is inside of it.
-        is_boilerplate: It is the outermost element of a part that is no content (`crag.web.extract.boilerplate`).
+        is_boilerplate: It is the outermost element of a part that is not content (`crag.web.extract.boilerplate`).
     """
 
     __slots__ = (

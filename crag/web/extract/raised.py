@@ -129,7 +129,7 @@ def _write_lowered(mark: re.Match[str]) -> str:
 
 
 def _write_note(mark: re.Match[str]) -> str:
-    """``[1]``, apart from the word before it; a link that stands alone is no footnote mark."""
+    """``[1]``, apart from the word before it; a link that stands alone is not a footnote mark."""
     script = _read_script(mark)
     return script.text if script.stands_alone else _write_footnote(script)
 
@@ -240,7 +240,7 @@ def _is_base(script: _Script) -> bool:
 def _as_footnote(script: _Script) -> str | None:
     text, before, _ = script
     is_number = _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text)
-    # A letter after a number, a word or a point, not after an initial: "Mr" is no footnote.
+    # A letter after a number, a word or a point, not after an initial: "Mr" is not a footnote.
     follows_word = (len(before) >= 3 and before[-3:].isalpha()) or _DECADE.search(before) is not None
     is_letter = len(text) == 1 and text.islower() and (script.follows_digit or follows_word or before[-1] in ").,;:")
     is_note = text[0] in "[({" or _SYMBOLS.fullmatch(text) or is_number or is_letter

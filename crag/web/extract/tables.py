@@ -309,7 +309,7 @@ def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
 
 
 def _label_and_value(row: Row) -> str:
-    """``Born: 1969``, or "" if the row is no label beside its value."""
+    """``Born: 1969``, or "" if the row is not a label beside its value."""
     filled = row.filled_cells()
     if not _is_label_and_value(filled):
         return ""

@@ -108,7 +108,7 @@ def tokens_of(*pairs: tuple[str, float | None]) -> dict[str, Any]:
 MEANS: dict[str, tuple[dict[str, Any], int, str, float | None]] = {
     "all tokens": (tokens_of(("Ida", -0.2), (" Larsen", -0.4)), 2, "Ida Larsen", -0.3),
     "the end is counted and not listed": (tokens_of(("Ida", -0.2), (" Larsen", -0.4)), 3, "Ida Larsen", -0.3),
-    "a null is no value": (tokens_of(("Ida", None), (" Larsen", -0.4)), 3, "Ida Larsen", -0.4),
+    "a null is not a value": (tokens_of(("Ida", None), (" Larsen", -0.4)), 3, "Ida Larsen", -0.4),
     "a null in the older form": (
         {"tokens": ["Ida", " Larsen"], "token_logprobs": [None, -0.4]}, 2, "Ida Larsen", -0.4,
     ),

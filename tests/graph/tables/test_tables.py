@@ -35,8 +35,8 @@ movie | get_movie_person_oscar(None,None,eq(year,"2030"))["film"] | not_found | 
 finance | get_stock_price("abc","2024-02-25")["open"] | ok | those of 2024-02-23 are the nearest
 finance | get_stock_price("abc","2023-01-02")["open"] | not_found | it has those of 2024-02-22 to 2024-02-28
 finance | get_stock_price(None,"2024-02-22")["open"] | invalid | needs a company
-finance | get_stock_price("abc","blue")["open"] | invalid | "blue" is no date
-movie | get_movie("red kite",eq(release_date,"blue"))["year"] | invalid | "blue" is no date
+finance | get_stock_price("abc","blue")["open"] | invalid | "blue" is not a date
+movie | get_movie("red kite",eq(release_date,"blue"))["year"] | invalid | "blue" is not a date
 music | get_person("zoe vox")["music"]⏎sort(eq(release_date,"2012"),name) | not_found | 1 of 4 works is unknown
 music | get_grammy_year("2018") | ok | 1 of 3 records could not be read
 music | get_grammy_year("2018")["album_of_the_year"] | kg_down | status 500

@@ -1,4 +1,4 @@
-"""A name is no date, whatever it is made of; the same words are dates where the sentence says so."""
+"""A name is not a date, whatever it is made of; the same words are dates where the sentence says so."""
 
 from datetime import datetime
 

@@ -79,7 +79,7 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("(2 > 1) * 3", "cannot be multiplied"),
         ("3 km > 3 kg", "cannot be compared"),
         ("age(2020-01-01, 1990-01-01)", "before birth"),
-        ("days between 2019 and 2020", "is no day"),
+        ("days between 2019 and 2020", "is not a day"),
         ("months between 2019 and 2020-05-01", "between years"),
         ("max(100,200)", "thousands or items"),
     ],

@@ -122,7 +122,7 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="a row that holds a table is layout",
         ),
         pytest.param(
-            "<tr><td>a<td><td>b<tr><td colspan=2>c<td>d", ["a | b", "c | d"], id="a column without text is no column"
+            "<tr><td>a<td><td>b<tr><td colspan=2>c<td>d", ["a | b", "c | d"], id="a column without text is not a column"
         ),
     ],
 )

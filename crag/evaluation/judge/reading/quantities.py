@@ -208,7 +208,7 @@ _NOT_COUNTED = any_of(
     "before"
 )
 _COUNTS_SOMETHING = re.compile(rf"\s(?!{_NOT_COUNTED}\b)[a-z]")
-"""What follows a number that counts things: "lost 5 games" is no fall of 5."""
+"""What follows a number that counts things: "lost 5 games" is not a fall of 5."""
 _LEVEL = re.compile(r"\b(?:to|at)\s?$")
 """What comes before a level, not a change: "it fell to 30"."""
 
@@ -428,7 +428,7 @@ def _in_inches(text: str, whole_unit: Unit, number: Quantity) -> Quantity:
 def same_quantity(gold: Quantity, answer: Quantity) -> bool:
     """Whether two quantities are the same: era, unit, sign and value; `step` says how a value was rounded.
 
-    A unit that only one names is no fault; two currencies differ. Bounds are left to `same_bound`.
+    A unit that only one names is not a fault; two currencies differ. Bounds are left to `same_bound`.
 
     >>> kilometres, miles = read_quantities("830 km, 516 miles")
     >>> same_quantity(kilometres, miles)

@@ -81,7 +81,7 @@ class Series:
     @property
     def seconds(self) -> frozenset[float]:
         """What a duration with colons can mean: 2:05 is two hours or two minutes and five."""
-        # "1:2:3:4" is no duration
+        # "1:2:3:4" is not a duration
         if self.separator != ":" or len(self.numbers) > 3:
             return frozenset()
         in_smallest = 0.0

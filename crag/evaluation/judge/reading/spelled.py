@@ -188,7 +188,7 @@ def _vulgar_in_digits(match: re.Match[str]) -> str:
 def _mixed_in_digits(match: re.Match[str]) -> str:
     bottom = int(match["bottom"])
     top = int(match["top"])
-    # "3 4/2" is no mixed number
+    # "3 4/2" is not a mixed number
     if not 0 < top < bottom:
         return match[0]
     return decimal(int(match["whole"]) + top / bottom)

@@ -172,7 +172,7 @@ def asked_units(question: str) -> tuple[Unit, ...]:
     """The units that a question asks for, "how many miles ..."; empty if it names none."""
     for match in _ASKED_UNIT.finditer(question):
         units, end = units_at(question, match.end())
-        if units and end - match.end() > 1:  # a single letter is no unit in a question
+        if units and end - match.end() > 1:  # a single letter is not a unit in a question
             return units
     return ()
 
