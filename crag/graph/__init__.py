@@ -25,7 +25,15 @@ from crag.engines.llm.base import LanguageModel
 from crag.graph.path import UNASKED, KnowledgeGraphPath, Lookup
 from crag.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError
 
-__all__ = ["UNASKED", "KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
+__all__ = [
+    "UNASKED",
+    "KnowledgeGraph",
+    "KnowledgeGraphPath",
+    "Lookup",
+    "NoKnowledgeGraph",
+    "graph_address",
+    "open_knowledge_graph",
+]
 
 
 class NoKnowledgeGraph:
@@ -51,6 +59,11 @@ KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 """Looks up all questions of a batch."""
 
 
+def graph_address(kg_url: str = "") -> str:
+    """`kg_url`, or else the address in the evaluator's environment variable; empty without either."""
+    return kg_url or os.environ.get(KG_VARIABLE, "").strip()
+
+
 def open_knowledge_graph(
     settings: KnowledgeGraphSettings | None,
     model: LanguageModel,
@@ -60,7 +73,7 @@ def open_knowledge_graph(
     """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
     Raises SettingsError: the variable is not an http address.
     """
-    address = kg_url or os.environ.get(KG_VARIABLE, "").strip()
+    address = graph_address(kg_url)
     if settings is None or not address:
         return NoKnowledgeGraph()
     try:

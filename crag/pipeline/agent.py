@@ -10,7 +10,7 @@ from crag.core.queries import parse_batch
 from crag.engines.encoders import BatchedDenseEncoder, CrossEncoder, load_cross_encoder, load_dense_encoder
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
-from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
+from crag.graph import KnowledgeGraph, NoKnowledgeGraph, graph_address, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.model_health import WatchedModel
 from crag.pipeline.page_checks import add_page_checks
@@ -88,7 +88,8 @@ class CragAgent:
         Raises crag.weights.manifest.WeightsMissingError before anything is loaded: one line names all missing
         weights and the command that gets them.
         """
-        model = WatchedModel(load_language_model(settings.language_model))
+        engine = settings.engine(has_graph=bool(graph_address(kg_url)))
+        model = WatchedModel(load_language_model(engine))
         if dense_encoder is None and settings.dense_encoder:
             dense_encoder = load_dense_encoder(settings.dense_encoder)
 

@@ -23,6 +23,8 @@ _ADAPTER_KEYS = (
     "knowledge_graph.answer_adapter",
 )
 """Keys that name one of the engine's adapters."""
+_GRAPH = "knowledge_graph."
+"""Beginning of the keys whose adapters are for the graph."""
 
 _PARTS_WITH_DEVICE = ("language_model", "dense_encoder", "cross_encoder", "router")
 """Parts that may run on a GPU."""
@@ -80,6 +82,18 @@ class Settings(StrictModel):
                 value = getattr(value, name, None)
             adapters[key] = value
         return adapters
+
+    def engine(self, *, has_graph: bool) -> LanguageModelSettings:
+        """The language model with the adapters that can act: without a graph none that only it uses."""
+        model = self.language_model
+        if has_graph:
+            return model
+
+        used = self.adapters_used.items()
+        others = {adapter for key, adapter in used if not key.startswith(_GRAPH)}
+        idle = {adapter for key, adapter in used if key.startswith(_GRAPH)} - others
+        adapters = {name: place for name, place in model.adapters.items() if name not in idle}
+        return model.model_copy(update={"adapters": adapters})
 
     # --- before validation: what `tuned` and `device` change ---------------------------------------------------------
 

@@ -130,6 +130,9 @@ class ContextSettings(StrictModel):
     """In tokens of the answering model (db3 2.4)."""
     order: Literal["best_first", "best_last"] = "best_first"
     """``best_last`` suits small models: the best page last, its best passage last; passages of a page share a mark."""
+    largest_gap: Annotated[float, Field(gt=0)] | None = None
+    """Leave out passages whose logit of the cross-encoder is more than this below that of the best: they cost seconds
+    and rarely hold the answer. None: leave out none."""
 
 
 class WebSettings(StrictModel):

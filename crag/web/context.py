@@ -9,6 +9,7 @@ from crag.engines.llm.base import TokenCounter
 from crag.settings import ContextSettings
 from crag.web.extract.clean import plain, plain_url
 from crag.web.ranking import comparison_key
+from crag.web.rerank import SCORE_NAME
 
 SMALLEST_PART_TOKENS = 40
 """Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
@@ -25,7 +26,7 @@ def build_context(
 ) -> tuple[str, tuple[Passage, ...]]:
     """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
 
-    `max_tokens` replaces the settings' limit.
+    `passages` are best first. `max_tokens` replaces the settings' limit.
 
     Example:
         context, used = build_context(ranked, settings.web.context, model, max_tokens=350)
@@ -36,7 +37,7 @@ def build_context(
     budget = settings.max_tokens if max_tokens is None else max_tokens
     used: list[Passage] = []
     keys: list[str] = []
-    for passage in passages:
+    for passage in _near_the_best(passages, settings.largest_gap):
         # With blanks around it, a key is found inside another one only as whole words.
         key = f" {comparison_key(passage.text)} "
         if not key.strip() or any(key in earlier for earlier in keys):
@@ -54,6 +55,14 @@ def build_context(
     context = _mark_up(used, settings).rstrip("\n")
     # Texts may have a few more tokens when joined than when counted apart.
     return tokens.truncate(context, budget), tuple(used)
+
+
+def _near_the_best(passages: Sequence[Passage], largest_gap: float | None) -> Sequence[Passage]:
+    """The passages whose logit is at most `largest_gap` below the first one's, and those without a logit."""
+    if largest_gap is None or not passages or SCORE_NAME not in passages[0].scores:
+        return passages
+    least = passages[0].scores[SCORE_NAME] - largest_gap
+    return [passage for passage in passages if passage.scores.get(SCORE_NAME, least) >= least]
 
 
 def _truncate_passage(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:

@@ -85,6 +85,17 @@ def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) ->
     assert read_preset(str(mine)) is not None
 
 
+def test_without_a_graph_the_model_is_loaded_without_the_adapters_that_only_it_uses() -> None:
+    settings = load_settings("submission")
+    tuned = settings.language_model.adapters
+    assert {"kg_writer", "kg_answerer", "web_answerer"} == set(tuned)
+    assert settings.engine(has_graph=True).adapters == tuned
+    assert settings.engine(has_graph=False).adapters == {"web_answerer": tuned["web_answerer"]}
+
+    shared = load_settings("submission", ["answering.adapter = kg_answerer"])
+    assert set(shared.engine(has_graph=False).adapters) == {"kg_answerer", "web_answerer"}, "adapters of one's own stay"
+
+
 def test_without_adapters_the_table_untuned_comes_before_ones_own_changes(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(

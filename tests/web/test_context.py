@@ -39,3 +39,18 @@ def test_passages_of_a_page_can_share_a_mark_and_the_best_stands_next_to_the_que
     assert context.count("<doc ") == 2
     assert context.index("Other.") < context.index("Third.") < context.index("Best.")
     assert [each.text for each in used] == ["Best.", "Other.", "Third."]
+
+
+def test_a_passage_far_below_the_best_is_left_out_and_one_without_a_logit_is_not() -> None:
+    best, near, far = (
+        replace(passage(text), scores={"cross_encoder": logit})
+        for text, logit in (("Best.", 7.0), ("Near.", 5.0), ("Far.", 4.9))
+    )
+    unscored = passage("Unscored.")
+    settings = ContextSettings(max_tokens=100, largest_gap=2)
+    assert [each.text for each in build_context([best, near, far, unscored], settings, TOKENS)[1]] == [
+        "Best.",
+        "Near.",
+        "Unscored.",
+    ]
+    assert len(build_context([unscored, far], settings, TOKENS)[1]) == 2, "nothing to compare with"
