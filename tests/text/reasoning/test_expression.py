@@ -75,7 +75,7 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("$5 + £5", r"a number of \$ and a number of £ cannot be added"),
         ("5 km - (1 > 2)", "a number of km and a yes or no cannot be added"),
         ("2020-01-01 + 2020-01-01", "a date and a date cannot be added"),
-        ("2020-01-01 + 36 hours", "no duration"),
+        ("2020-01-01 + 36 hours", "not a duration"),
         ("(2 > 1) * 3", "cannot be multiplied"),
         ("3 km > 3 kg", "cannot be compared"),
         ("age(2020-01-01, 1990-01-01)", "before birth"),
