@@ -84,7 +84,7 @@ class Settings(StrictModel):
         return adapters
 
     def engine(self, *, has_graph: bool) -> LanguageModelSettings:
-        """The language model with the adapters that can act: without a graph none that only it uses."""
+        """The language model to load: without a graph, it lacks the adapters that only the graph uses."""
         model = self.language_model
         if has_graph:
             return model

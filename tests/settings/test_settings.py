@@ -93,7 +93,7 @@ def test_without_a_graph_the_model_is_loaded_without_the_adapters_that_only_it_u
     assert settings.engine(has_graph=False).adapters == {"web_answerer": tuned["web_answerer"]}
 
     shared = load_settings("submission", ["answering.adapter = kg_answerer"])
-    assert set(shared.engine(has_graph=False).adapters) == {"kg_answerer", "web_answerer"}, "adapters of one's own stay"
+    assert set(shared.engine(has_graph=False).adapters) == {"kg_answerer", "web_answerer"}, "pages use it too"
 
 
 def test_without_adapters_the_table_untuned_comes_before_ones_own_changes(tmp_path: Path) -> None:
