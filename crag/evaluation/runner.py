@@ -52,6 +52,8 @@ class Evaluation:
     identify_model: Callable[[], str | None] = lambda: None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     say: Callable[[str], object] = _print_nothing
+    sleep: Callable[[float], object] = time.sleep
+    """Waits before lost questions are asked again."""
     _start_time: float = field(default_factory=time.monotonic, init=False)
     _rows_read: int = field(default=0, init=False)
 
@@ -117,7 +119,7 @@ class Evaluation:
                 order.report(questions, [records[key] for key in keys])
 
     def _sleep_before_retry(self, seconds: float) -> None:
-        time.sleep(seconds)
+        self.sleep(seconds)
         # A server that was started again may serve another model
         self.store.identify_model(self.identify_model())
 

@@ -110,20 +110,32 @@ def page_of(text: str) -> str:
     return f'<html><head><meta charset="utf-8"></head><body><p>{text}</p></body></html>'
 
 
+class SlowServer(socketserver.ThreadingTCPServer):
+    """Sends a head without an end, a byte at a time, until the test is over."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), SlowHead)
+        self.is_over = threading.Event()
+
+
 class SlowHead(socketserver.BaseRequestHandler):
+    server: SlowServer
+
     def handle(self) -> None:
         with suppress(OSError):
             for byte in itertools.chain(b"HTTP/1.1 200 OK\r\nX: ", itertools.repeat(ord("x"))):
                 self.request.sendall(bytes([byte]))
-                time.sleep(0.1)
+                if self.server.is_over.wait(0.1):
+                    return
 
 
 def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
     os.mkfifo(tmp_path / "fifo")
     places = [str(tmp_path / "fifo"), "/dev/zero"]
-    with HTTPServer(threaded=True) as server, socketserver.ThreadingTCPServer(("127.0.0.1", 0), SlowHead) as slow:
-        slow.daemon_threads = True
+    with HTTPServer(threaded=True) as server, SlowServer() as slow:
         threading.Thread(target=slow.serve_forever, daemon=True).start()
         for name, target in (("bracket", "http://[::1"), ("byte", "http://127.0.0.1/\xff"), ("scheme", "file:///etc")):
             server.expect_request(f"/{name}").respond_with_response(Response(status=302, headers={"Location": target}))
@@ -138,6 +150,7 @@ def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pyt
             said: list[str] = []
             assert documents.read_documents(place, ExtractSettings(), said.append) == []
             assert [line.startswith(f"skipped: {place}: ") and "\n" not in line for line in said] == [True]
+        slow.is_over.set()
         slow.shutdown()
     with pytest.raises(UserError, match="no readable page: /dev/zero"), Asker("scripted") as asker:
         asker.ask(QUESTION, pages=["/dev/zero"])

@@ -155,7 +155,7 @@ def test_a_run_that_is_cut_off_while_it_asks_again_keeps_what_it_had(losing: Los
     assert [row["prediction"] for row in saved.records.values()] == list("abcd")
 
 
-def test_lost_questions_are_asked_again_within_a_run(losing: LosingRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_questions_are_asked_again_within_a_run(losing: LosingRun) -> None:
     """Each after a pause that doubles; meanwhile the server has come back."""
     pauses: list[float] = []
     said: list[str] = []
@@ -165,9 +165,8 @@ def test_lost_questions_are_asked_again_within_a_run(losing: LosingRun, monkeypa
         if len(pauses) == 2:
             losing.lose("")
 
-    monkeypatch.setattr("crag.evaluation.runner.time.sleep", sleep)
     losing.lose("bcd")
-    results = losing.run("abcde", policy=RetryPolicy(retries=3), say=said.append)
+    results = losing.run("abcde", policy=RetryPolicy(retries=3), say=said.append, sleep=sleep)
     assert losing.asked() == ["a b", "b", "b", "c d", "e"]
     assert pauses == [2.0, 4.0]
     assert said[0] == "1 answer was lost: asking again in 2 s (retry 1 of 3)"
