@@ -264,8 +264,7 @@ class BatchDecoder:
     def _choose_token(self, row: Slot, logits: Logits) -> int | None:
         """Choose and record the next token of a row; None if its grammar broke."""
         try:
-            allowed = row.matcher.allowed() if row.matcher else None
-            token = self._sample(row.request, logits, allowed)
+            token = self._next_token(row, logits)
             if row.matcher and token not in self._end_tokens:
                 row.matcher.advance(token)
         except GrammarError as error:
@@ -285,17 +284,20 @@ class BatchDecoder:
         row.finish_reason = self._finish_reason(row)
         return token
 
-    def _sample(self, request: GenerationRequest, logits: Logits, allowed: bytes | None) -> int:
-        """The next token among those allowed (None: all), by the request's temperature and top-p."""
-        if allowed is not None:
-            permitted = np.zeros(len(logits), bool)
-            # Models may have more logits than the vocabulary has tokens; those left over are never allowed.
-            permitted[: len(allowed)] = np.frombuffer(allowed, np.uint8)[: len(logits)] > 0
-            logits = np.where(permitted, logits, -np.inf)
+    def _next_token(self, row: Slot, logits: Logits) -> int:
+        """The token that the model prefers, or with a temperature a sample, among those that the grammar allows."""
+        is_greedy = row.request.temperature == 0
+        if row.matcher:
+            likeliest = int(logits.argmax())
+            # To check one token takes microseconds, to list all that may follow milliseconds
+            if is_greedy and row.matcher.valid([likeliest]):
+                return likeliest
+            logits = _forbid(logits, row.matcher.allowed())
 
-        if request.temperature == 0:
-            return int(logits.argmax())
+        return int(logits.argmax()) if is_greedy else self._sample(row.request, logits)
 
+    def _sample(self, request: GenerationRequest, logits: Logits) -> int:
+        """A token drawn by the request's temperature and top-p."""
         order = np.argsort(-logits, kind="stable")
         # In float64, because `choice` checks closely that the sum is 1.
         probabilities = np.exp((logits[order] - logits[order[0]]).astype(np.float64) / request.temperature)
@@ -338,6 +340,13 @@ class BatchDecoder:
             finish_reason=row.finish_reason or "deadline",
             first_entropy=row.first_entropy,
         )
+
+
+def _forbid(logits: Logits, allowed: bytes) -> Logits:
+    """The logits with -inf for tokens whose byte is 0, and for those behind the bytes: a model may have more logits."""
+    is_allowed = np.zeros(len(logits), bool)
+    is_allowed[: len(allowed)] = np.frombuffer(allowed, np.uint8)[: len(logits)] > 0
+    return np.where(is_allowed, logits, -np.inf)
 
 
 def _pad_left(texts: Sequence[Sequence[int]], width: int) -> tuple[Integers, Integers]:

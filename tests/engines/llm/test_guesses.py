@@ -18,7 +18,8 @@ LIKELY = TokenIndex([[1, 2, 3, 4, 9], [7, 2, 3, 5]])
         ([0, 2, 3], 4, [5]),
         ([4, 9], 3, []),
         ([0, 1, 2, 3], 0, []),
-        ([3], 3, []),
+        ([3], 3, [5]),
+        ([0, 6], 3, []),
     ],
     ids=[
         "earlier in the text",
@@ -27,7 +28,8 @@ LIKELY = TokenIndex([[1, 2, 3, 4, 9], [7, 2, 3, 5]])
         "of several places the last, up to the end of its text",
         "nothing follows the end of a text, nor the text after it",
         "no token is wanted",
-        "one token is too short an ending",
+        "a single token is enough if no longer ending is known",
+        "nothing is guessed after a token that is new",
     ],
 )
 def test_a_guess_is_what_followed_the_same_tokens(text: Sequence[int], limit: int, expected: list[int]) -> None:
