@@ -95,13 +95,13 @@ def _put_first(
     documents: Sequence[tuple[str, str]],
     count: int,
 ) -> Corpus:
-    """The first `count` documents after those of the questions have come to the front."""
+    """The first `count` documents after those of the questions have come to the front; all of the questions' at least."""
     asked = list(dict.fromkeys(question.document for question in questions))
     others = sorted(set(range(len(documents))) - set(asked))
     order = [*asked, *others]
     positions = {number: position for position, number in enumerate(order)}
     moved = [question._replace(document=positions[question.document]) for question in questions]
-    return Corpus(moved, [documents[number] for number in order[:count]])
+    return Corpus(moved, [documents[number] for number in order[: max(count, len(asked))]])
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:

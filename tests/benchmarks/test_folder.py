@@ -37,6 +37,8 @@ def test_documents_of_questions_come_first(passages: list[str]) -> None:
     titles = [corpus.documents[question.document][0] for question in corpus.questions]
     assert titles == ["Aldren club", "Brack club", "Corvey club"]
     assert len(corpus.documents) == 5
+    smaller = read_corpus([Path(path) for path in passages], 3, 2)
+    assert len(smaller.documents) == 3, "no question loses its document"
 
 
 def test_every_size_is_a_row(
