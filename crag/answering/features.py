@@ -150,8 +150,8 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
     if trace.facts and not is_from_graph:
         all_facts = " ".join(fact.text for fact in trace.facts)
         features["answer_in_facts"] = share(new_words, all_facts)
-    if trace.passages:
-        features["passages_with_answer"] = _share_of_passages_with(words, trace.passages)
+    if trace.found_passages:
+        features["passages_with_answer"] = _share_of_passages_with(words, trace.found_passages)
 
     scored = _scored_passages(trace)
     if scored and not is_from_graph:
@@ -186,7 +186,7 @@ def _answer_passage_features(trace: Trace, scored: Sequence[Passage], words: lis
 
 def _scored_passages(trace: Trace) -> list[Passage]:
     """The passages that a cross-encoder scored."""
-    return [passage for passage in trace.passages if "cross_encoder" in passage.scores]
+    return [passage for passage in trace.found_passages if "cross_encoder" in passage.scores]
 
 
 def _logit(passage: Passage) -> float:

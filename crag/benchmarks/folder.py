@@ -95,7 +95,7 @@ def _put_first(
     documents: Sequence[tuple[str, str]],
     count: int,
 ) -> Corpus:
-    """The first `count` documents after those of the questions have come to the front; all of the questions' at least."""
+    """The first `count` documents, those of the questions before the others and never without one of them."""
     asked = list(dict.fromkeys(question.document for question in questions))
     others = sorted(set(range(len(documents))) - set(asked))
     order = [*asked, *others]

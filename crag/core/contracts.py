@@ -282,6 +282,8 @@ class Trace:
     facts: list[Fact] = field(default_factory=list)
     pages_read: int = 0
     passages: list[Passage] = field(default_factory=list)
+    passages_left_out: list[Passage] = field(default_factory=list)
+    """Passages that would have fit into the context, but are far below the best one."""
     context: str = ""
     prompts: dict[str, Any] = field(default_factory=dict)
     generations: dict[str, Any] = field(default_factory=dict)
@@ -304,6 +306,11 @@ class Trace:
     """
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens that the language model read (``prompt``) and wrote (``completion``), of the whole batch."""
+
+    @property
+    def found_passages(self) -> list[Passage]:
+        """The passages of the context and those left out of it: what the pages say, whatever the model reads."""
+        return [*self.passages, *self.passages_left_out]
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready data; the route of an unrouted question is None."""

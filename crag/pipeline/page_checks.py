@@ -215,7 +215,12 @@ class ReadOtherSites(Check):
         """P(correct) of what the other sites say."""
         if self.model is None:
             return None
-        other_trace = replace(case.trace, passages=list(others.passages), facts=[])
+        other_trace = replace(
+            case.trace,
+            passages=list(others.passages),
+            passages_left_out=list(others.left_out),
+            facts=[],
+        )
         return self.model.probability(answer_features(other_trace, other_draft))
 
     def _read_others(self, case: CaseView, draft: Draft) -> WebEvidence | None:
@@ -225,7 +230,7 @@ class ReadOtherSites(Check):
         if any(holds_answer(words, fact.text) for fact in case.trace.facts):
             return None
 
-        sites = {find_site(passage.url) for passage in case.trace.passages if _holds(passage, words)}
+        sites = {find_site(passage.url) for passage in case.trace.found_passages if _holds(passage, words)}
         if len(sites) != 1:
             return None
 

@@ -84,6 +84,7 @@ class WebPages(Turn):
         trace = case.trace
         trace.pages_read = evidence.pages_read
         trace.passages = list(evidence.passages)
+        trace.passages_left_out = list(evidence.left_out)
         for event in evidence.events:
             case.note(event)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from crag.core.contracts import Passage
@@ -17,52 +18,74 @@ SMALLEST_PART_TOKENS = 40
 TITLE_CHARACTERS = 120
 
 
+class Context(NamedTuple):
+    """A text for the prompt, and where each passage went that fits into it; both groups are best first."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    """The passages in the text, the last one possibly cut."""
+    left_out: tuple[Passage, ...]
+    """Those too far below the best one: not read, but they tell how far that one stands out."""
+
+
 def build_context(
     passages: Sequence[Passage],
     settings: ContextSettings,
     tokens: TokenCounter,
     *,
     max_tokens: int | None = None,
-) -> tuple[str, tuple[Passage, ...]]:
-    """The context, and the passages in it, the last one possibly cut: the first ones up to the limit, no text twice.
+) -> Context:
+    """A context of the first passages up to the limit, no text twice, without those far below the best one.
 
     `passages` are best first. `max_tokens` replaces the settings' limit.
 
     Example:
-        context, used = build_context(ranked, settings.web.context, model, max_tokens=350)
+        context, used, left_out = build_context(ranked, settings.web.context, model, max_tokens=350)
         # <doc source="example.org" title="Comets">
         # The comet was seen in 1910.
         # </doc>
     """
     budget = settings.max_tokens if max_tokens is None else max_tokens
-    used: list[Passage] = []
+    fitting: list[Passage] = []
     keys: list[str] = []
-    for passage in _near_the_best(passages, settings.largest_gap):
+    for passage in passages:
         # With blanks around it, a key is found inside another one only as whole words.
         key = f" {comparison_key(passage.text)} "
         if not key.strip() or any(key in earlier for earlier in keys):
             continue
 
         # The marks count too: those of the passages before, and of this one around a placeholder.
-        marks = _mark_up([*used, replace(passage, text="-")], settings)
+        marks = _mark_up([*fitting, replace(passage, text="-")], settings)
         remaining_tokens = budget - tokens.count_tokens(marks)
-        fitting = _truncate_passage(passage, remaining_tokens, tokens)
-        if fitting is None:
+        part = _truncate_passage(passage, remaining_tokens, tokens)
+        if part is None:
             break
-        used.append(fitting)
+        fitting.append(part)
         keys.append(key)
 
+    used, left_out = _split_at_gap(fitting, settings.largest_gap)
     context = _mark_up(used, settings).rstrip("\n")
     # Texts may have a few more tokens when joined than when counted apart.
-    return tokens.truncate(context, budget), tuple(used)
+    return Context(tokens.truncate(context, budget), tuple(used), tuple(left_out))
 
 
-def _near_the_best(passages: Sequence[Passage], largest_gap: float | None) -> Sequence[Passage]:
-    """The passages whose logit is at most `largest_gap` below the first one's, and those without a logit."""
+def _split_at_gap(
+    passages: Sequence[Passage],
+    largest_gap: float | None,
+) -> tuple[Sequence[Passage], Sequence[Passage]]:
+    """The passages whose logit is at most `largest_gap` below the first one's or that have none, and the others."""
     if largest_gap is None or not passages or SCORE_NAME not in passages[0].scores:
-        return passages
+        return passages, []
+
     least = passages[0].scores[SCORE_NAME] - largest_gap
-    return [passage for passage in passages if passage.scores.get(SCORE_NAME, least) >= least]
+    near: list[Passage] = []
+    far: list[Passage] = []
+    for passage in passages:
+        if passage.scores.get(SCORE_NAME, least) >= least:
+            near.append(passage)
+        else:
+            far.append(passage)
+    return near, far
 
 
 def _truncate_passage(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:

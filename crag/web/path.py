@@ -37,6 +37,7 @@ class WebEvidence:
     Attributes:
         context: The best passages in `<doc>` marks, for the prompt; may be empty.
         passages: The passages in the context, best first, with all scores; the last one possibly cut.
+        left_out: Passages that would have fit, but are far below the best one (`web.context.largest_gap`).
         pages_read: The number of pages that could be read.
         events: Sentences about dropped pages and passages, and about unfinished work.
         top_probability: The logistic function of the best cross-encoder logit, if there is one.
@@ -49,6 +50,7 @@ class WebEvidence:
     events: tuple[str, ...]
     top_probability: float | None
     ranked: tuple[Passage, ...] = ()
+    left_out: tuple[Passage, ...] = ()
 
 
 class WebPath:
@@ -132,8 +134,8 @@ class WebPath:
         """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
         settings = self._settings.context
         max_tokens = max(0, settings.max_tokens - reserved_tokens)
-        context, used = build_context(evidence.passages, settings, self._tokens, max_tokens=max_tokens)
-        return replace(evidence, context=context, passages=used)
+        context = build_context(evidence.passages, settings, self._tokens, max_tokens=max_tokens)
+        return replace(evidence, context=context.text, passages=context.passages)
 
     def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
         """A context for each of the best pages, from its passages only."""
@@ -143,28 +145,30 @@ class WebPath:
 
         contexts = []
         for page_passages in best_pages:
-            context, _ = build_context(page_passages, settings, self._tokens, max_tokens=max_tokens)
-            if context:
-                contexts.append(context)
+            context = build_context(page_passages, settings, self._tokens, max_tokens=max_tokens)
+            if context.text:
+                contexts.append(context.text)
         return contexts
 
     def without_site(self, evidence: WebEvidence, site: str) -> WebEvidence:
         """What the pages of all other sites hold; see `crag.web.sites.find_site`."""
         ranked = drop_site(evidence.ranked, site)
-        context, used = build_context(ranked, self._settings.context, self._tokens)
+        context = build_context(ranked, self._settings.context, self._tokens)
         return replace(
             evidence,
-            context=context,
-            passages=used,
+            context=context.text,
+            passages=context.passages,
+            left_out=context.left_out,
             top_probability=best_probability(ranked),
             ranked=tuple(ranked),
         )
 
     def _build_evidence(self, search: PageSearch) -> WebEvidence:
-        context, used = build_context(search.passages, self._settings.context, self._tokens)
+        context = build_context(search.passages, self._settings.context, self._tokens)
         return WebEvidence(
-            context=context,
-            passages=used,
+            context=context.text,
+            passages=context.passages,
+            left_out=context.left_out,
             pages_read=len(search.pages),
             events=tuple(search.events),
             top_probability=best_probability(search.passages),

@@ -48,3 +48,12 @@ def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
     features = answer_features(trace, draft("Barry Levinson"))
     assert (features["top_passage_logit"], features["answer_passage_logit"]) == (5.0, 2.0)
     assert features["question_in_answer_passage"] == 3 / 5  # who, directed, film, rain, man
+
+
+def test_passages_that_are_not_read_still_tell_how_far_the_best_one_stands_out() -> None:
+    trace = trace_of(
+        passages=[passage("Rain Man was directed by Barry Levinson.", 5.0)],
+        passages_left_out=[passage("Barry Levinson made it.", 2.0), passage("A film of 1988.", 1.0)],
+    )
+    features = answer_features(trace, draft("Barry Levinson"))
+    assert (features["top_passage_margin"], features["passages_with_answer"]) == (3.0, 2 / 3)

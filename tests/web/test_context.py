@@ -35,10 +35,11 @@ def test_the_limit_always_holds(texts: list[str], limit: int) -> None:
 
 def test_passages_of_a_page_can_share_a_mark_and_the_best_stands_next_to_the_question() -> None:
     best, other, third = (passage("Best.", "https://a.org/"), passage("Other."), passage("Third.", "https://a.org/"))
-    context, used = build_context([best, other, third], ContextSettings(max_tokens=100, order="best_last"), TOKENS)
-    assert context.count("<doc ") == 2
-    assert context.index("Other.") < context.index("Third.") < context.index("Best.")
-    assert [each.text for each in used] == ["Best.", "Other.", "Third."]
+    settings = ContextSettings(max_tokens=100, order="best_last")
+    context = build_context([best, other, third], settings, TOKENS)
+    assert context.text.count("<doc ") == 2
+    assert context.text.index("Other.") < context.text.index("Third.") < context.text.index("Best.")
+    assert [each.text for each in context.passages] == ["Best.", "Other.", "Third."]
 
 
 def test_a_passage_far_below_the_best_is_left_out_and_one_without_a_logit_is_not() -> None:
@@ -48,9 +49,8 @@ def test_a_passage_far_below_the_best_is_left_out_and_one_without_a_logit_is_not
     )
     unscored = passage("Unscored.")
     settings = ContextSettings(max_tokens=100, largest_gap=2)
-    assert [each.text for each in build_context([best, near, far, unscored], settings, TOKENS)[1]] == [
-        "Best.",
-        "Near.",
-        "Unscored.",
-    ]
-    assert len(build_context([unscored, far], settings, TOKENS)[1]) == 2, "nothing to compare with"
+    context = build_context([best, near, far, unscored], settings, TOKENS)
+    assert [each.text for each in context.passages] == ["Best.", "Near.", "Unscored."]
+    assert [each.text for each in context.left_out] == ["Far."], "P(correct) sees how far the best one stands out"
+    assert "Far." not in context.text
+    assert len(build_context([unscored, far], settings, TOKENS).passages) == 2, "nothing to compare with"
