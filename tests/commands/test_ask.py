@@ -7,7 +7,6 @@ import json
 import os
 import socketserver
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 
