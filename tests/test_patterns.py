@@ -108,6 +108,14 @@ def test_work_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
     assert {pattern: text for pattern, text in slow.items() if text is not None} == {}
 
 
+def test_no_group_is_repeated_possessively() -> None:
+    """Before Python 3.11.5, Debian 12 has 3.11.2, ``(?:...)*+`` may pass over text of an alternative that failed
+    (https://github.com/python/cpython/issues/106052); ``(?>(?:...)*)`` means the same and never did."""
+    repeated_group = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
+    all_patterns = dict(itertools.chain(inline_patterns(), module_patterns()))
+    assert [pattern for pattern in all_patterns if repeated_group.search(pattern)] == []
+
+
 QUADRATIC = (
     (r"</?doc\b[^>\n]*>", 0),
     (r"\s+(?:holdings?|group)$", 0),

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -52,6 +53,9 @@ def main(descriptor: int) -> None:
         try:
             engine = _start(connection, settings, request["more_arguments"])
         except Exception as error:  # whatever vLLM raises, the parent reports it as one line
+            # The parent looks for the cause in the log as soon as it has the message
+            sys.stdout.flush()
+            sys.stderr.flush()
             _send(connection, {"failed": f"{type(error).__name__}: {error}"})
             raise
 

@@ -42,7 +42,7 @@ _MENU_NAME = re.compile(
         (?! [a-z] )
       | (?: promo | social ) (?! [\w-] )
       | (?: promo | social ) [-_]{{1,2}} {_FURNITURE}    # not social-security
-      | navigat | breadcrumb | related | recommend (?:ed|ations?)?+ | shar(?:e|ing) (?! -?holder )
+      | navigat | breadcrumb | related | recommend (?>(?:ed|ations?)?) | shar(?:e|ing) (?! -?holder )
     )
     (?! [-_]{{1,2}} {_CONTENT_NOUN} )    # not popular-songs, related-works
     """,

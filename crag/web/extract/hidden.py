@@ -48,7 +48,7 @@ _SHEET = re.compile(
 )
 _COMMENT_OR_AT_RULE = re.compile(
     r"/\*.*?(?:\*/|\Z)"
-    r"|@[^{};@]*+(?:;|\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\})",  # @import x; or @media print { rules }
+    r"|@[^{};@]*+(?:;|\{(?>(?:[^{}]*+\{[^{}]*+\})*)[^{}]*+\})",  # @import x; or @media print { rules }
     re.DOTALL,
 )
 _COMPOUND = r"(?:[a-z][\w-]*|[.#]-?[a-z_][\w-]*)(?:[.#]-?[a-z_][\w-]*)*"

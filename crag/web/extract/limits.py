@@ -31,7 +31,7 @@ def cut_bytes(html: str, max_bytes: int) -> str:
 _TAG = re.compile(
     r"<(?:(?P<comment>!--)"
     r"|(?P<slash>/?)(?P<name>[a-zA-Z][^\s/>]*)"
-    r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+"  # attributes: a ">" in quotes does not end the tag
+    r"(?>(?:[^>=]++|=\s*+(?>(?:\"[^\"]*+\"|'[^']*+')?))*)"  # attributes: a ">" in quotes does not end the tag
     r">?)"
 )
 _VOID = frozenset(

@@ -25,7 +25,7 @@ _CLOSED_WITHOUT_TEXT = re.compile(
     r"""
     < ( script | style | title | textarea | iframe | noscript )
     (?= [\s/] )
-    ( (?: [^<>"'/] | "[^"<]*+" | '[^'<]*+' | /(?!>) )*+ )    # attributes; an address may hold slashes
+    ( (?> (?: [^<>"'/] | "[^"<]*+" | '[^'<]*+' | /(?!>) )* ) )    # attributes; an address may hold slashes
     />
     (?! \s* </ \1 )    # not those that are closed once more
     """,
