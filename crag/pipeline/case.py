@@ -106,7 +106,7 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
     has_material = {
         Stage.GRAPH_VALUE: lookup.direct_answer is not None,
-        Stage.ANSWER_FROM_GRAPH: has_facts,
+        Stage.ANSWER_FROM_GRAPH: has_facts and settings.model_reads_facts,
     }
     # Turns that are not in the table read pages, which may hold something for any question.
     turns = tuple(turn for turn in plan.turns if has_material.get(turn, True))

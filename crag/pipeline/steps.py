@@ -28,7 +28,7 @@ from crag.router import QuestionRouter
 from crag.settings import GateSettings, KnowledgeGraphSettings
 from crag.web import WebEvidence, WebPath
 
-ONLY_GRAPH = "only the graph may answer in this domain, and it has nothing"
+ONLY_GRAPH = "only the graph may answer in this domain, and it gives no answer"
 
 
 class RouteQuestions(Step[Route]):

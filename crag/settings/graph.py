@@ -66,6 +66,8 @@ class KnowledgeGraphSettings(StrictModel):
     """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False
     """Rules compute answers from the graph's values (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    model_reads_facts: bool = True
+    """Ask the model where the graph has facts, but neither it nor a rule gives a value (db3 3.3)."""
     answer_prompt: AnswerPromptName = "graph"
     answer_adapter: str | None = None
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
@@ -80,3 +82,9 @@ class KnowledgeGraphSettings(StrictModel):
     """Answer "invalid question" if a dated sports question matches no game, without asking the model."""
     drop_doubtful_calls: bool = True
     """Drop calls with a date for which the question gives no reason: small models copy dates from the examples."""
+
+    @model_validator(mode="after")
+    def _adapter_has_facts_to_read(self) -> "KnowledgeGraphSettings":
+        if self.answer_adapter is not None and not self.model_reads_facts:
+            raise ValueError("answer_adapter is for a model that reads facts, but model_reads_facts is false")
+        return self

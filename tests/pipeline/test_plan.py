@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from crag.core.contracts import Classification, Fact, Query, Route, Trace
+import pytest
+
+from crag.core.contracts import Classification, Fact, Query, Route, Stage, Trace
 from crag.core.deadline import Deadline
 from crag.engines.llm import load_language_model
 from crag.graph import Lookup, NoKnowledgeGraph
-from crag.pipeline.case import Case, render_facts
+from crag.graph.results import Status
+from crag.pipeline.case import Case, choose_plan, render_facts
 from crag.pipeline.steps import AskGraph
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine
 
@@ -31,6 +34,27 @@ def test_the_first_facts_are_kept_within_the_limit_and_the_last_one_is_cut() -> 
     assert "three" not in text
     assert text.count("<doc") == text.count("</doc>") == 2
     assert render_facts([], MODEL, 120) == ""
+
+
+@pytest.mark.parametrize(
+    ("reads_facts", "domain", "value", "turns"),
+    [
+        (True, "movie", None, (Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        (True, "sports", None, (Stage.ANSWER_FROM_GRAPH,)),
+        (True, "movie", "1975", (Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        (False, "movie", None, (Stage.GENERATE,)),
+        (False, "sports", None, ()),
+        (False, "movie", "1975", (Stage.GRAPH_VALUE, Stage.GENERATE)),
+        (False, "sports", "1975", (Stage.GRAPH_VALUE,)),
+    ],
+)
+def test_the_model_reads_facts_only_if_the_preset_lets_it(
+    reads_facts: bool, domain: str, value: str | None, turns: tuple[Stage, ...]
+) -> None:
+    settings = KnowledgeGraphSettings(model_reads_facts=reads_facts, graph_only_domains=("sports",))
+    lookup = Lookup(facts=(Fact("Jaws: 1975", "graph"),), direct_answer=value, statuses=(Status.OK,))
+    route = Route(domain=Classification(domain, {domain: 1.0}))
+    assert choose_plan(settings, route, lookup).turns == turns
 
 
 def test_no_calls_are_written_for_a_question_whose_answer_no_table_holds() -> None:

@@ -188,6 +188,10 @@ REFUSED = [
     (["answering.prompt = refine"], '"answering.prompt": Input should be'),
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),
     (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
+    (
+        ["knowledge_graph.model_reads_facts = false", "knowledge_graph.answer_adapter = x"],
+        '"knowledge_graph": Value error, answer_adapter is for a model that reads facts',
+    ),
     # custom prompts without the placeholders that an answer needs
     (["answering.own_prompt = {user = '$context'}"], r"the user turn needs \$query"),
     (["answering.own_prompt = {user = '$context $query $answer'}"], r"holder \$answer; allowed: \$context, \$query,"),
