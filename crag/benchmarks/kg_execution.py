@@ -8,9 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.deadline import Deadline
+from crag.core.files import DatasetError
 from crag.core.progress import batches_with_progress
 from crag.core.queries import parse_query_time
-from crag.evaluation.datasets import DatasetError, read_records, with_query_time
+from crag.evaluation.datasets import read_records, with_query_time
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from crag.graph.client import KgClient
 from crag.graph.conditions import as_number

@@ -19,8 +19,8 @@ from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import without_credentials
-from crag.evaluation.datasets import Split
 from crag.evaluation.graph_server import graph_server_fault
+from crag.evaluation.split import Split
 from crag.settings import (
     DEFAULT_PRESET,
     OVERRIDES_VARIABLE,

@@ -41,7 +41,8 @@ from crag.core.version import package_version
 from crag.engines.llm import describe_served_model
 from crag.evaluation.agent_code import code_signature, reads_preset
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
-from crag.evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
+from crag.evaluation.cut_files import dataset_files
+from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
@@ -53,6 +54,7 @@ from crag.evaluation.report.page import write_report
 from crag.evaluation.results import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
+from crag.evaluation.split import Split
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset

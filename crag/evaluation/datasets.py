@@ -1,7 +1,7 @@
 """Reads question files, lazily, one row at a time: JSON lines (``.jsonl``), CSV or TSV with a header, also in bz2.
 
-A file cut into numbered parts (``name.jsonl.bz2.part1``) is read as one. A task-3 row has about 10 MB, so a file's rows
-are never in memory together.
+A cut file is read as one (`crag.evaluation.cut_files`). A task-3 row has about 10 MB, so a file's rows are never in
+memory together.
 """
 
 import bz2
@@ -10,27 +10,19 @@ import json
 import re
 import sys
 import sysconfig
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
+from typing import IO, Any, NamedTuple, TypeVar, cast
 
 from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, parse_object, read_lines, shorten_repr
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-__all__ = [
-    "CORRECTIONS", "DEFAULT_DATASET", "JUDGED", "LABEL_FIELDS", "PAGE_FIELDS",
-    "DatasetError", "FileForm", "Record", "Split", "alternative_answers", "count_rows", "dataset_files",
-    "is_question_file", "joined_files", "read_records", "read_rows", "with_query_time",
-]  # fmt: skip
+from crag.evaluation.cut_files import dataset_files, joined_files, name_without_part
+from crag.evaluation.split import Split
 
 _SAMPLE = Path("data/sample/questions.jsonl")
 _SAMPLES = (
@@ -90,62 +82,6 @@ _KNOWN = frozenset(RECORD_FIELDS)
 
 _STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Type = TypeVar("_Type")
-_PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
-
-
-class Split:
-    """Selects the rows of one split of CRAG and counts the others.
-
-    The public files hold both splits: 0 for training, 1 the public test set. The row's field `split` names it; null
-    marks an artificial row. `wanted` None takes all rows without checking the field; `left_out` is by split.
-    """
-
-    FIELD = "split"
-    ANY = "any"
-
-    def __init__(self, wanted: int | None = 0) -> None:
-        self.wanted = wanted
-        self.left_out: Counter[int] = Counter()
-
-    def __str__(self) -> str:
-        return self.ANY if self.wanted is None else str(self.wanted)
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse ``0``, ``1`` or ``any``; raises ValueError."""
-        if text != cls.ANY and not text.isdecimal():
-            raise ValueError(f"a split is a number such as 0, or {cls.ANY}; found {text!r}")
-        return cls(None if text == cls.ANY else int(text))
-
-    def holds(self, record: Record) -> bool:
-        """Whether to read the row; other rows are counted; raises DatasetError: the row does not name its split."""
-        if self.wanted is None:
-            return True
-
-        # A row without the field must not pass in silence: it could be of the test set
-        split = record.data.get(self.FIELD, "")  # "" for no field, as null marks an artificial row
-        if split is None:
-            return True
-        if not isinstance(split, int):
-            fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
-            raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
-
-        if split != self.wanted:
-            self.left_out[split] += 1
-        return split == self.wanted
-
-    def report(self) -> None:
-        """Print how many rows were left out, if any."""
-        if self.left_out.total():
-            parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
-            sys.stdout.write(f"left out, because only split {self} is read: {', '.join(parts)}\n")
-
-    def to_card(self) -> dict[str, Any]:
-        """The split and the number of rows left out, for a run card."""
-        return {
-            "split": str(self),
-            "rows_of_other_splits": {str(key): count for key, count in (+self.left_out).items()},
-        }
 
 
 def read_rows(
@@ -222,84 +158,13 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
 
 def is_question_file(path: Path) -> bool:
     """Whether the name is that of a file with fields, so not of plain text."""
-    name = _PART.sub(r"\g<stem>", path.name).lower().removesuffix(".bz2")
+    name = name_without_part(path).lower().removesuffix(".bz2")
     return Path(name).suffix in {*DELIMITERS, ".jsonl"}
-
-
-def dataset_files(path: str | Path) -> list[Path]:
-    """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
-    path = Path(path)
-    # Either name of a cut file is accepted: that of a part or the common one
-    part = _PART.fullmatch(path.name)
-    stem = part["stem"] if part else path.name
-    if stem.lower().endswith((".tar", ".tar.bz2", ".tbz2", ".tar.gz", ".zip")):
-        raise DatasetError(f"{path}: an archive is not read; `crag data fetch` unpacks those of CRAG")
-    if part is None and path.is_file():
-        return [path]
-
-    parts = _find_parts(path.parent, stem)
-    is_missing_part = part is not None and not path.is_file()
-    if not parts or is_missing_part:
-        fault = "is a folder, not a file" if path.is_dir() else "there is no such file"
-        raise DatasetError(f"{path}: {fault}")
-
-    # Numbers begin at 0 or 1 and have no gap.
-    numbers = sorted(parts)
-    files = [parts[number] for number in numbers]
-    if numbers[0] > 1 or numbers[-1] - numbers[0] >= len(numbers):
-        names = ", ".join(file.name for file in files)
-        raise DatasetError(f"{path}: parts are missing; found {names}")
-    return files
-
-
-def _find_parts(folder: Path, stem: str) -> dict[int, Path]:
-    """The parts of a cut file by number; the first has the number 0 or 1."""
-    parts: dict[int, Path] = {}
-    if folder.is_dir():
-        for file in folder.iterdir():
-            part = _PART.fullmatch(file.name)
-            if part and part["stem"] == stem:
-                parts[int(part["number"])] = file
-    return parts
-
-
-class _JoinedFiles(io.RawIOBase):
-    """Several files read as one."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._files = [path.open("rb", buffering=0) for path in paths]
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill the buffer from the first file that has something left; 0 at the end."""
-        for file in self._files:
-            count = file.readinto(buffer)
-            if count:
-                return count
-        return 0
-
-    def close(self) -> None:
-        for file in self._files:
-            file.close()
-        super().close()
-
-
-@contextmanager
-def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
-    """The parts as one stream of bytes; raises DatasetError."""
-    try:
-        with io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20) as stream:
-            yield cast("IO[bytes]", stream)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
 def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator[tuple[str, bytes]]:
     """The lines that are not blank, with their places; the rows of a CSV file become lines of JSON."""
-    name = _PART.sub(r"\g<stem>", source.name).lower()
+    name = name_without_part(source).lower()
     with joined_files(source, parts) as stream, ExitStack() as stack:
         unpacked = stream
         if name.endswith(".bz2"):

@@ -5,12 +5,12 @@ from typing import Any
 
 from crag.core.contracts import Lost
 from crag.evaluation.batches import Question
-from crag.evaluation.datasets import Split
 from crag.evaluation.gates import Firing
 from crag.evaluation.judge import Judgement
 from crag.evaluation.lost import why_lost
 from crag.evaluation.results import COUNT_FIELDS, COUNTS, last_line
 from crag.evaluation.retrieval_quality import measure_question
+from crag.evaluation.split import Split
 from crag.evaluation.worker import BatchResult
 
 

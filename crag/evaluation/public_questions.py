@@ -18,7 +18,7 @@ import requests
 from tqdm import tqdm
 
 from crag.core.files import DatasetError, whole_file
-from crag.evaluation.datasets import joined_files
+from crag.evaluation.cut_files import joined_files
 from crag.weights.manifest import PinnedFile, sha256_of
 from crag.weights.sources import is_whole
 

@@ -8,16 +8,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from crag.core.files import write_json
+from crag.core.files import DatasetError, write_json
 from crag.core.progress import Progress, ProgressMode
 from crag.evaluation.batches import SECONDS_PER_QUERY, Question, RowKey, gold_answers, in_batches
-from crag.evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
+from crag.evaluation.cut_files import dataset_files
+from crag.evaluation.datasets import count_rows, read_rows
 from crag.evaluation.gates import judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost
 from crag.evaluation.metrics import VALUE
 from crag.evaluation.prediction_rows import attempt_fields, prediction_row, row_place
 from crag.evaluation.results import summarise
+from crag.evaluation.split import Split
 from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 

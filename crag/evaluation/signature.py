@@ -11,7 +11,7 @@ from typing import Any
 
 from crag.answering import MAX_TOKENS, PROMPTS, answer_prompt
 from crag.core.places import REPOSITORY
-from crag.evaluation.datasets import dataset_files, joined_files
+from crag.evaluation.cut_files import dataset_files, joined_files
 from crag.settings import TRIM_TOKENIZER, Settings, needed_weights
 from crag.weights.manifest import find
 

@@ -19,10 +19,12 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from crag.core.files import write_json
+from crag.core.files import DatasetError, Record, write_json
 from crag.engines.llm import GenerationRequest, Message
-from crag.evaluation.datasets import DatasetError, Record, Split, dataset_files, joined_files, read_records
+from crag.evaluation.cut_files import dataset_files, joined_files
+from crag.evaluation.datasets import read_records
 from crag.evaluation.origin import describe_machine
+from crag.evaluation.split import Split
 from crag.settings import SettingsError, StrictModel, read_settings
 
 Row = TypeVar("Row")

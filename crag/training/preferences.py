@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crag.core.contracts import I_DONT_KNOW
-from crag.evaluation.datasets import DatasetError, Split
+from crag.core.files import DatasetError
 from crag.evaluation.judge import Verdict
+from crag.evaluation.split import Split
 from crag.settings import Settings
 from crag.training.files import TrainingExample, read_kind
 from crag.training.labels.basic_answers import Branch

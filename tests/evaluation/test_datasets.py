@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from crag.core.files import write_rows
-from crag.evaluation.datasets import DatasetError, count_rows, dataset_files, read_rows
+from crag.core.files import DatasetError, write_rows
+from crag.evaluation.cut_files import dataset_files
+from crag.evaluation.datasets import count_rows, read_rows
 
 PAGE = {
     "page_name": "Name",

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from crag.core.files import write_rows
+from crag.core.files import DatasetError, write_rows
 from crag.core.progress import ProgressMode
-from crag.evaluation.datasets import DatasetError
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
 from crag.evaluation.origin import describe_origin

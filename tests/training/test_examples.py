@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from crag.core.files import write_rows
+from crag.core.files import DatasetError, write_rows
 from crag.engines.llm import Message
-from crag.evaluation.datasets import DatasetError
 from crag.training.files import TrainingExample, read_examples
 
 CHAT = TrainingExample(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.evaluation.datasets import DatasetError
+from crag.core.files import DatasetError
 from crag.training.files import CARD_FILE, RunCard, file_hash
 
 

@@ -44,8 +44,8 @@ from crag.benchmarks.peers import (
 )
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
 from crag.commands.ending import stopped_in_order
-from crag.core.files import UserError, check_target, write_json
-from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError, read_rows
+from crag.core.files import DatasetError, UserError, check_target, write_json
+from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from crag.evaluation.judge import RulesJudge, Verdict
 from crag.settings import load_settings
 from crag.weights.manifest import locate

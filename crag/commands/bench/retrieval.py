@@ -21,7 +21,8 @@ from statistics import fmean
 from crag.benchmarks.common import markdown_table
 from crag.benchmarks.retrieval import PLACES, measure_retrieval, questions
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
-from crag.evaluation.datasets import DEFAULT_DATASET, DatasetError
+from crag.core.files import DatasetError
+from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import Settings, load_settings
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

@@ -14,11 +14,11 @@ from crag.commands.command_line import (
     whole,
 )
 from crag.core.deadline import Deadline
-from crag.core.files import append_rows, write_rows
+from crag.core.files import DatasetError, Record, append_rows, write_rows
 from crag.core.progress import batches_with_progress
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import DatasetError, Record, read_records, with_query_time
+from crag.evaluation.datasets import read_records, with_query_time
 from crag.graph.language import render
 from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
 from crag.settings import KgWriterSettings, Settings, load_settings

@@ -14,10 +14,10 @@ from tqdm import tqdm
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
-from crag.core.files import write_rows
+from crag.core.files import DatasetError, Record, write_rows
 from crag.core.queries import parse_row
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import DatasetError, Record, read_records
+from crag.evaluation.datasets import read_records
 from crag.router import QuestionRouter, open_router
 from crag.settings import SettingsError, load_settings
 

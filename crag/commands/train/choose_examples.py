@@ -33,8 +33,8 @@ from crag.commands.command_line import (
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import Split
 from crag.evaluation.signature import settings_hash
+from crag.evaluation.split import Split
 from crag.graph.schema import Domain
 from crag.graph.writing import Example, load_bank, write_examples
 from crag.mock_api import GraphError

@@ -37,13 +37,14 @@ from crag.commands.command_line import (
     whole,
 )
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
-from crag.core.files import UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
+from crag.core.files import DatasetError, UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
-from crag.evaluation.datasets import DatasetError, Split, read_rows
+from crag.evaluation.datasets import read_rows
 from crag.evaluation.judge import Judge, add_judge_arguments, judge_from
 from crag.evaluation.signature import settings_hash
+from crag.evaluation.split import Split
 from crag.graph.writing import CallWriter
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crag.commands.command_line import add_split_argument, command, form, parser_of, whole
-from crag.core.files import lock_folder
+from crag.core.files import DatasetError, lock_folder
 from crag.engines.llm.local_engine import model_folder
-from crag.evaluation.datasets import DatasetError, Split
+from crag.evaluation.split import Split
 from crag.training.files import Example, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from crag.answering import trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW
-from crag.core.files import read_jsonl, write_rows
+from crag.core.files import DatasetError, read_jsonl, write_rows
 from crag.engines.gpus import GpuError, require_gpus
 from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
-from crag.evaluation.datasets import DatasetError, read_rows
+from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
 from crag.settings import PRESET_VARIABLE

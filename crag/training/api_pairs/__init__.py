@@ -16,7 +16,9 @@ from pydantic import BaseModel, ConfigDict
 
 from crag.core.csv_files import CsvReader
 from crag.core.deadline import Deadline
-from crag.evaluation.datasets import DatasetError, Record, Split, read_records, with_query_time
+from crag.core.files import DatasetError, Record
+from crag.evaluation.datasets import read_records, with_query_time
+from crag.evaluation.split import Split
 from crag.graph.client import CallLimits, KgClient
 from crag.graph.entities import nicknames, team_spelling
 from crag.graph.executor import Executor, ProgramResult, Task

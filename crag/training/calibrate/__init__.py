@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from crag.answering import gated_answer, trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring
+from crag.core.files import DatasetError, Record
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.datasets import DatasetError, Record, Split
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
+from crag.evaluation.split import Split
 from crag.evaluation.store import PREDICTIONS, TRACES, SavedRun
 from crag.graph.schema import Domain, load_schema
 from crag.settings import ROUTE_CLASSES

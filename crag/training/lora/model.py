@@ -13,13 +13,12 @@ from safetensors import SafetensorError
 from safetensors.torch import save
 from transformers import AutoConfig, AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel
 
-from crag.core.files import write_whole
+from crag.core.files import DatasetError, write_whole
 from crag.core.text import encodable
 from crag.engines.llm import EngineUnavailableError
 from crag.engines.llm.attention import attention_for
 from crag.engines.llm.chat_template import read_config
 from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
-from crag.evaluation.datasets import DatasetError
 from crag.settings import SettingsError
 from crag.training.files import TrainingExample
 from crag.training.lora import LoraTraining

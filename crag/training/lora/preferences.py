@@ -16,8 +16,8 @@ from transformers import AutoTokenizer
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DataCollatorForPreference, DPOTrainer
 
+from crag.core.files import DatasetError
 from crag.engines.llm.tokenizer import quiet_transformers
-from crag.evaluation.datasets import DatasetError
 from crag.training.lora import PreferenceTraining
 from crag.training.lora.model import continue_adapter, load_tunable, tokenize
 from crag.training.lora.run import (

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crag.evaluation.datasets import DatasetError, Split, read_records
+from crag.core.files import DatasetError
+from crag.evaluation.datasets import read_records
+from crag.evaluation.split import Split
 from crag.router import FIELD_CLASSES
 
 Positions = NDArray[np.int64]

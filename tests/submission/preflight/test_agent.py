@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.evaluation.datasets import DatasetError
+from crag.core.files import DatasetError
 from crag.submission.preflight.agent import QUESTIONS, rehearsal_rows
 from crag.submission.preflight.checks import CheckReport
 from crag.submission.preflight.subject import Level

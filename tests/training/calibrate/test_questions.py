@@ -9,7 +9,7 @@ import pytest
 from crag.answering import gated_answer
 from crag.core.contracts import I_DONT_KNOW as IDK
 from crag.core.contracts import GateFiring
-from crag.evaluation.datasets import DatasetError
+from crag.core.files import DatasetError
 from crag.evaluation.judge import RulesJudge
 from crag.settings import ClassGate, ScoreGate
 from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from crag.core.files import DatasetError
 from crag.engines.llm import Message
 from crag.engines.llm.tokenizer import ChatTokenizer
-from crag.evaluation.datasets import DatasetError
 from crag.training.files import TrainingExample
 from crag.training.lora.model import tokenize
 from tests.training.lora.toy import toy_examples

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crag.evaluation.datasets import DatasetError
+from crag.core.files import DatasetError
 from crag.router.calibration import log_softmax
 from crag.training.router import RouterTraining
 from crag.training.router.questions import read_labelled_questions
