@@ -31,10 +31,11 @@ from crag.evaluation.judge.phrases import (
     signs_of_names,
     telling_words,
 )
-from crag.evaluation.judge.quantities import no_value, same_amount, same_date, several_numbers
+from crag.evaluation.judge.quantities import no_value, same_amount, same_date
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.names import is_only_related
 from crag.evaluation.judge.sets import same_items
+from crag.evaluation.judge.several_numbers import several_numbers
 
 RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signs of names": signs_of_names,

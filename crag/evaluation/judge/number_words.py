@@ -1,0 +1,48 @@
+"""What stands beside the numbers of a text: names, units, and the same quantity in another unit."""
+
+import re
+from collections.abc import Iterable
+
+from crag.evaluation.judge.base import ReadClaim
+from crag.evaluation.judge.reading import Clock, Quantity, Reading, Series
+from crag.text.matching import content, tokens, words
+
+UNIT_WORDS = frozenset(
+    words(
+        "year month week day hour minute second mile kilometer km meter metre foot feet inch inche pound dollar usd "
+        "us euro people percent million billion trillion thousand hundred time old award movie film album "
+        "song game title share win championship goal member kg lb per cent thousand point bce bc ad c ca circa "
+        "least most fewer less under above below minimum maximum loss profit net gain drop fall fell rose rise decline "
+        "after before prior later earlier exceed exceeding excess upward beyond "
+        "decrease increase up down lower higher century lost bps crore lakh"
+    )
+)
+"""Words beside a number that are no names."""
+_ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
+"""What stands between two values of one quantity: "324 m (1,063 ft)"."""
+
+
+def other_words(reading: Reading, parts: Iterable[Series | Clock | Quantity]) -> set[str]:
+    """The telling words of a text outside of the given parts, its numbers or times."""
+    return set(content(tokens(_without_parts(reading.undated, parts))))
+
+
+def _without_parts(text: str, parts: Iterable[Series | Clock | Quantity]) -> str:
+    pieces: list[str] = []
+    end = 0
+    for part in parts:
+        pieces.append(text[end : part.start])
+        end = part.end
+    return " ".join([*pieces, text[end:]])
+
+
+def find_alternatives(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
+    """The gold quantity, and others beside it in brackets: 324 m (1,063 ft)."""
+    alternatives = [gold]
+    text = claim.gold_reading.undated
+    # A chain: each must stand directly beside one that is already taken
+    for first, second in zip(claim.gold_numbers, claim.gold_numbers[1:], strict=False):
+        is_same_kind = bool(first.units and second.units)
+        if first in alternatives and is_same_kind and _ALTERNATIVE.fullmatch(text[first.end : second.start]):
+            alternatives.append(second)
+    return alternatives
