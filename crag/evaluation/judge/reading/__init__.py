@@ -24,8 +24,8 @@ from crag.evaluation.judge.reading.quantities import Bound as Bound
 from crag.evaluation.judge.reading.quantities import Quantity as Quantity
 from crag.evaluation.judge.reading.quantities import read_direction as read_direction
 from crag.evaluation.judge.reading.quantities import read_quantities as read_quantities
-from crag.evaluation.judge.reading.quantities import same_bound as same_bound
-from crag.evaluation.judge.reading.quantities import same_quantity as same_quantity
+from crag.evaluation.judge.reading.same_quantities import same_bound as same_bound
+from crag.evaluation.judge.reading.same_quantities import same_quantity as same_quantity
 from crag.evaluation.judge.reading.series import Clock as Clock
 from crag.evaluation.judge.reading.series import Series as Series
 from crag.evaluation.judge.reading.series import numbers_in_order as numbers_in_order

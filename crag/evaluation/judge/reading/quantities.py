@@ -1,11 +1,11 @@
-"""Quantities in an answer: a number with its sign, unit or currency, era and bound, and their comparison."""
+"""Reads the quantities of an answer: numbers with their sign, unit or currency, era and bound."""
 
 import enum
 import re
 from dataclasses import dataclass, replace
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, in_base_unit, is_money, units_at
+from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, is_money, units_at
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
 # "m" stands for a million only beside a currency: see `currency_letter` below
@@ -41,18 +41,6 @@ _NUMBER = re.compile(
 
 _EARLIEST_PLAUSIBLE_YEAR = 1000
 _LATEST_PLAUSIBLE_YEAR = 2100
-_TOLERANCE = 0.02
-"""A rounded number differs from the exact one by less than this share of it."""
-_PERCENTAGE_TOLERANCE = 0.05
-"""The same for two percentages."""
-_CONVERSION_TOLERANCE = 0.01
-"""The same for two units of measure: whoever converts rounds too, 200 mph for 320 km/h."""
-# Only for a difference that rounding of the last written digit explains
-_ROUNDED_CONVERSION_TOLERANCE = 0.03
-_EXACT_DIMENSIONS = frozenset({"time", "calendar"})
-"""Dimensions whose units convert without rounding; money is another."""
-# What arithmetic with floats alone makes of equal values
-_FLOAT_ERROR = 1e-9
 
 
 # The sign of a value is the side on which the true number lies
@@ -420,158 +408,3 @@ def _in_inches(text: str, whole_unit: Unit, number: Quantity) -> Quantity:
         return number
     unit = Unit("inches", "length", whole_unit.size / _INCHES_PER_FOOT)
     return replace(number, units=(unit,), end=inches.end())
-
-
-# --- comparing --------------------------------------------------------------------------------------------------------
-
-
-def same_quantity(gold: Quantity, answer: Quantity) -> bool:
-    """Whether two quantities are the same: era, unit, sign and value; `step` says how a value was rounded.
-
-    A unit that only one names is not a fault; two currencies differ. Bounds are left to `same_bound`.
-
-    >>> kilometres, miles = read_quantities("830 km, 516 miles")
-    >>> same_quantity(kilometres, miles)
-    True
-    """
-    # "ad" is what no era means, so only "bc" can differ
-    if "bc" in (gold.era, answer.era) and gold.era != answer.era:
-        return False
-
-    # 5 % and $5 never agree, 5 % and a bare 5 do
-    if gold.percent != answer.percent and (gold.currency or answer.currency):
-        return False
-
-    # A share instead of a percentage: 0.12 for 12 %.
-    if gold.percent and not answer.units and abs(answer.value) < 1 <= abs(gold.value):
-        answer = replace(
-            answer,
-            value=100 * answer.value,
-            step=100 * answer.step,
-            units=gold.units,
-        )
-    elif answer.percent and not gold.units and abs(gold.value) < 1 <= abs(answer.value):
-        gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
-
-    # One of them is bare, so there is nothing to convert
-    if not gold.units or not answer.units:
-        return _same_value(_in_whole_currency(gold), _in_whole_currency(answer))
-    return any(
-        _same_in_base_unit(gold, gold_unit, answer, answer_unit)
-        for gold_unit in gold.units
-        for answer_unit in answer.units
-        if gold_unit.dimension == answer_unit.dimension
-    )
-
-
-def _in_whole_currency(quantity: Quantity) -> Quantity:
-    """Cents as dollars: a bare 0.31 beside 31 cents is dollars."""
-    if not quantity.currency or quantity.units[0].size == 1:
-        return quantity
-    size = float(quantity.units[0].size)
-    return replace(quantity, value=size * quantity.value, step=size * quantity.step)
-
-
-def _same_in_base_unit(
-    gold: Quantity,
-    gold_unit: Unit,
-    answer: Quantity,
-    answer_unit: Unit,
-) -> bool:
-    if gold_unit == answer_unit:
-        return _same_value(gold, answer)
-
-    gold_value = in_base_unit(gold.value, gold_unit)
-    answer_value = in_base_unit(answer.value, answer_unit)
-    difference = abs(gold_value - answer_value)
-    gold_step = gold.step * float(gold_unit.size)
-    answer_step = answer.step * float(answer_unit.size)
-    # 90 minutes are exactly 1.5 hours; 324 m are 1,062.99 ft, which everybody rounds
-    is_exact = gold_unit.dimension in _EXACT_DIMENSIONS or is_money(gold_unit)
-    if difference <= (0.0 if is_exact else _CONVERSION_TOLERANCE) * abs(gold_value) + _FLOAT_ERROR:
-        return True
-
-    # At most half of the last written digit, in the coarser of the two
-    is_rounded = difference <= 0.5 * max(gold_step, answer_step)
-    return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
-
-
-def _same_value(gold: Quantity, answer: Quantity) -> bool:
-    """Whether the values are equal, or one is the other rounded, less than 2 % away (shares: 5 %)."""
-    # Relative, as the error of floats grows with their size
-    difference = abs(gold.value - answer.value)
-    if difference <= _FLOAT_ERROR * max(1.0, abs(gold.value)):
-        return True
-
-    # Years and whole numbers are not rounded.
-    if gold.year_like or (gold.step == 1 and answer.step == 1):
-        return False
-
-    # 2 % of 12 % would not allow "12.4 %" to be written as 12 %
-    tolerance = _PERCENTAGE_TOLERANCE if gold.percent and answer.percent else _TOLERANCE
-    return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
-
-
-_ROUND_STEP = 1_000
-_ROUND = 100
-"""From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
-
-
-def same_bound(
-    gold: Quantity,
-    answer: Quantity,
-    *,
-    asks_limit: bool,
-    is_approximate: bool,
-) -> bool:
-    """Whether the bounds of two equal or nearly equal values agree.
-
-    Two bounds must have the same direction; "nearly 4,000" contradicts "over 4,000". A gold "over 4,000" or "at least
-    4,000" is met by 4,000 and by 4,032, not by 3,990; "under 4,000" by no number that is equal. An answer with a bound
-    does not say a gold value without one, "fewer than 7" for 7, unless the question asks for a limit, the bound is true
-    of an approximate value, or 4,032 was rounded.
-    """
-    if Bound.NEARLY in {gold.bound, answer.bound}:
-        return not (gold.bound.is_lower or answer.bound.is_lower)
-    if gold.bound is not Bound.NONE and answer.bound is not Bound.NONE:
-        return gold.bound.is_lower == answer.bound.is_lower
-
-    # Here both are without a bound
-    if gold.bound is answer.bound:
-        return True
-
-    # Exactly one has a bound now
-    limit, value = (gold, answer) if answer.bound is Bound.NONE else (answer, gold)
-    # How far the value lies on the permitted side
-    excess = value.value - limit.value if limit.bound.is_lower else limit.value - value.value
-    is_equal = abs(excess) <= _FLOAT_ERROR * max(1.0, abs(limit.value))
-    if not is_equal:
-        return excess > 0
-    return _allows_equal(
-        limit,
-        value,
-        is_gold=limit is gold,
-        is_loose=is_approximate,
-        asks_limit=asks_limit,
-    )
-
-
-def _allows_equal(
-    limit: Quantity,
-    value: Quantity,
-    *,
-    is_gold: bool,
-    is_loose: bool,
-    asks_limit: bool,
-) -> bool:
-    """Whether the limit of a bound and the same value without one agree."""
-    if limit.bound in {Bound.AT_LEAST, Bound.AT_MOST}:
-        return is_gold or asks_limit
-
-    # "after 1990" excludes 1990 itself
-    if limit.bound is Bound.UNDER or limit.year_like:
-        return False
-
-    # "over 4,000" often stands for 4,032 written as 4,000
-    is_round = abs(limit.value) >= _ROUND and (is_gold or is_loose or value.step >= _ROUND_STEP)
-    return is_round or (asks_limit and not is_gold)
