@@ -26,7 +26,7 @@ def count_head_rows(rows: Sequence[Row]) -> int:
     if not rows or not names_columns(rows[0], rows[1:]):
         return 0
     spans_columns = any(not upper.strip() and lower.strip() for upper, lower in _inner_pairs(rows[0], rows[1:2]))
-    is_second_level = len(rows) > 2 and all(_is_label(cell) for cell in _filled(rows[1]))
+    is_second_level = len(rows) > 2 and all(_is_label(cell) for cell in filled_cells(rows[1]))
     return 2 if spans_columns and is_second_level and stands_above_numbers(rows[1], rows[2:]) else 1
 
 
@@ -46,12 +46,12 @@ def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
 
     The same text twice is a name only above numbers.
     """
-    cells = _filled(row)
+    cells = filled_cells(row)
     if not cells or not later_rows or max(map(len, cells)) > _MOST_HEADER_CHARACTERS:
         return False
     if len(set(cells)) < len(cells) and not stands_above_numbers(row, later_rows):
         return False
-    is_above_dates = any(_DATE.fullmatch(cell) for later in later_rows for cell in _filled(later))
+    is_above_dates = any(_DATE.fullmatch(cell) for later in later_rows for cell in filled_cells(later))
     return all(_is_label(cell) or (_DATE.fullmatch(cell) and not is_above_dates) for cell in cells)
 
 
@@ -78,17 +78,18 @@ def is_form(rows: Sequence[Row]) -> bool:
 
 def has_pairs(rows: Sequence[Row]) -> bool:
     """Whether each row has a cell in the first two columns, and no others."""
-    return all(len(_filled(row)) == 2 == len(_filled(row[:2])) for row in rows)
+    return all(len(filled_cells(row)) == 2 == len(filled_cells(row[:2])) for row in rows)
 
 
 def begins_table(rows: Sequence[Row], names: Row) -> bool:
     """Whether rows below a gap are another table: a row of names above numbers, or more columns than have `names`."""
     if not rows or not names_columns(rows[0], rows[1:]):
         return False
-    return stands_above_numbers(rows[0], rows[1:]) or len(_filled(rows[0])) > len(_filled(names)) > 0
+    return stands_above_numbers(rows[0], rows[1:]) or len(filled_cells(rows[0])) > len(filled_cells(names)) > 0
 
 
-def _filled(row: Row) -> list[str]:
+def filled_cells(row: Row) -> list[str]:
+    """The texts of the cells that are not blank."""
     return [cell.strip() for cell in row if cell.strip()]
 
 

@@ -9,6 +9,7 @@ from crag.asking.table_heads import (
     Row,
     begins_table,
     count_head_rows,
+    filled_cells,
     has_pairs,
     is_form,
     join_head_rows,
@@ -69,7 +70,7 @@ def _read_tables(numbered: Sequence[NumberedRow]) -> list[_Table]:
     """The tables among the rows that are not blank."""
     titles: list[str] = []
     while numbered and _is_title(numbered[0][1], numbered[1:]):
-        titles += _filled(numbered[0][1])
+        titles += filled_cells(numbered[0][1])
         numbered = numbered[1:]
 
     tables: list[_Table] = []
@@ -77,7 +78,7 @@ def _read_tables(numbered: Sequence[NumberedRow]) -> list[_Table]:
         rest = block
         block_titles = []
         while rest and _is_title(rest[0][1], rest[1:]):
-            block_titles += _filled(rest[0][1])
+            block_titles += filled_cells(rest[0][1])
             rest = rest[1:]
 
         if not tables or _begins_table(rest, tables[-1]):
@@ -100,7 +101,7 @@ def _with_form_first(tables: list[_Table]) -> list[_Table]:
         return tables
     first, second = tables[:2]
     rows = [(0, first.names), *first.rows]
-    is_wider = len(_filled(second.names)) > 2
+    is_wider = len(filled_cells(second.names)) > 2
     if not is_wider or not has_pairs([row for _, row in rows]) or stands_above_numbers(first.names, first.rows_only()):
         return tables
     return [_Table(first.titles, (), rows, is_form=True), *tables[1:]]
@@ -124,11 +125,7 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _Table:
 
 def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
     """Whether a row of one cell is above rows of several cells."""
-    return len(_filled(row)) == 1 and any(len(_filled(later)) > 1 for _, later in later_rows)
-
-
-def _filled(row: Row) -> list[str]:
-    return [cell.strip() for cell in row if cell.strip()]
+    return len(filled_cells(row)) == 1 and any(len(filled_cells(later)) > 1 for _, later in later_rows)
 
 
 def _table_markup(table: _Table, rows: Sequence[NumberedRow]) -> str:
@@ -148,7 +145,7 @@ def _table_markup(table: _Table, rows: Sequence[NumberedRow]) -> str:
 
 
 def _pair_markup(row: Row) -> str:
-    label, value = _filled(row)
+    label, value = filled_cells(row)
     return f'<tr><th scope="row">{html.escape(label)}</th><td>{html.escape(value)}</td></tr>'
 
 

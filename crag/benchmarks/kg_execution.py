@@ -15,7 +15,7 @@ from crag.evaluation.datasets import read_records, with_query_time
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from crag.graph.client import KgClient
 from crag.graph.conditions import as_number
-from crag.graph.derive import derived_answer, direct_answer
+from crag.graph.derive import JUST_THE_VALUE, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import parse
 from crag.graph.results import Result, Row
@@ -208,27 +208,24 @@ def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[
     domain = Domain(row["domain"])
     program = parse("\n".join(row["calls"]), domain)
 
-    # The answer as the agent would give it: direct before derived
-    direct = direct_answer(query, domain, program, outcome.results)
-    computed = None
-    if direct is None:
-        asked_at = parse_query_time(row["query_time"])
-        today = asked_at.date() if asked_at else None
-        computed = derived_answer(query, domain, program, outcome.results, today)
+    asked_at = parse_query_time(row["query_time"])
+    today = asked_at.date() if asked_at else None
+    answer = answer_from_values(query, domain, program, outcome.results, today)
 
-    answer = computed.text if computed else direct
-    right = False
+    is_right = False
     if answer is not None:
         golds = (row["answer"], *map(str, row["alt_ans"]))
-        claim = Claim(query, golds, answer)
+        claim = Claim(query, golds, answer.text)
         (judgement,) = judge_claims(RulesJudge(), [claim], str)
-        right = judgement.verdict is Verdict.CORRECT
+        is_right = judgement.verdict is Verdict.CORRECT
 
+    is_value = answer is not None and answer.reason == JUST_THE_VALUE
+    is_computed = answer is not None and not is_value
     return {
         "direct": values_agree(row, outcome, derived=False),
         "derived": values_agree(row, outcome),
-        "said": direct is not None,
-        "said right": direct is not None and right,
-        "computed": computed is not None,
-        "computed right": computed is not None and right,
+        "said": is_value,
+        "said right": is_value and is_right,
+        "computed": is_computed,
+        "computed right": is_computed and is_right,
     }

@@ -236,10 +236,8 @@ def _graph_signature(options: argparse.Namespace) -> str:
 
 def _usual_seconds(options: argparse.Namespace) -> float:
     """The evaluator's seconds for a question: as many as the agent takes by its settings, at least the contest's."""
-    if options.preset is None and options.agent != DEFAULT_AGENT:
-        return SECONDS_PER_QUERY
-    settings = load_settings(options.preset or usual_preset(), overrides_of(options))
-    return max(SECONDS_PER_QUERY, settings.deadline.seconds_per_query)
+    settings = _settings(options)
+    return max(SECONDS_PER_QUERY, settings.deadline.seconds_per_query) if settings else SECONDS_PER_QUERY
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:

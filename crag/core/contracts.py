@@ -288,7 +288,8 @@ class Trace:
     prompts: dict[str, Any] = field(default_factory=dict)
     generations: dict[str, Any] = field(default_factory=dict)
     graph_state: str | None = None
-    """``found``, ``not_found``, ``empty_calendar``, ``no_call``, ``down``; None: no calls were run."""
+    """``found``, ``not_found`` (also where no table is likely to hold the answer), ``empty_calendar``, ``no_call``,
+    ``down``; None: there is no graph."""
     example_similarity: float | None = None
     """How similar the question is to the most similar example in the prompt that asks for calls, at most 1."""
     candidates: list[Candidate] = field(default_factory=list)

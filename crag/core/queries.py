@@ -123,6 +123,11 @@ def format_query_time(moment: datetime | None = None) -> str:
     return _format_time((moment or datetime.now()).astimezone(ZoneInfo(_PACIFIC)))
 
 
+def pacific_now() -> datetime:
+    """Now as Pacific wall-clock time without a zone, whatever the machine's own zone is."""
+    return datetime.now(ZoneInfo(_PACIFIC)).replace(tzinfo=None)
+
+
 def parse_query_time(text: str) -> datetime | None:
     """A time as Pacific wall-clock time without a zone; None for a form that is not read.
 

@@ -208,8 +208,8 @@ def _compare_cells(left: Cell, operator: Operator, right: Cell) -> bool:
     if left is None or right is None:
         return False
 
-    left_value: float | str | None = exact_number(left)
-    right_value: float | str | None = exact_number(right)
+    left_value: float | str | None = cell_number(left)
+    right_value: float | str | None = cell_number(right)
     if left_value is None or right_value is None:
         left_value = normalise_name(str(left))
         right_value = normalise_name(str(right))
@@ -252,7 +252,7 @@ def as_number(value: object) -> float | None:
     return float(match.group(1)) * _SCALE.get(scale, 1)
 
 
-def exact_number(value: object) -> float | None:
+def cell_number(value: object) -> float | None:
     """The number that a cell is, also as a string; None for a string that only contains a number."""
     if not isinstance(value, str):
         return as_number(value)

@@ -7,15 +7,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from crag.core.contracts import Fact, Query
 from crag.core.deadline import Deadline
+from crag.core.queries import pacific_now
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.client import CallLimits, KgClient
-from crag.graph.derive import Derived, derived_answer, direct_answer, may_be_outdated
+from crag.graph.derive import JUST_THE_VALUE, Derived, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
 from crag.graph.results import Result, Status
@@ -27,7 +27,6 @@ from crag.text.dates import Calendar, find_dates
 _WRITING_SHARE = 0.75
 """Share of the stage's time for writing calls; the graph's server is on the same network and needs less."""
 
-JUST_THE_VALUE = "the graph gave just the value that was asked for"
 
 Prompt = str | list[dict[str, str]]
 """A prompt as the trace shows it: raw text, or the messages of a chat with their ``role`` and ``content``."""
@@ -258,33 +257,16 @@ class KnowledgeGraphPath:
         program: Program,
         results: Sequence[Result],
     ) -> Derived | None:
-        """The requested value itself, else a value that rules compute; each only if the settings allow it.
-
-        None for a last game that is too long ago to be the last one: the model sees the fact with its date.
-        """
-        today = query.asked_at.date() if query.asked_at else None
-        if today is not None and may_be_outdated(program, results, today):
-            return None
-
-        if self._settings.direct_answers:
-            value = direct_answer(
-                query.text,
-                domain,
-                program,
-                results,
-            )
-            if value is not None:
-                return Derived(value, JUST_THE_VALUE)
-
-        if self._settings.derived_answers:
-            return derived_answer(
-                query.text,
-                domain,
-                program,
-                results,
-                today,
-            )
-        return None
+        """What the values answer by themselves; each way only if the settings allow it."""
+        return answer_from_values(
+            query.text,
+            domain,
+            program,
+            results,
+            query.asked_at.date() if query.asked_at else None,
+            direct=self._settings.direct_answers,
+            derived=self._settings.derived_answers,
+        )
 
 
 def _parse_domain(name: str | None) -> Domain | None:
@@ -307,7 +289,7 @@ def _with_nearest_games(query: Query, written: WrittenCalls) -> WrittenCalls:
 
 def _names_days(query: Query) -> bool:
     """Whether the question asks about certain days. "The last game" does not: in the off-season it is months ago."""
-    dates = find_dates(query.text, query.asked_at or datetime.now(), Calendar.CIVIL)
+    dates = find_dates(query.text, query.asked_at or pacific_now(), Calendar.CIVIL)
     return any(date.range is not None for date in dates)
 
 

@@ -7,8 +7,9 @@ from datetime import datetime
 from statistics import fmean
 from types import ModuleType
 
+from crag.core.queries import pacific_now
 from crag.graph.client import KgSession
-from crag.graph.conditions import Comparer, exact_number, shared_rows
+from crag.graph.conditions import Comparer, cell_number, shared_rows
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery
 from crag.graph.language import Argument, Average, Call, Previous, Program, Sort, Statement, render
 from crag.graph.results import (
@@ -65,7 +66,7 @@ class ProgramRun:
 
     def __init__(self, domain: Domain, asked_at: datetime | None, session: KgSession) -> None:
         self._schema: Schema = load_schema(domain)
-        self._context = LookupContext(session, asked_at or datetime.now())
+        self._context = LookupContext(session, asked_at or pacific_now())
         self._calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
 
         self._rows: list[Row] = []
@@ -211,7 +212,7 @@ class ProgramRun:
         return self._select(selection, sort, call_text)
 
     def _run_average(self, call_text: str) -> Result:
-        numbers = [number for number in map(exact_number, self._values) if number is not None]
+        numbers = [number for number in map(cell_number, self._values) if number is not None]
         if not numbers:
             raise MeaninglessCallError("the statement before gave no numbers to average")
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from crag.graph.conditions import exact_number
+from crag.graph.conditions import cell_number
 from crag.graph.language import Condition, Key, Operator
 from crag.graph.results import Row, Value
 from crag.graph.schema import NumberKind, Table, Type
@@ -219,8 +219,8 @@ class _Speaker:
 
         # Games to come have no result, and no goals that count.
         played = [game for game in games if game.cells.get("result")]
-        scored = sum(exact_number(game.cells.get("GF")) or 0 for game in played)
-        conceded = sum(exact_number(game.cells.get("GA")) or 0 for game in played)
+        scored = sum(cell_number(game.cells.get("GF")) or 0 for game in played)
+        conceded = sum(cell_number(game.cells.get("GA")) or 0 for game in played)
         totals = f"In total {format_number(scored)} scored and {format_number(conceded)} conceded."
 
         tally = ", ".join(parts)
@@ -280,8 +280,8 @@ class _Speaker:
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
 
-        exact_numbers = [exact_number(row.cells.get(key)) for row in rows]
-        numbers = [number for number in exact_numbers if number is not None]
+        cell_numbers = [cell_number(row.cells.get(key)) for row in rows]
+        numbers = [number for number in cell_numbers if number is not None]
         if len(numbers) < 2:
             return ""
 

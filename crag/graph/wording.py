@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from crag.graph.conditions import exact_number
+from crag.graph.conditions import cell_number
 from crag.graph.entities import shipped_list
 from crag.graph.results import Cell, Row, Value
 from crag.graph.schema import Column, Table, Type
@@ -64,7 +64,7 @@ def _readable_value(value: Value, column: Column | None) -> str:
 
     # A number in a column of text stays text: "1917" is a title.
     is_numeric = isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY}
-    number = exact_number(value) if is_numeric else None
+    number = cell_number(value) if is_numeric else None
     if number is None:
         return _code_in_words(str(value), column.name if column is not None else "")
     if kind is Type.MONEY:

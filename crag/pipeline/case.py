@@ -89,8 +89,8 @@ class Case:
 def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) -> Plan:
     """The plan of a question by the preset's policy, without turns for which the graph has nothing.
 
-    Graph-only domains exclude the web only if the graph was really asked. With a dead server, or without a call for the
-    question, the web answers.
+    Graph-only domains exclude the web if the graph was asked, or was not asked because no table is likely to hold the
+    answer (`crag.graph.UNASKED`). With a dead server, or where the writer found no call, the web answers.
     """
     policy = POLICIES[settings.source_policy]
     dynamism = route.label("static_or_dynamic") or ""

@@ -1,17 +1,36 @@
 """What the evaluator hands over becomes queries; a bad row costs one answer, a bad batch is an error at once."""
 
-from datetime import datetime
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crag.core.queries import LIMITS, BatchFormatError, normalise_query_time, parse_batch, parse_query_time
+from crag.core.queries import (
+    LIMITS,
+    BatchFormatError,
+    normalise_query_time,
+    pacific_now,
+    parse_batch,
+    parse_query_time,
+)
 from tests.pipeline import asking
 from tests.pipeline.asking import page
 
 PAGE = page("<p>Rain Man</p>", 0, "Rain Man", "A film of 1988")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Honolulu"])
+def test_now_is_pacific_time_on_every_machine(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    difference = pacific_now() - datetime.now(UTC).astimezone(ZoneInfo("America/Los_Angeles")).replace(tzinfo=None)
+    monkeypatch.undo()
+    time.tzset()
+    assert abs(difference) < timedelta(hours=1)
 
 
 def batch_of(**columns: list[Any]) -> dict[str, list[Any]]:

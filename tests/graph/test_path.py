@@ -5,7 +5,8 @@ import pytest
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_row
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.graph.path import JUST_THE_VALUE, KnowledgeGraphPath
+from crag.graph.derive import JUST_THE_VALUE
+from crag.graph.path import KnowledgeGraphPath
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine
 
 COMPARED = 'get_movie("the red kite")["revenue"]\nget_movie("the red kite 2")["revenue"]'

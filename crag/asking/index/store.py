@@ -80,13 +80,6 @@ class Piece(NamedTuple):
     words: str
 
 
-class StoredPage(NamedTuple):
-    """A page and its number in the store."""
-
-    number: int
-    document: Document
-
-
 class WordMatch(NamedTuple):
     """The numbers of a piece with words of a question and of its page, and its BM25: higher is better."""
 

@@ -128,11 +128,12 @@ class BatchedDenseEncoder(_BatchedEncoder):
     """A dense encoder; an engine adds the abstract methods."""
 
     settings: DenseEncoderSettings
-    _dimensions: int
+    _dimensions = 0
+    """Of the vectors; 0 before the model is loaded."""
 
     def warm_up(self) -> None:
         """Load weights; raises `crag.weights.manifest.WeightsMissingError`."""
-        if self._model is None:
+        if not self._dimensions:
             super().warm_up()
             # Only a first vector tells how many dimensions the model has.
             self._dimensions = self._encode_batch(["warm up"]).shape[1]
@@ -148,7 +149,10 @@ class BatchedDenseEncoder(_BatchedEncoder):
         return vectors
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
+        """Vectors in order, and how many of the first texts were encoded in time; later rows are zero.
+
+        If an earlier call hangs and the model was never loaded, the rows have no columns.
+        """
         # No lock: an earlier call hangs, and the batches below have to wait for it too.
         with self._exclusive(deadline) as acquired:
             if acquired:
@@ -211,7 +215,7 @@ def _find_cache_file(encoder: BatchedDenseEncoder, texts: Sequence[str]) -> Path
 
 
 class BatchedCrossEncoder(_BatchedEncoder):
-    """A cross-encoder; an engine adds `warm_up` and `_score_batch`."""
+    """A cross-encoder; an engine adds `_load` and `_score_batch`."""
 
     settings: CrossEncoderSettings
 

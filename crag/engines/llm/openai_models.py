@@ -19,7 +19,7 @@ _MOST_NAMED = 20
 
 def is_listing(text: str) -> bool:
     """Whether a reply is a list of models, perhaps an empty one."""
-    return _read_entries(text) is not None
+    return read_entries(text) is not None
 
 
 def read_only_model(listing: str, address: str, adapters: Collection[str] = (), cause: str = "") -> str:
@@ -27,7 +27,7 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
 
     Raises EngineUnavailableError: the server has none or several, or the reply cannot be read (`cause`: why).
     """
-    entries = _read_entries(listing) or []
+    entries = read_entries(listing) or []
     by_name = {_read_name(entry): entry for entry in entries}
     names = list(by_name)
     if len(names) > 1:
@@ -45,8 +45,14 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
     raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
 
 
-def _read_entries(text: str) -> list[Any] | None:
-    """``{"data": [...]}``, Ollama's and Gemini's ``{"models": [...]}``, or a bare list; None for anything else."""
+def read_entries(text: str) -> list[Any] | None:
+    """The entries with a name of ``{"data": [...]}``, Ollama's and Gemini's ``{"models": [...]}``, or a bare list.
+
+    An entry is a JSON object, or a name alone. None for anything else than a list.
+
+    Example:
+        read_entries('["small", {"id": "large"}, {}]')  # ["small", {"id": "large"}]
+    """
     try:
         listing = json.loads(text.lstrip("\ufeff \r\n\t"))
     except (ValueError, RecursionError):

@@ -5,9 +5,9 @@ Read are the list of models of OpenAI's protocol, and beside it what llama.cpp (
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import httpx2
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
@@ -15,6 +15,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field,
 from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.openai_address import ServerAddress, parse_address
+from crag.engines.llm.openai_models import read_entries
 from crag.engines.llm.openai_transport import find_proxy
 from crag.settings import OpenAIEngine
 
@@ -27,8 +28,6 @@ NOT_YET = frozenset({502, 503, 504})
 
 _VERSION = re.compile(r"/v[0-9][a-z0-9]{0,8}\Z")
 """The end of an address that names the protocol's version."""
-
-_Form = TypeVar("_Form", bound=BaseModel)
 
 
 def describe_served_model(settings: OpenAIEngine) -> str | None:
@@ -49,20 +48,20 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
     key = os.environ.get(settings.api_key_variable) or "not-needed"
     try:
         with _client(address, key) as client:
-            listing = _list_models(client, address)
+            models = _list_models(client, address)
             properties = _NO_PROPERTIES
-            tags = _NO_LISTING
+            tags: Sequence[_Model] = ()
             # Both stand beside the protocol's own paths, of which a server may know nothing
             beside = _VERSION.sub("", address.candidates[0])
             with suppress(httpx2.HTTPError):
-                properties = _get(client, f"{beside}/props", _Properties) or properties
+                properties = _read_properties(_get(client, f"{beside}/props"))
             with suppress(httpx2.HTTPError):
-                tags = _get(client, f"{beside}/api/tags", _Listing) or tags
+                tags = _read_models(_get(client, f"{beside}/api/tags")) or tags
     except (httpx2.HTTPError, httpx2.InvalidURL, EngineUnavailableError, ValueError):  # of a proxy: it cannot be used
         return None
 
-    model = _find_model(listing.models, settings.model)
-    tag = _find_model(tags.models, settings.model or model.name)
+    model = _find_model(models, settings.model)
+    tag = _find_model(tags, settings.model or model.name)
     name = _last_part(settings.model or model.name or "?")
     facts = _list_facts(model, tag, properties)
     served_name = _last_part(model.name or "")
@@ -80,9 +79,8 @@ def describe_listed_model(listing: str, name: str) -> str | None:
         >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
         'small, context 4096'
     """
-    try:
-        models = _Listing.model_validate_json(listing).models
-    except ValidationError:
+    models = _read_models(listing)
+    if models is None:
         return None
     model = _find_model(models, name)
     facts = _list_facts(model, _NO_MODEL, _NO_PROPERTIES)
@@ -103,13 +101,13 @@ def _client(address: ServerAddress, key: str) -> httpx2.Client:
     )
 
 
-def _list_models(client: httpx2.Client, address: ServerAddress) -> "_Listing":
+def _list_models(client: httpx2.Client, address: ServerAddress) -> "Sequence[_Model]":
     """The first list that one of the possible addresses gives."""
     for candidate in address.candidates:
-        listing = _get(client, f"{candidate}/models", _Listing)
-        if listing is not None:
-            return listing
-    return _NO_LISTING
+        models = _read_models(_get(client, f"{candidate}/models"))
+        if models is not None:
+            return models
+    return ()
 
 
 # --- what servers send ------------------------------------------------------------------------------------------------
@@ -134,7 +132,7 @@ def _aliases(*paths: str) -> AliasChoices:
 class _Model(BaseModel):
     """An entry of a list of models, in the forms of llama.cpp, vLLM, LM Studio, Ollama and hosted services."""
 
-    name: _Text = Field(None, validation_alias=_aliases("id", "name"))
+    name: _Text = Field(None, validation_alias=_aliases("id", "name", "model"))
     root: _Text = None
     """vLLM: the folder or the repository of the weights."""
     digest: _Text = None
@@ -149,10 +147,6 @@ class _Model(BaseModel):
             "max_model_len", "loaded_context_length", "meta.n_ctx", "context_length", "context_window"
         ),
     )
-
-
-class _Listing(BaseModel):
-    models: list[_Model] = Field([], validation_alias=_aliases("data", "models"))
 
 
 class _Properties(BaseModel):
@@ -170,25 +164,43 @@ class _Properties(BaseModel):
 
 # Validated, as the type checker takes aliases for required arguments
 _NO_MODEL = _Model.model_validate({})
-_NO_LISTING = _Listing.model_validate({})
 _NO_PROPERTIES = _Properties.model_validate({})
 
 
-def _get(client: httpx2.Client, path: str, form: type[_Form]) -> _Form | None:
-    """The server's reply to a path in this form; None if it has none. Raises httpx2.HTTPStatusError: none yet."""
+def _read_models(listing: str) -> list[_Model] | None:
+    """The models of a list; None if it is none. An entry in a form of its own has nothing to tell."""
+    entries = read_entries(listing)
+    if entries is None:
+        return None
+
+    models = []
+    for entry in entries:
+        fields = entry if isinstance(entry, Mapping) else {"name": entry}
+        with suppress(ValidationError):
+            models.append(_Model.model_validate(fields))
+    return models
+
+
+def _read_properties(text: str) -> _Properties:
+    """What `/props` tells; nothing if it is something else."""
+    with suppress(ValidationError):
+        return _Properties.model_validate_json(text)
+    return _NO_PROPERTIES
+
+
+def _get(client: httpx2.Client, path: str) -> str:
+    """The server's reply to a path; empty if it has none. Raises httpx2.HTTPStatusError: none yet."""
     with client.stream("GET", path) as response:
         if response.status_code in NOT_YET:
             response.raise_for_status()
         if not response.is_success:
-            return None
+            return ""
         body = b""
         for chunk in response.iter_bytes():
             body += chunk
             if len(body) > LARGEST_REPLY:
-                return None
-    with suppress(ValidationError):
-        return form.model_validate_json(body)
-    return None
+                return ""
+    return body.decode("utf-8", errors="replace")
 
 
 def _last_part(name: str) -> str:

@@ -42,11 +42,6 @@ class Judgement:
     verdict: Verdict
     reason: str
 
-    @property
-    def is_hedged(self) -> bool:
-        """Whether the answer was an abstention in other words than "i don't know", which is incorrect."""
-        return is_hedged(self.reason)
-
 
 def is_hedged(reason: str) -> bool:
     """Whether a judgement's reason is that the answer was a hedged abstention; for stored rows.

@@ -16,7 +16,10 @@ from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
 from crag.graph.schema import Domain
 
-__all__ = ["Derived", "derived_answer", "direct_answer", "may_be_outdated"]
+__all__ = ["JUST_THE_VALUE", "Derived", "answer_from_values", "derived_answer", "direct_answer", "may_be_outdated"]
+
+JUST_THE_VALUE = "the graph gave just the value that was asked for"
+"""The reason of an answer that no rule computed."""
 
 RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     comparison.which_is_more,
@@ -42,6 +45,31 @@ RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None
     infobox.infobox_entry,
 )
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
+
+
+def answer_from_values(
+    question: str,
+    domain: Domain,
+    program: Program,
+    results: Sequence[Result],
+    today: dt.date | None = None,
+    *,
+    direct: bool = True,
+    derived: bool = True,
+) -> Derived | None:
+    """The requested value itself, else one that rules compute, each only if allowed; None if neither is sure.
+
+    None also for a last game that is too long ago to be the last one: the graph then probably lacks later games.
+    `today` is the day on which the question is asked.
+    """
+    if today is not None and may_be_outdated(program, results, today):
+        return None
+
+    if direct:
+        value = direct_answer(question, domain, program, results)
+        if value is not None:
+            return Derived(value, JUST_THE_VALUE)
+    return derived_answer(question, domain, program, results, today) if derived else None
 
 
 def direct_answer(

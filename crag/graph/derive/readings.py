@@ -255,7 +255,7 @@ def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
     values = [value for value in reading.values if value is not None]
     # A plain number, whatever the column holds
     if reading.counted or reading.averaged:
-        number = exact_number(values[0]) if len(values) == 1 else None
+        number = exact_fraction(values[0]) if len(values) == 1 else None
         return Quantity(number) if number is not None else None
 
     column = reading.column
@@ -301,13 +301,13 @@ def _parse_value(value: Value, column: Column) -> Amount | None:
 
     if column.type not in NUMERIC_TYPES:
         return None
-    number = exact_number(value)
+    number = exact_fraction(value)
     if number is None:
         return None
     return Quantity(number, _DOLLARS) if column.type is Type.MONEY else Quantity(number)
 
 
-def exact_number(value: Value) -> Fraction | None:
+def exact_fraction(value: Value) -> Fraction | None:
     """A number as it is written; None for other values and for numbers too large to be one."""
     # A bool is an int in Python: True would be 1
     if isinstance(value, bool) or not isinstance(value, int | float):

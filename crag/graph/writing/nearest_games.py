@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from crag.core.queries import pacific_now
 from crag.graph.language import Argument, Call, Program, Statement
 from crag.graph.schema import Domain, ParameterKind, Table, load_schema
 from crag.text.dates import Calendar, find_dates
@@ -53,7 +54,7 @@ def with_nearest_games(
     """
     if domain is not Domain.SPORTS:
         return program
-    asked = _asked_games(question, asked_at or datetime.now())
+    asked = _asked_games(question, asked_at or pacific_now())
     if asked is None:
         return program
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from crag.core.deadline import Deadline
+from crag.core.queries import pacific_now
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.graph.language import Average, Call, Fault, KgQueryError, Program, parse
@@ -233,7 +234,7 @@ def invented_dates(
     A call about another day answers another question, and a day without a game would look like a false premise.
     """
     calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
-    moment = asked_at or datetime.now()
+    moment = asked_at or pacific_now()
     text = f" {' '.join(question.lower().split())} "
     question_days = [date.range for date in find_dates(question, moment, calendar) if date.range]
 

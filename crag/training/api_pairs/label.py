@@ -11,7 +11,7 @@ from crag.core.queries import parse_query_time
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
-from crag.graph.derive import derived_answer, direct_answer
+from crag.graph.derive import answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program, parse, render
 from crag.graph.results import Status
@@ -225,16 +225,11 @@ def _answer(proposal: ExecutedProposal) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
     question, domain, program, result = proposal
     query = question.row["query"]
-    # The same order as the agent's: what it can say from the values alone, then what rules compute
-    direct = direct_answer(query, domain, program, result.results)
-    if direct is not None:
-        return direct
-
     asked_at = parse_query_time(question.time)
     today = asked_at.date() if asked_at else None
-    derived = derived_answer(query, domain, program, result.results, today)
-    if derived is not None:
-        return derived.text
+    answer = answer_from_values(query, domain, program, result.results, today)
+    if answer is not None:
+        return answer.text
 
     values = values_of(result)
     if len(values) > _MOST_VALUES:

@@ -14,7 +14,7 @@ from openvino import opset15 as op
 
 from crag.weights.adapter_files import LowRank, Matrix
 from crag.weights.conversion.int8 import quantise
-from crag.weights.conversion.openvino_graph import find_matrix_products
+from crag.weights.conversion.openvino_graph import find_matrix_products, integer, integers
 
 
 def add_adapters(graph: ov.Model, adapters: Sequence[Mapping[str, LowRank]]) -> None:
@@ -52,7 +52,7 @@ class _AdapterBuilder:
         graph.add_parameters([rows, gates])
 
         self._rows = rows
-        self._rows_in_column = op.unsqueeze(rows, _integers(1))
+        self._rows_in_column = op.unsqueeze(rows, integers(1))
         self._gates = gates
         self._gates_by_owners: dict[tuple[int, ...], ov.Node] = {}
 
@@ -63,7 +63,7 @@ class _AdapterBuilder:
         if not tuned:
             return
 
-        states_of_rows = op.gather(states, self._rows, _integer(0))
+        states_of_rows = op.gather(states, self._rows, integer(0))
         down = np.concatenate([stack.down for stack in tuned.values()])
         lowered = op.matmul(states_of_rows, _matrix(down), False, True)
         if len(self._adapters) > 1:
@@ -73,7 +73,7 @@ class _AdapterBuilder:
         ranks = [len(stack.down) for stack in tuned.values()]
         parts = lowered.outputs()
         if len(ranks) > 1:
-            parts = op.variadic_split(lowered, _integer(2), _integers(*ranks)).outputs()
+            parts = op.variadic_split(lowered, integer(2), integers(*ranks)).outputs()
         for (name, stack), part in zip(tuned.items(), parts, strict=True):
             change = op.matmul(part, _matrix(stack.up), False, True)
             self._add_to_rows(products[name], change)
@@ -99,16 +99,8 @@ class _AdapterBuilder:
         """The gate of each rank: (n x 1 x ranks)."""
         key = tuple(owners)
         if key not in self._gates_by_owners:
-            self._gates_by_owners[key] = op.gather(self._gates, _integers(*owners), _integer(2))
+            self._gates_by_owners[key] = op.gather(self._gates, integers(*owners), integer(2))
         return self._gates_by_owners[key]
-
-
-def _integers(*values: int) -> ov.Node:
-    return op.constant(np.array(values, np.int64))
-
-
-def _integer(value: int) -> ov.Node:
-    return op.constant(np.int64(value))
 
 
 def _matrix(values: Matrix) -> ov.Node:

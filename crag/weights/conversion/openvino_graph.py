@@ -135,7 +135,7 @@ class _GraphBuilder:
         return op.multiply(integers, scales)
 
     def _embedding_rows(self, name: str) -> ov.Node:
-        rows = op.gather(self._constant(name), self._tokens, _integer(0))
+        rows = op.gather(self._constant(name), self._tokens, integer(0))
         return op.convert(rows, "f32")
 
     def _rotary_embedding(self) -> tuple[ov.Node, ov.Node]:
@@ -154,12 +154,12 @@ class _GraphBuilder:
         frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32)
 
         # Positions as a column, frequencies as a row: (rows x new tokens x half the head size).
-        positions = op.convert(op.unsqueeze(self._positions, _integers(2)), "f32")
+        positions = op.convert(op.unsqueeze(self._positions, integers(2)), "f32")
         angles = op.multiply(positions, op.constant(frequencies.reshape(1, 1, -1)))
         # Both halves of a head turn by the same angles: see `_rotate`
         both_halves = op.concat([angles, angles], -1)
-        cosine = op.unsqueeze(op.cos(both_halves), _integers(1))
-        sine = op.unsqueeze(op.sin(both_halves), _integers(1))
+        cosine = op.unsqueeze(op.cos(both_halves), integers(1))
+        sine = op.unsqueeze(op.sin(both_halves), integers(1))
         return cosine, sine
 
     def _attention_mask(self) -> ov.Node:
@@ -171,15 +171,15 @@ class _GraphBuilder:
         first_new = op.subtract(self._width, new_tokens)
         query_positions = op.add(_count_up_to(new_tokens), first_new)
 
-        keys_in_row = op.unsqueeze(key_positions, _integers(0))
-        queries_in_column = op.unsqueeze(query_positions, _integers(1))
+        keys_in_row = op.unsqueeze(key_positions, integers(0))
+        queries_in_column = op.unsqueeze(query_positions, integers(1))
         is_earlier = op.less_equal(keys_in_row, queries_in_column)
-        is_no_padding = op.equal(self._mask, _integer(1))
+        is_no_padding = op.equal(self._mask, integer(1))
 
         # Both spread over (rows x 1 x new tokens x all tokens).
         is_visible = op.logical_and(
-            op.unsqueeze(is_earlier, _integers(0, 1)),
-            op.unsqueeze(is_no_padding, _integers(1, 2)),
+            op.unsqueeze(is_earlier, integers(0, 1)),
+            op.unsqueeze(is_no_padding, integers(1, 2)),
         )
         return op.select(is_visible, op.constant(np.float32(0)), op.constant(_LOWEST_HALF))
 
@@ -188,7 +188,7 @@ class _GraphBuilder:
     def _normalise(self, states: ov.Node, name: str) -> ov.Node:
         """RMS normalisation, in the form that the plugin fuses."""
         squares = op.power(states, _floats(2.0))
-        mean = op.reduce_mean(squares, _integers(-1), keep_dims=True)
+        mean = op.reduce_mean(squares, integers(-1), keep_dims=True)
         root = op.sqrt(op.add(mean, _floats(self._config["rms_norm_eps"])))
         inverse = op.divide(_floats(1.0), root)
         normalised = op.multiply(states, inverse)
@@ -228,13 +228,13 @@ class _GraphBuilder:
 
         # The heads of a token beside each other again.
         width = self._heads * self._head_size
-        by_token = op.transpose(mixed, _integers(0, 2, 1, 3))
-        return op.reshape(by_token, _integers(0, 0, width), True)
+        by_token = op.transpose(mixed, integers(0, 2, 1, 3))
+        return op.reshape(by_token, integers(0, 0, width), True)
 
     def _split_heads(self, states: ov.Node, heads: int) -> ov.Node:
         """(rows x new tokens x width) -> (rows x heads x new tokens x head size)."""
-        split = op.reshape(states, _integers(0, 0, heads, self._head_size), True)
-        return op.transpose(split, _integers(0, 2, 1, 3))
+        split = op.reshape(states, integers(0, 0, heads, self._head_size), True)
+        return op.transpose(split, integers(0, 2, 1, 3))
 
     def _rotate(self, states: ov.Node, cosine: ov.Node, sine: ov.Node) -> ov.Node:
         """Rotate queries or keys by their positions: Hugging Face's form, which pairs the halves of a head."""
@@ -261,7 +261,7 @@ class _GraphBuilder:
         empty_shape = op.concat(
             [
                 self._rows,
-                _integers(
+                integers(
                     self._key_value_heads,
                     0,
                     self._head_size,
@@ -272,7 +272,7 @@ class _GraphBuilder:
         empty = op.broadcast(op.constant(np.float32(0)), empty_shape)
         past = op.read_value(empty, state)
         # Rows may be reordered, repeated or dropped from one call to the next
-        continued = op.gather(past, self._rows_of_cache, _integer(0))
+        continued = op.gather(past, self._rows_of_cache, integer(0))
         past_and_new = op.concat([continued, new], 2)
         # The cache keeps the unrepeated heads, which is the point of sharing them
         self._sinks.append(op.assign(past_and_new, state))
@@ -282,10 +282,10 @@ class _GraphBuilder:
         # Multiplied by ones, not broadcast: the plugin fuses this form with attention and cache.
         repetitions = self._heads // self._key_value_heads
         ones = op.constant(np.ones((1, 1, repetitions, 1, 1), np.float32))
-        repeated = op.multiply(op.unsqueeze(past_and_new, _integer(2)), ones)
+        repeated = op.multiply(op.unsqueeze(past_and_new, integer(2)), ones)
         return op.reshape(
             repeated,
-            _integers(
+            integers(
                 0,
                 self._heads,
                 -1,
@@ -303,11 +303,13 @@ class _GraphBuilder:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-def _integers(*values: int) -> ov.Node:
+def integers(*values: int) -> ov.Node:
+    """A constant vector of integers: shapes, axes, indices."""
     return op.constant(np.array(values, np.int64))
 
 
-def _integer(value: int) -> ov.Node:
+def integer(value: int) -> ov.Node:
+    """A constant integer."""
     return op.constant(np.int64(value))
 
 
@@ -315,10 +317,10 @@ def _slice_of_heads(states: ov.Node, start: int, stop: int) -> ov.Node:
     """A part of the last dimension of (rows x heads x new tokens x head size)."""
     return op.slice(
         states,
-        _integers(start),
-        _integers(stop),
-        _integers(1),
-        _integers(3),
+        integers(start),
+        integers(stop),
+        integers(1),
+        integers(3),
     )
 
 
@@ -327,16 +329,16 @@ def _newest(states: ov.Node, count: ov.Node) -> ov.Node:
     return op.slice(
         states,
         op.negative(count),
-        _integers(_TO_THE_END),
-        _integers(1),
-        _integers(1),
+        integers(_TO_THE_END),
+        integers(1),
+        integers(1),
     )
 
 
 def _count_up_to(length: ov.Node) -> ov.Node:
     """0, 1, ... before a number that is an array of length 1."""
-    end = op.squeeze(length, _integers(0))
-    return op.range(_integer(0), end, _integer(1), "i64")
+    end = op.squeeze(length, integers(0))
+    return op.range(integer(0), end, integer(1), "i64")
 
 
 def _floats(value: float) -> ov.Node:
@@ -346,4 +348,4 @@ def _floats(value: float) -> ov.Node:
 
 def _dimension(node: ov.Node, axis: int) -> ov.Node:
     """One number of a node's shape, as an array of length 1."""
-    return op.gather(op.shape_of(node), _integers(axis), _integer(0))
+    return op.gather(op.shape_of(node), integers(axis), integer(0))

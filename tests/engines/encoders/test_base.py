@@ -91,6 +91,13 @@ def test_the_count_of_a_hurried_run_says_which_rows_may_be_used(
     assert encoded == len(texts) or encoded == seconds // BATCHES_PER_SLICE * slice_of_texts
 
 
+def test_a_model_whose_first_call_hangs_gives_no_vectors_instead_of_an_error() -> None:
+    encoder = Counting()
+    with encoder._exclusive(None):
+        vectors, encoded = encoder.encode_passages(["a", "b"], Deadline(0))
+    assert (vectors.shape, encoded) == ((2, 0), 0)
+
+
 def test_the_instruction_stands_before_queries_only() -> None:
     encoder = Counting(query_instruction="q: ")
     queries = ["short", "a much longer question", "mid-size one"]

@@ -496,12 +496,13 @@ def test_a_model_that_thinks_gets_room_for_it(server: HTTPServer) -> None:
     assert [body["max_tokens"] for body in bodies] == [20, 2068, 2068]
 
 
-def test_a_server_that_comes_back_with_another_model_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("listing", [{"data": [{"id": "NAME"}]}, {"models": [{"model": "NAME"}]}, ["NAME"]])
+def test_a_server_that_comes_back_with_another_model_is_not_asked(listing: object) -> None:
     """No run mixes two models; the one of before is asked again."""
 
     def serve_model(name: str) -> HTTPServer:
         server = HTTPServer(port=port, threaded=True)
-        server.expect_request("/v1/models").respond_with_json({"data": [{"id": name}]})
+        server.expect_request("/v1/models").respond_with_data(json.dumps(listing).replace("NAME", name))
         serve(server, lambda *_: None)
         server.start()
         return server

@@ -69,6 +69,8 @@ def described(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Any:
         (LM_STUDIO, "", "small at ADDRESS, 4bit, context 2048"),
         ({"/v1/models": {"data": "odd"}}, "small", "small at ADDRESS"),
         ({"/v1/models": {"data": [{"id": "a\n\x1b[31mb", "max_model_len": [1]}]}}, "", "a [31mb at ADDRESS"),
+        ({"/v1/models": ["small"]}, "", "small at ADDRESS"),
+        ({"/v1/models": [{"model": "small", "max_model_len": 8192}]}, "", "small at ADDRESS, context 8192"),
         ({}, "small", "small at ADDRESS"),
     ],
 )
