@@ -80,7 +80,7 @@ def _read_context(trace: Mapping[str, Any]) -> str | None:
 
 
 def _read_facts(trace: Mapping[str, Any], context: str) -> list[str]:
-    """The facts in the context; all of them if there is none, since rules then read their values."""
+    """The facts in the context; all that were found if there is none: rules may have read their values."""
     entries = trace.get("facts")
     if not isinstance(entries, list):
         return []

@@ -87,7 +87,7 @@ class Case:
 
 
 def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) -> Plan:
-    """The plan of a question by the preset's policy, without turns for which the graph has nothing.
+    """The plan of a question by the preset's policy, without turns for which the graph has nothing or which are off.
 
     Graph-only domains exclude the web if the graph was asked, or was not asked because no table is likely to hold the
     answer (`crag.graph.UNASKED`). With a dead server, or where the writer found no call, the web answers.
@@ -104,9 +104,10 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
 
     # A fact may also be that nothing was found; the preset says whether a model answers from that.
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found
+    are_read = lookup.domain is None or lookup.domain in settings.read_facts_of
     has_material = {
         Stage.GRAPH_VALUE: lookup.direct_answer is not None,
-        Stage.ANSWER_FROM_GRAPH: has_facts and settings.model_reads_facts,
+        Stage.ANSWER_FROM_GRAPH: has_facts and are_read,
     }
     # Turns that are not in the table read pages, which may hold something for any question.
     turns = tuple(turn for turn in plan.turns if has_material.get(turn, True))

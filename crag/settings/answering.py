@@ -192,8 +192,8 @@ class AnsweringSettings(StrictModel):
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
     audit: bool = False
-    """Also generate the answers that gates withhold, and read all single pages, to measure them. What is given stays
-    the same."""
+    """Also generate the answers that gates withhold, and read each single page of an answer between the bounds of
+    `alone`, to measure them. What is given stays the same."""
 
     @property
     def most_tokens(self) -> int:

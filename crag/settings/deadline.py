@@ -25,7 +25,8 @@ _FIXED_SHARES = {
 class DeadlineSettings(StrictModel):
     """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares.
 
-    Only the stages whose work depends on the preset have a key: a router that asks the model, and writing calls.
+    Only the stages whose work depends on the preset have a key: a router that asks the model, writing calls, and
+    reading the graph's facts.
     """
 
     seconds_per_query: Annotated[float, Field(gt=0)] = 30.0

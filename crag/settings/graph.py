@@ -66,8 +66,9 @@ class KnowledgeGraphSettings(StrictModel):
     """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False
     """Rules compute answers from the graph's values (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
-    model_reads_facts: bool = True
-    """Ask the model where the graph has facts, but neither it nor a rule gives a value (db3 3.3)."""
+    read_facts_of: _Domains = ("movie", "finance", "music", "sports", "open")
+    """Domains of the graph whose facts the model reads where no value was given (db3 3.3). Without effect in
+    ``synthesis``, where facts and pages share a context."""
     answer_prompt: AnswerPromptName = "graph"
     answer_adapter: str | None = None
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
@@ -85,6 +86,6 @@ class KnowledgeGraphSettings(StrictModel):
 
     @model_validator(mode="after")
     def _adapter_has_facts_to_read(self) -> "KnowledgeGraphSettings":
-        if self.answer_adapter is not None and not self.model_reads_facts:
-            raise ValueError("answer_adapter is for a model that reads facts, but model_reads_facts is false")
+        if self.answer_adapter is not None and not self.read_facts_of:
+            raise ValueError("answer_adapter is for a model that reads facts, but read_facts_of names no domain")
         return self

@@ -74,8 +74,8 @@ def find_untrainable(settings: Settings, name: str) -> str | None:
             return "reads pages and facts of the graph together (source_policy synthesis), and the recipe reads pages"
 
     if name == "kg_answerer" and graph is not None:
-        if not graph.model_reads_facts:
-            return "answers from the graph's values alone (knowledge_graph.model_reads_facts false)"
+        if not graph.read_facts_of:
+            return "answers from the graph's values alone (knowledge_graph.read_facts_of names no domain)"
         if graph.answer_prompt == "assessed":
             return "asks the model how sure it is (knowledge_graph.answer_prompt assessed), which no label says"
         if is_joint and not graph.graph_only_domains:

@@ -12,7 +12,7 @@ from crag.graph import Lookup, NoKnowledgeGraph
 from crag.graph.results import Status
 from crag.pipeline.case import Case, choose_plan, render_facts
 from crag.pipeline.steps import AskGraph
-from crag.settings import KnowledgeGraphSettings, ScriptedEngine
+from crag.settings import DomainName, KnowledgeGraphSettings, ScriptedEngine
 
 MODEL = load_language_model(ScriptedEngine(engine="scripted"))
 
@@ -37,22 +37,23 @@ def test_the_first_facts_are_kept_within_the_limit_and_the_last_one_is_cut() -> 
 
 
 @pytest.mark.parametrize(
-    ("reads_facts", "domain", "value", "turns"),
+    ("read", "domain", "value", "turns"),
     [
-        (True, "movie", None, (Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
-        (True, "sports", None, (Stage.ANSWER_FROM_GRAPH,)),
-        (True, "movie", "1975", (Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
-        (False, "movie", None, (Stage.GENERATE,)),
-        (False, "sports", None, ()),
-        (False, "movie", "1975", (Stage.GRAPH_VALUE, Stage.GENERATE)),
-        (False, "sports", "1975", (Stage.GRAPH_VALUE,)),
+        (("movie", "sports"), "movie", None, (Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        (("movie", "sports"), "sports", None, (Stage.ANSWER_FROM_GRAPH,)),
+        (("movie", "sports"), "movie", "1975", (Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        (("open",), "open", None, (Stage.ANSWER_FROM_GRAPH, Stage.GENERATE)),
+        (("open",), "movie", None, (Stage.GENERATE,)),
+        (("open",), "sports", None, ()),
+        (("open",), "movie", "1975", (Stage.GRAPH_VALUE, Stage.GENERATE)),
+        ((), "open", None, (Stage.GENERATE,)),
     ],
 )
-def test_the_model_reads_facts_only_if_the_preset_lets_it(
-    reads_facts: bool, domain: str, value: str | None, turns: tuple[Stage, ...]
+def test_the_model_reads_facts_of_the_domains_that_the_preset_names(
+    read: tuple[DomainName, ...], domain: str, value: str | None, turns: tuple[Stage, ...]
 ) -> None:
-    settings = KnowledgeGraphSettings(model_reads_facts=reads_facts, graph_only_domains=("sports",))
-    lookup = Lookup(facts=(Fact("Jaws: 1975", "graph"),), direct_answer=value, statuses=(Status.OK,))
+    settings = KnowledgeGraphSettings(read_facts_of=read, graph_only_domains=("sports",))
+    lookup = Lookup(domain=domain, facts=(Fact("Jaws: 1975", "graph"),), direct_answer=value, statuses=(Status.OK,))
     route = Route(domain=Classification(domain, {domain: 1.0}))
     assert choose_plan(settings, route, lookup).turns == turns
 

@@ -189,7 +189,7 @@ REFUSED = [
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),
     (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
     (
-        ["knowledge_graph.model_reads_facts = false", "knowledge_graph.answer_adapter = x"],
+        ["knowledge_graph.read_facts_of = []", "knowledge_graph.answer_adapter = x"],
         '"knowledge_graph": Value error, answer_adapter is for a model that reads facts',
     ),
     # custom prompts without the placeholders that an answer needs

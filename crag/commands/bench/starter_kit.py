@@ -6,7 +6,7 @@ table.
 vanilla asks the model alone, rag shows it 4,000 characters of sentences from the pages, rag-kg (with a graph) also
 facts of the graph, preset is the preset itself. The model is that of the preset: with endpoint your own server
 (CRAG_LLM_URL). Each is a run in DIR/NAME, for crag compare and crag report; --resume continues where it was stopped.
-The other options are those of crag evaluate.
+The other options are those of crag evaluate, without --agent.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Answers with the graph's value without asking a model, if it is exactly what the question asks for.
 
-Small models garble even a single fact. Comparisons, yes or no and arithmetic are left to the model.
+Small models garble even a single fact. Comparisons, yes or no and arithmetic are left to the other rules and, if the
+preset lets it read facts, to the model.
 """
 
 import re

@@ -138,7 +138,7 @@ def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | No
     things = match["things"]
     for word in ("quantity", "count", "number"):
         number = _entry_text(reading.rows[0], f"{things}_{word}")
-        # An entry such as "about 20" is left to the model
+        # An entry such as "about 20" is no number
         if number.isdecimal():
             return Derived(number, f"the {things} {word} is {number}")
     return None
