@@ -13,6 +13,7 @@ from crag.asking.markdown import convert_markdown
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import page_part, row_part
 from crag.asking.pdf.process import read_pdf
+from crag.asking.rich_text import read_rich_text
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
 from crag.asking.table_heads import Row
@@ -78,8 +79,10 @@ def _text_pages(text: str, kind: Kind, location: str) -> Pages:
         return Pages(_row_pages(read_rows(text, location)))
     if kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, kind)
-    lines = _read_rich_text(text) if kind is Kind.RICH_TEXT else join_wrapped_lines(text)
-    return Pages([PageMarkup("", _to_paragraphs(lines))])
+    if kind is Kind.RICH_TEXT:
+        rich_text = read_rich_text(text)
+        return Pages([PageMarkup(rich_text.title, rich_text.html)])
+    return Pages([PageMarkup("", _to_paragraphs(join_wrapped_lines(text)))])
 
 
 def _pdf_pages(content: bytes) -> Pages:
@@ -125,16 +128,6 @@ def _row_pages(rows: Sequence[Row]) -> list[PageMarkup]:
         part = "" if page.is_whole else row_part(page.first, page.last)
         pages.append(PageMarkup("", page.html, part))
     return pages
-
-
-def _read_rich_text(text: str) -> list[str]:
-    """The lines of an RTF. Raises ValueError: its library is not installed."""
-    try:
-        from striprtf.striprtf import rtf_to_text
-    except ModuleNotFoundError:
-        raise ValueError("RTF needs striprtf: pip install striprtf") from None
-    lines: list[str] = rtf_to_text(text, errors="replace").splitlines()
-    return lines
 
 
 def _to_paragraphs(lines: Sequence[str]) -> str:

@@ -196,7 +196,7 @@ def test_charts_are_tables_of_their_values(tmp_path: Path) -> None:
     ]
 
 
-def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
+def test_other_json_is_lines(tmp_path: Path) -> None:
     value = {"office": {"opening_hours": "9 to 17", "closed": ["Saturday", "Sunday"]}, "staff": as_objects()}
     [document], _ = read(tmp_path / "office.json", json.dumps(value))
     hours, closed, _, *rows = document.text.splitlines()
@@ -210,8 +210,6 @@ def test_other_json_and_rtf_are_lines(tmp_path: Path) -> None:
     [broken], said = read(tmp_path / "broken.json", '{"code": 8642,')
     assert "8642" in broken.text
     assert said[0].startswith("broken.json: read as plain text: it is not JSON")
-    [rich], _ = read(tmp_path / "rules.rtf", r"{\rtf1\ansi The {\b alarm} code is 8642.\par It is f\'fcr us.\par}")
-    assert rich.text.splitlines() == ["The alarm code is 8642.", "It is für us."]
 
 
 def test_the_largest_print_of_a_pdf_is_its_title(tmp_path: Path) -> None:

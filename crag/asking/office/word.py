@@ -3,14 +3,12 @@
 import io
 import re
 import zipfile
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links
-from crag.asking.table_heads import count_head_rows, is_form
+from crag.asking.marked_tables import mark_table_heads
 
 if TYPE_CHECKING:
-    from bs4 import Tag
     from lxml.etree import _Element as Element
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -42,7 +40,7 @@ def read_word(content: bytes) -> WordText:
 
     result = mammoth.convert_to_html(io.BytesIO(prepared), style_map=_STYLES, convert_image=drop)
     note = f"equations are not read: {equations}" if equations else ""
-    return WordText(_mark_headers(without_links(result.value)), note)
+    return WordText(mark_table_heads(without_links(result.value)), note)
 
 
 def _prepare(content: bytes) -> tuple[bytes, int]:
@@ -75,42 +73,3 @@ def _remove_hidden(root: "Element") -> None:
         parent = run.getparent()
         if mark is not None and mark.get(f"{_WORD}val") not in _OFF and parent is not None:
             parent.remove(run)
-
-
-def _mark_headers(markup: str) -> str:
-    """HTML whose tables have header cells where texts name columns or rows: few authors tell Word so."""
-    from bs4 import BeautifulSoup
-
-    page = BeautifulSoup(markup, "lxml")
-    for table in page.find_all("table"):
-        rows = table.find_all("tr")
-        texts = _read_grid(rows)
-        if table.find("th"):
-            continue
-        if is_form(texts):
-            for row in rows:
-                for label in row.find_all("td", limit=1):
-                    label.name = "th"
-                    label["scope"] = "row"
-            continue
-        for row in rows[: count_head_rows(texts)]:
-            for cell in row.find_all("td"):
-                cell.name = "th"
-    return str(page)
-
-
-def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:
-    """The texts of the cells in their columns; a cell over several columns or rows has its text in the first."""
-    texts: dict[tuple[int, int], str] = {}
-    for row_number, row in enumerate(rows):
-        column = 0
-        for cell in row.find_all(["td", "th"], recursive=False):
-            while (row_number, column) in texts:
-                column += 1
-            for covered_row in range(int(str(cell.get("rowspan", "1")))):
-                for covered_column in range(int(str(cell.get("colspan", "1")))):
-                    texts[row_number + covered_row, column + covered_column] = ""
-            texts[row_number, column] = cell.get_text(" ", strip=True)
-
-    width = max((column for _, column in texts), default=-1) + 1
-    return [[texts.get((row, column), "") for column in range(width)] for row in range(len(rows))]
