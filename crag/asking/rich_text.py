@@ -212,7 +212,7 @@ def _after_word(form: _Format, word: str, number: str | None) -> _Format:
     match word:
         case "v":
             changes = {"is_hidden": is_on}
-        case "deleted":
+        case "deleted" | "strike" | "striked":
             changes = {"is_deleted": is_on}
         case "super" | "up":
             changes = {"is_raised": is_on}
