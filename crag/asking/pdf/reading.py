@@ -37,7 +37,7 @@ _NO_TITLE = re.compile(
 )
 
 
-class Reply(TypedDict):
+class PdfReply(TypedDict):
     """What the process writes: the title, the paragraphs of each page that was read, and the number of all pages."""
 
     title: str
@@ -52,7 +52,7 @@ def main(seconds: str) -> None:
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
-def read_pages(content: bytes, until: float) -> Reply:
+def read_pages(content: bytes, until: float) -> PdfReply:
     """The pages of a PDF, as far as `until` (of `time.monotonic`) allows.
 
     Raises pypdfium2.PdfiumError: the file is damaged, or needs a password.
@@ -71,7 +71,7 @@ def read_pages(content: bytes, until: float) -> Reply:
     lines_of_pages = drop_running_heads(lines_of_pages)
     hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
     pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
-    return Reply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
+    return PdfReply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
 
 
 def _read_title(pdf: pypdfium2.PdfDocument) -> str:
