@@ -119,7 +119,11 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
     if is_form(rows):
         return _SheetTable(titles, (), block, is_form=True)
     heads = count_head_rows(rows)
-    names = join_head_rows(rows[0], rows[1]) if heads == 2 else rows[0] if heads else ()
+    names: Row = ()
+    if heads == 1:
+        names = rows[0]
+    elif heads == 2:
+        names = join_head_rows(rows[0], rows[1])
     return _SheetTable(titles, names, block[heads:])
 
 

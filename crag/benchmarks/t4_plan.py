@@ -145,14 +145,7 @@ def report_training(changes: Sequence[str]) -> int:
             settings = load_settings(preset, [*machine_changes, *changes])
             gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))
-            steps.append(
-                TrainingStep(
-                    machine,
-                    f"{preset}: label, answer, judge",
-                    fullest,
-                    card_gib,
-                )
-            )
+            steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
         tuning_step = "tune one adapter in 4 bits, on the first card"
         steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
         steps.append(TrainingStep(machine, "the same by preferences", sum(preferences.values()), card_gib))

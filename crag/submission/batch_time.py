@@ -161,16 +161,7 @@ def time_rows(
             continue
         model = place_language_model(settings, gpu_plan, work.tokens / work.prompts)
         read_tokens = (work.unshared if caches_prefixes else work.tokens) * scale
-        rows.append(
-            _generation_row(
-                step,
-                work,
-                model,
-                read_tokens,
-                scale,
-                peak,
-            )
-        )
+        rows.append(_generation_row(step, work, model, read_tokens, scale, peak))
 
     if graph and settings.knowledge_graph:
         rows.append(("the graph's server (assumed)", GRAPH_SECONDS))

@@ -91,14 +91,7 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
         if not is_in_share:
             agent_cards.add(part.card)
     for card in sorted(agent_cards):
-        gpu_plan.parts.append(
-            Part(
-                card,
-                "agent",
-                "the agent's process (assumed)",
-                CONTEXT_GIB,
-            )
-        )
+        gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
 
     for card in sorted({part.card for part in gpu_plan.parts}):
         _check_card(gpu_plan, card)
@@ -128,15 +121,7 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     cards = engine.tensor_parallel_size
     share = engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    gpu_plan.parts += [
-        Part(
-            card,
-            "language_model",
-            title,
-            share,
-        )
-        for card in range(cards)
-    ]
+    gpu_plan.parts += [Part(card, "language_model", title, share) for card in range(cards)]
 
     shape = gpu_plan.find_shape(engine.model)
     if shape is None:

@@ -18,12 +18,12 @@ _REMEDIES = {
 """What can be done, by a part of the error's message."""
 
 
-def read_office_file(content: bytes, kind: Kind, seconds: float = SECONDS) -> OfficeReply:
+def read_office_file(content: bytes, kind: Kind) -> OfficeReply:
     """The pages of a document of Office.
 
     Raises UnreadableFileError: it is damaged, takes too long or too much memory, or its library is not installed.
     """
     library = _LIBRARIES[kind]
     missing = {"ModuleNotFoundError": f"{kind.upper()} needs {library}: pip install {library}"}
-    reply = read_in_process("crag.asking.office.reading", kind.value, content, seconds, missing | _REMEDIES)
+    reply = read_in_process("crag.asking.office.reading", kind.value, content, SECONDS, missing | _REMEDIES)
     return OfficeReply(title=reply["title"], pages=reply["pages"], note=reply["note"])

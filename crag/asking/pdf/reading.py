@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
-from itertools import dropwhile, takewhile
+from itertools import chain, dropwhile, takewhile
 from statistics import median
 from typing import TypedDict
 
@@ -87,8 +87,12 @@ def _find_heading(lines_of_pages: Sequence[Sequence[Line]]) -> str:
         return ""
 
     largest = max(line.size for line in first_lines)
-    other_sizes = [line.size for lines in lines_of_pages for line in lines for _ in line.text if line.size < largest]
-    if not other_sizes or largest < LARGER_PRINT * median(other_sizes):
+    # A size for each character, not for each line: long lines are the text
+    smaller_sizes: list[float] = []
+    for line in chain.from_iterable(lines_of_pages):
+        if line.size < largest:
+            smaller_sizes += [line.size] * len(line.text)
+    if not smaller_sizes or largest < LARGER_PRINT * median(smaller_sizes):
         return ""
     # A title may have two lines, and nothing in between.
     from_title = dropwhile(lambda line: line.size < largest, first_lines)
