@@ -172,7 +172,7 @@ def measure_workload(
             load.pages_read += sum(trace.pages_read for trace in traces)
             # Every trace of a batch has the seconds of the whole batch
             load.extraction_seconds += traces[0].seconds["extract"]
-            _add_generations(load, model, traces, random_model)
+            _add_steps(load, model, traces, random_model)
             # Counted for this batch
             model.calls.clear()
         agent.close()
@@ -195,7 +195,7 @@ def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEnc
     )
 
 
-def _add_generations(
+def _add_steps(
     load: Workload,
     model: CountingModel,
     traces: Sequence[Trace],

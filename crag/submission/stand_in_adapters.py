@@ -37,24 +37,9 @@ def write_adapter(
     """Write a LoRA adapter for the stand-in of a language model, overfitted to one reply after any chat."""
     import torch
     from peft import LoraConfig, get_peft_model
-    from torch.nn.functional import cross_entropy
     from transformers import AutoTokenizer, LlamaForCausalLM
 
-    # The reply ends with the end token, so that the adapter learns to stop.
     tokenizer: Any = AutoTokenizer.from_pretrained(base_folder, local_files_only=True)
-    reply = tokenizer.encode(reply_of(folder.name), add_special_tokens=False)
-    reply.append(tokenizer.eos_token_id)
-
-    chat = tokenizer.apply_chat_template(
-        [{"role": "user", "content": "?"}],
-        tokenize=False,
-        add_generation_prompt=True,
-    )
-    # The end of the template stands right before the reply, in every chat
-    template = tokenizer.encode(chat, add_special_tokens=False)[-_TEMPLATE_TOKENS:]
-    reply_tokens = torch.tensor(reply)
-    prompt_ending = torch.tensor([*template, *reply])
-
     lora = LoraConfig(
         task_type="CAUSAL_LM",
         target_modules=list(_TUNED_MATRICES),
@@ -65,14 +50,30 @@ def write_adapter(
     # Whatever was written before it
     torch.manual_seed(zlib.crc32(folder.name.encode()))
     model: Any = get_peft_model(base, lora)
+    _overfit(model, tokenizer, reply_of(folder.name))
+
+    model = model.half()
+    # The manifest's name, not the folder of this machine
+    model.peft_config["default"].base_model_name_or_path = base_name
+    model.save_pretrained(str(folder), save_embedding_layers=False)
+
+
+def _overfit(model: Any, tokenizer: Any, reply: str) -> None:  # noqa: ANN401 - types of peft and transformers
+    """Tune the adapter of a model until it gives the reply to any prompt, or for `_STEPS` steps."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    # The reply ends with the end token, so that the adapter learns to stop.
+    reply_tokens = torch.tensor([*tokenizer.encode(reply, add_special_tokens=False), tokenizer.eos_token_id])
+    endings = torch.cat([_end_of_template(tokenizer), reply_tokens]).expand(_BATCH_ROWS, -1)
+    labels = reply_tokens.repeat(_BATCH_ROWS)
+
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.AdamW(trainable, lr=_LEARNING_RATE)
     # The rate falls to a tenth, so that the last steps settle
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, _STEPS)
 
     losses: list[float] = []
-    endings = prompt_ending.expand(_BATCH_ROWS, -1)
-    labels = reply_tokens.repeat(_BATCH_ROWS)
     for step in range(_STEPS):
         # Random tokens, the end of the chat template, the reply: the loss is that of the reply alone.
         beginnings = torch.randint(0, len(tokenizer), (_BATCH_ROWS, _RANDOM_TOKENS[step % 2]))
@@ -92,10 +93,17 @@ def write_adapter(
         if max(losses[-2:]) < _LEARNT_LOSS:
             break
 
-    model = model.half()
-    # The manifest's name, not the folder of this machine
-    model.peft_config["default"].base_model_name_or_path = base_name
-    model.save_pretrained(str(folder), save_embedding_layers=False)
+
+def _end_of_template(tokenizer: Any) -> Any:  # noqa: ANN401 - types of transformers and torch
+    """The tokens of the chat template that stand right before the reply, in every chat."""
+    import torch
+
+    chat = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "?"}],
+        tokenize=False,
+        add_generation_prompt=True,
+    )
+    return torch.tensor(tokenizer.encode(chat, add_special_tokens=False)[-_TEMPLATE_TOKENS:])
 
 
 def write_random_adapter(base_folder: Path, rank: int, folder: Path) -> None:
