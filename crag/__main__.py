@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from crag.commands.ending import EXIT_UNUSABLE, end_with
-from crag.commands.verbs import VERBS, Group, Verb
+from crag.commands.verbs import VERBS, Verb, VerbGroup
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
     program = "crag"
-    verbs: Mapping[str, Verb | Group] = VERBS
+    verbs: Mapping[str, Verb | VerbGroup] = VERBS
     while True:
         name = words.pop(0) if words else "--help"
         if name in {"-h", "--help"}:
@@ -49,7 +49,7 @@ def _run(verb: Verb, arguments: Sequence[str]) -> int:
     return command(arguments)
 
 
-def _usage(program: str, verbs: Mapping[str, Verb | Group]) -> str:
+def _usage(program: str, verbs: Mapping[str, Verb | VerbGroup]) -> str:
     lines = [f"usage: {program} COMMAND ...  (options: {program} COMMAND --help)", ""]
     lines += [f"  {name:16} {verb.summary}" for name, verb in verbs.items()]
     if program == "crag":
@@ -57,7 +57,7 @@ def _usage(program: str, verbs: Mapping[str, Verb | Group]) -> str:
     return "\n".join(lines)
 
 
-def _unknown(program: str, name: str, verbs: Mapping[str, Verb | Group]) -> str:
+def _unknown(program: str, name: str, verbs: Mapping[str, Verb | VerbGroup]) -> str:
     suggestion = ""
     matches = get_close_matches(name, verbs, n=1)
     if matches:

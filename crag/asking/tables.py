@@ -34,7 +34,7 @@ class TablePage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _SheetTable:
     """A table: the text above it, the names of its columns, its rows; a form has a label and a value in each."""
 
     titles: Sequence[str]
@@ -66,14 +66,14 @@ def table_pages(rows: Sequence[Row]) -> Iterator[TablePage]:
             yield TablePage(_table_markup(table, part), part[0][0], part[-1][0], is_whole=False)
 
 
-def _read_tables(numbered: Sequence[NumberedRow]) -> list[_Table]:
+def _read_tables(numbered: Sequence[NumberedRow]) -> list[_SheetTable]:
     """The tables among the rows that are not blank."""
     titles: list[str] = []
     while numbered and _is_title(numbered[0][1], numbered[1:]):
         titles += filled_cells(numbered[0][1])
         numbered = numbered[1:]
 
-    tables: list[_Table] = []
+    tables: list[_SheetTable] = []
     for block in _split_at_gaps(numbered):
         rest = block
         block_titles = []
@@ -86,16 +86,16 @@ def _read_tables(numbered: Sequence[NumberedRow]) -> list[_Table]:
             titles = []
         else:
             tables[-1].rows.extend(block)
-    return _with_form_first(tables) or [_Table(titles, (), [])]
+    return _with_form_first(tables) or [_SheetTable(titles, (), [])]
 
 
-def _begins_table(block: Sequence[NumberedRow], last: _Table) -> bool:
+def _begins_table(block: Sequence[NumberedRow], last: _SheetTable) -> bool:
     """Whether rows below a gap are no part of the table above it."""
     rows = [row for _, row in block]
     return begins_table(rows, last.names) or (last.is_form and not has_pairs(rows))
 
 
-def _with_form_first(tables: list[_Table]) -> list[_Table]:
+def _with_form_first(tables: list[_SheetTable]) -> list[_SheetTable]:
     """Tables of which the first is a form if it has pairs of texts and a wider table follows: its report's facts."""
     if len(tables) < 2 or not tables[0].names:
         return tables
@@ -104,7 +104,7 @@ def _with_form_first(tables: list[_Table]) -> list[_Table]:
     is_wider = len(filled_cells(second.names)) > 2
     if not is_wider or not has_pairs([row for _, row in rows]) or stands_above_numbers(first.names, first.rows_only()):
         return tables
-    return [_Table(first.titles, (), rows, is_form=True), *tables[1:]]
+    return [_SheetTable(first.titles, (), rows, is_form=True), *tables[1:]]
 
 
 def _split_at_gaps(numbered: Sequence[NumberedRow]) -> Iterator[list[NumberedRow]]:
@@ -113,14 +113,18 @@ def _split_at_gaps(numbered: Sequence[NumberedRow]) -> Iterator[list[NumberedRow
         yield [row for _, row in block]
 
 
-def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _Table:
+def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
     """A block of rows with the names of its columns."""
     rows = [row for _, row in block]
     if is_form(rows):
-        return _Table(titles, (), block, is_form=True)
+        return _SheetTable(titles, (), block, is_form=True)
     heads = count_head_rows(rows)
-    names = join_head_rows(rows[0], rows[1]) if heads == 2 else rows[0] if heads else ()
-    return _Table(titles, names, block[heads:])
+    names: Row = ()
+    if heads == 1:
+        names = rows[0]
+    elif heads == 2:
+        names = join_head_rows(rows[0], rows[1])
+    return _SheetTable(titles, names, block[heads:])
 
 
 def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
@@ -128,7 +132,7 @@ def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
     return len(filled_cells(row)) == 1 and any(len(filled_cells(later)) > 1 for _, later in later_rows)
 
 
-def _table_markup(table: _Table, rows: Sequence[NumberedRow]) -> str:
+def _table_markup(table: _SheetTable, rows: Sequence[NumberedRow]) -> str:
     """Titles as paragraphs, then rows of a table."""
     pieces = [f"<p>{html.escape(title)}</p>\n" for title in table.titles]
     if not rows and not table.names:

@@ -156,7 +156,7 @@ class Engine:
         }
 
 
-class Agent:
+class Pipeline:
     """The preset's whole pipeline, without a graph, one question at a time."""
 
     def __init__(self, settings: Settings) -> None:
@@ -187,10 +187,10 @@ def _one_question(row: Fields) -> dict[str, list[Any]]:
     return {key: [row.get(key)] for key in BATCH_KEYS}
 
 
-SIDES: dict[str, Callable[[Settings], PromptRecorder | Engine | Agent]] = {
+SIDES: dict[str, Callable[[Settings], PromptRecorder | Engine | Pipeline]] = {
     "prompts": PromptRecorder,
     "engine": Engine,
-    "agent": Agent,
+    "agent": Pipeline,
 }
 
 if __name__ == "__main__":

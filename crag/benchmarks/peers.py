@@ -59,7 +59,7 @@ class Side(Protocol):
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
-class Worker:
+class SideProcess:
     """A process that runs tasks; see `crag.benchmarks.peer_worker` for what is said between both.
 
     Raises UserError: it ended, or takes longer than `LONGEST_TASK`.
@@ -134,9 +134,9 @@ def _peak_mib(status: Path) -> float:
 
 
 @contextmanager
-def worker(name: str, arguments: Sequence[str], threads: int) -> Iterator[Worker]:
-    """A side that is closed with the block."""
-    side = Worker(name, arguments, threads)
+def open_side(name: str, arguments: Sequence[str], threads: int) -> Iterator[SideProcess]:
+    """A side in a process of its own, which ends with the block."""
+    side = SideProcess(name, arguments, threads)
     try:
         yield side
     finally:

@@ -60,7 +60,7 @@ _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
-class AskedQuestion(NamedTuple):
+class GivenQuestion(NamedTuple):
     """A question and the time that its file gives it, if any."""
 
     text: str
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_asking(words, options.start if options.file else None, printed)
 
 
-def _ask(options: argparse.Namespace, questions: Sequence[AskedQuestion], printed: list[PrintedAnswer]) -> None:
+def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printed: list[PrintedAnswer]) -> None:
     """Load what is needed, ask the questions and print the answers; notes in `printed` what became of each."""
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
@@ -120,7 +120,7 @@ def _ask(options: argparse.Namespace, questions: Sequence[AskedQuestion], printe
 
         if not questions:
             for text in _typed_questions():
-                for answer in _answers(asker, [AskedQuestion(text)], options):
+                for answer in _answers(asker, [GivenQuestion(text)], options):
                     _print(answer, options, printed, several=True)
             return
 
@@ -219,12 +219,12 @@ def _take_question(places: list[str]) -> str | None:
     return places.pop() if is_question and not is_place else None
 
 
-def _questions(options: argparse.Namespace) -> list[AskedQuestion]:
+def _questions(options: argparse.Namespace) -> list[GivenQuestion]:
     """The questions of the command line or of its file; none: they are typed later. Raises UserError: an empty one."""
     if options.question is not None:
         if not options.question.strip():
             raise UserError("the question is empty")
-        return [AskedQuestion(options.question)]
+        return [GivenQuestion(options.question)]
 
     if options.file:
         read = _read_records if is_question_file(options.file) else _read_lines
@@ -237,20 +237,20 @@ def _questions(options: argparse.Namespace) -> list[AskedQuestion]:
     return []
 
 
-def _read_records(path: Path) -> list[AskedQuestion]:
+def _read_records(path: Path) -> list[GivenQuestion]:
     """The questions of a file with fields. Raises DatasetError: it cannot be read, or a row has no question."""
-    questions: list[AskedQuestion] = []
+    questions: list[GivenQuestion] = []
     for record in map(with_query_time, read_records(path)):
         text = record.data.get("query")
         if not isinstance(text, str) or not text.strip():
             raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(text)}')
 
         time = record.data.get("query_time") or None
-        questions.append(AskedQuestion(text.strip(), time if isinstance(time, str) else None))
+        questions.append(GivenQuestion(text.strip(), time if isinstance(time, str) else None))
     return questions
 
 
-def _read_lines(path: Path) -> list[AskedQuestion]:
+def _read_lines(path: Path) -> list[GivenQuestion]:
     """The lines of a file that are not blank. Raises UserError: it cannot be read."""
     try:
         # A byte order mark would become part of the first question
@@ -259,7 +259,7 @@ def _read_lines(path: Path) -> list[AskedQuestion]:
         # A file that is not UTF-8 has no `strerror`
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"--file {path}: cannot be read: {reason}") from None
-    return [AskedQuestion(line) for line in text.splitlines() if line.strip()]
+    return [GivenQuestion(line) for line in text.splitlines() if line.strip()]
 
 
 def _typed_questions() -> Iterator[str]:
@@ -281,7 +281,7 @@ def _start_graph(stack: ExitStack, folder: str) -> str:
         return address.result()
 
 
-def _answers(asker: Asker, questions: Sequence[AskedQuestion], options: argparse.Namespace) -> Iterator[CitedAnswer]:
+def _answers(asker: Asker, questions: Sequence[GivenQuestion], options: argparse.Namespace) -> Iterator[CitedAnswer]:
     """The answers in order, each as soon as it is there."""
     # Questions of one time are asked together: the agent answers in batches.
     for time, group in groupby(questions, key=lambda question: options.time or question.time):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from crag.commands.command_line import command, parser_of
 from crag.commands.reference import find_parser
-from crag.commands.verbs import VERBS, Group, Verb
+from crag.commands.verbs import VERBS, Verb, VerbGroup
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -34,10 +34,10 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb | Group]) -> None:
+def _add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb | VerbGroup]) -> None:
     subparsers = parser.add_subparsers()
     for name, verb in verbs.items():
-        if isinstance(verb, Group):
+        if isinstance(verb, VerbGroup):
             _add_verbs(subparsers.add_parser(name, help=verb.summary), verb.verbs)
             continue
         # The parser of the command as a parent: its arguments, and its own --help

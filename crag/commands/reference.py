@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from crag.commands.verbs import VERBS, Group, Verb
+from crag.commands.verbs import VERBS, Verb, VerbGroup
 from crag.core.places import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "commands.md"
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _commands() -> Iterator[tuple[str, Verb]]:
     for name, verb in VERBS.items():
-        if isinstance(verb, Group):
+        if isinstance(verb, VerbGroup):
             yield from ((f"{name} {inner}", inner_verb) for inner, inner_verb in verb.verbs.items())
         else:
             yield name, verb

@@ -11,14 +11,14 @@ class Verb(NamedTuple):
     summary: str
 
 
-class Group(NamedTuple):
+class VerbGroup(NamedTuple):
     """A command with commands of its own."""
 
     summary: str
     verbs: Mapping[str, Verb]
 
 
-VERBS: Mapping[str, Verb | Group] = {
+VERBS: Mapping[str, Verb | VerbGroup] = {
     "evaluate": Verb("evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Verb("ask", "answer questions from your pages or a graph, with reasons"),
     "judge": Verb("judge", "judge a file of predictions"),
@@ -28,7 +28,7 @@ VERBS: Mapping[str, Verb | Group] = {
     "preflight": Verb("preflight", "check the submission in this folder"),
     "completion": Verb("completion", "print a script that completes commands in your shell"),
     "smoke": Verb("smoke", "rehearse a preset in an empty folder without network"),
-    "data": Group(
+    "data": VerbGroup(
         "public questions and tables",
         {
             "list": Verb("data.list_files", "list the files of the public CRAG questions"),
@@ -36,7 +36,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "tables": Verb("data.tables", "make tables of public facts from the files that db3 used"),
         },
     ),
-    "models": Group(
+    "models": VerbGroup(
         "fetch and convert weights",
         {
             "fetch": Verb("models.fetch", "fetch the models of a preset, or single models"),
@@ -44,14 +44,14 @@ VERBS: Mapping[str, Verb | Group] = {
             "int8": Verb("models.int8", "write the int8 weights of a model for OpenVINO"),
         },
     ),
-    "index": Group(
+    "index": VerbGroup(
         "the indexes of your folders that `crag ask --pages` keeps",
         {
             "list": Verb("index.list_indexes", "list the indexes with their places, pages and bytes"),
             "clear": Verb("index.clear", "delete indexes; your own files stay"),
         },
     ),
-    "inspect": Group(
+    "inspect": VerbGroup(
         "see what a step of the pipeline makes of your input",
         {
             "pages": Verb("inspect.pages", "print the text of a page as retrieval sees it"),
@@ -60,7 +60,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "calls": Verb("inspect.calls", "write the graph calls of each question"),
         },
     ),
-    "graph": Group(
+    "graph": VerbGroup(
         "serve, import and query a knowledge graph",
         {
             "serve": Verb("graph.serve", "serve the 38 endpoints over a graph of JSON tables"),
@@ -68,7 +68,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "run": Verb("graph.run", "run calls and print their results as JSON"),
         },
     ),
-    "train": Group(
+    "train": VerbGroup(
         "train what the presets use",
         {
             "router": Verb("train.router", "train a question classifier"),
@@ -85,7 +85,7 @@ VERBS: Mapping[str, Verb | Group] = {
             "choose-examples": Verb("train.choose_examples", "choose the examples of the call writer's prompt"),
         },
     ),
-    "bench": Group(
+    "bench": VerbGroup(
         "measure what the published figures say",
         {
             "kg-execution": Verb("bench.kg_execution", "run labelled calls and compare their values"),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
-from crag.evaluation.judge.reading import Quantity, read_answer, same_quantity
+from crag.evaluation.judge.reading import AnswerQuantity, read_answer, same_quantity
 from crag.text.matching import content, normalise_text, recall, tokens, words
 
 _DOC = re.compile(r"<doc(?P<marks>[^<>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
@@ -182,7 +182,7 @@ def _passage_is_accepted(claim: ReadClaim, passage: Reference) -> bool:
     return any(is_accepted(claim, window) for window in passage.windows)
 
 
-def _has_years(passage: Reference, years: Sequence[Quantity]) -> bool:
+def _has_years(passage: Reference, years: Sequence[AnswerQuantity]) -> bool:
     # The question names no year, so any passage will do
     if not years:
         return True

@@ -52,11 +52,7 @@ class Metrics:
     intervals: Mapping[str, Interval]
 
 
-def compute_metrics(
-    verdicts: Sequence[Verdict],
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Metrics:
+def compute_metrics(verdicts: Sequence[Verdict], resamples: int = RESAMPLES) -> Metrics:
     """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions.
 
     Example:
@@ -71,7 +67,7 @@ def compute_metrics(
     divisor = max(n, 1)
 
     # Shares in the resamples, one array per kind of verdict.
-    samples = resampled_counts([correct, incorrect, missing], resamples, seed) / divisor
+    samples = resampled_counts([correct, incorrect, missing], resamples) / divisor
     accuracies, hallucinations, missing_shares = samples.T
 
     return Metrics(
@@ -93,11 +89,7 @@ def compute_metrics(
 # --- intervals --------------------------------------------------------------------------------------------------------
 
 
-def resampled_counts(
-    counts: Sequence[int],
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> NDArray[np.int64]:
+def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES) -> NDArray[np.int64]:
     """Counts of each kind in the bootstrap samples; shape (resamples, kinds).
 
     Drawing n items of a few kinds with replacement is one multinomial draw of the counts: the same distribution as
@@ -107,7 +99,7 @@ def resampled_counts(
     if not total:
         return np.zeros((resamples, len(counts)), dtype=np.int64)
     shares = np.asarray(counts, dtype=np.float64) / total
-    return np.random.default_rng(seed).multinomial(total, shares, size=resamples)
+    return np.random.default_rng(SEED).multinomial(total, shares, size=resamples)
 
 
 def percentile_interval(samples: NDArray[np.float64]) -> Interval:
@@ -116,16 +108,12 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
     return Interval(float(low), float(high))
 
 
-def bootstrap_interval(
-    values: Sequence[float],
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Interval:
+def bootstrap_interval(values: Sequence[float]) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     array = np.asarray(values, dtype=np.float64)
     # Scores take few values, so one multinomial draw is enough
     kinds, counts = np.unique(array, return_counts=True)
-    samples = resampled_counts(counts.tolist(), resamples, seed)
+    samples = resampled_counts(counts.tolist())
     means = samples @ kinds / max(len(values), 1)
     return percentile_interval(means)
 
@@ -161,12 +149,10 @@ def group_by_label(
     return dict(sorted(groups.items()))
 
 
-def metrics_by_slice(
-    rows: Sequence[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS
-) -> dict[str, dict[str, Metrics]]:
+def metrics_by_slice(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Metrics]]:
     """Metrics per label: ``metrics_by_slice(rows)["domain"]["movie"]``, without the fields that have no labels."""
     slices: dict[str, dict[str, Metrics]] = {}
-    for field in fields:
+    for field in SLICE_FIELDS:
         for label, group in group_by_label(rows, field, lambda row: row).items():
             verdicts = [Verdict(row["verdict"]) for row in group]
             slices.setdefault(field, {})[label] = compute_metrics(verdicts)

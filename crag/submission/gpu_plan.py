@@ -1,15 +1,14 @@
-"""Estimates whether a preset fits on the evaluator's GPUs: in memory, and in seconds for a measured workload.
+"""Estimates whether a preset's models fit into the memory of the evaluator's GPUs.
 
 Weights are parameters times bytes, from the shapes in `crag/weights/manifest.toml`. The other figures are cautious
 assumptions. Nothing was measured on a T4.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crag.core.files import UserError
 from crag.evaluation.batches import GPU_MEMORY_GIB
 from crag.settings import EncoderSettings, Settings, TransformersEngine, VllmEngine
 from crag.weights.manifest import Manifest, Shape, load_manifest
@@ -23,25 +22,6 @@ ADAPTER_GIB = 0.1
 """An upper bound for a LoRA adapter of rank 8 for an 8B model in half precision."""
 PROMPT_AROUND_CONTEXT = 1500
 """Tokens of a prompt besides its context: instructions, examples and answer."""
-GRAPH_SECONDS = 4.0
-"""Assumed: calls of a batch to the graph's server."""
-PCIE_BYTES_PER_SECOND = 6e9
-"""Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
-HALF_TFLOPS = 65.0
-"""Peak of a T4 in half precision (NVIDIA's data sheet)."""
-BANDWIDTH_GB = 320.0
-"""GB per second from the memory of a T4 (NVIDIA's data sheet)."""
-COMPUTE_SHARE = 0.35
-"""Assumed share of that peak: a 70 W card lowers its clock under load."""
-AWQ_COMPUTE_SHARE = 0.5
-"""Assumed share of the former share: 4-bit weights are unpacked for each use."""
-BANDWIDTH_SHARE = 0.70
-"""Assumed share of the bandwidth."""
-STEP_SECONDS = 0.1
-"""Assumed: in less time the host cannot start the kernels of a step. 0.07 beside an H200, with 8B and an adapter."""
-
-
-# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 class Part(NamedTuple):
@@ -76,8 +56,8 @@ class GpuPlan:
         """GiB used on a card."""
         return sum(part.gib for part in self.on(card))
 
-    def shape(self, name: str) -> Shape | None:
-        """A model's shape; None, and the name is noted in `unknown`."""
+    def find_shape(self, name: str) -> Shape | None:
+        """The numbers of a model's layers, heads and parameters; None if unknown, which is noted."""
         if name not in self.shapes:
             self.unknown.append(name)
         return self.shapes.get(name)
@@ -111,14 +91,7 @@ def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None =
         if not is_in_share:
             agent_cards.add(part.card)
     for card in sorted(agent_cards):
-        gpu_plan.parts.append(
-            Part(
-                card,
-                "agent",
-                "the agent's process (assumed)",
-                CONTEXT_GIB,
-            )
-        )
+        gpu_plan.parts.append(Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB))
 
     for card in sorted({part.card for part in gpu_plan.parts}):
         _check_card(gpu_plan, card)
@@ -148,17 +121,9 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     cards = engine.tensor_parallel_size
     share = engine.gpu_memory_utilization * GPU_MEMORY_GIB
     title = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    gpu_plan.parts += [
-        Part(
-            card,
-            "language_model",
-            title,
-            share,
-        )
-        for card in range(cards)
-    ]
+    gpu_plan.parts += [Part(card, "language_model", title, share) for card in range(cards)]
 
-    shape = gpu_plan.shape(engine.model)
+    shape = gpu_plan.find_shape(engine.model)
     if shape is None:
         return
 
@@ -192,7 +157,7 @@ def _add_transformers(
     context_tokens: int,
 ) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
-    shape = gpu_plan.shape(engine.model)
+    shape = gpu_plan.find_shape(engine.model)
     if shape is None:
         return
 
@@ -223,7 +188,7 @@ def _add_encoder(gpu_plan: GpuPlan, key: str, encoder: EncoderSettings) -> None:
     card = _card_number(encoder.device)
     if card is None:
         return
-    shape = gpu_plan.shape(encoder.model)
+    shape = gpu_plan.find_shape(encoder.model)
     if shape is None:
         return
 
@@ -275,178 +240,3 @@ def _check_card(gpu_plan: GpuPlan, card: int) -> None:
         key = f"{largest.key}.device"
         remedy = "another GPU, a smaller batch_size, or fewer tokens"
     gpu_plan.problems.append((key, problem, remedy))
-
-
-# --- seconds ----------------------------------------------------------------------------------------------------------
-
-
-GRAPH_STEPS = ("calls", "graph_answer")
-"""Steps of a trace that task 1 does not have."""
-
-
-@dataclass(slots=True)
-class Generations:
-    """The language model's texts of one kind, for some questions.
-
-    `tokens` are those of all prompts. `unshared` are those that a prefix cache does not know from an earlier prompt of
-    the same call. `longest` is the most tokens of a text. The rest is measured where a model ran: `written` tokens, and
-    the seconds of reading and of writing.
-    """
-
-    prompts: int = 0
-    tokens: int = 0
-    unshared: int = 0
-    longest: int = 0
-    written: int = 0
-    read_seconds: float = 0.0
-    write_seconds: float = 0.0
-
-
-@dataclass(slots=True)
-class Workload:
-    """The models' work for some questions, in tokens that a model reads (without padding)."""
-
-    questions: int = 0
-    pages_read: int = 0
-    encoder_texts: int = 0
-    encoder_tokens: int = 0
-    reranker_pairs: int = 0
-    reranker_tokens: int = 0
-    generations: dict[str, Generations] = field(default_factory=dict)
-    """By the step of a trace; "route" holds what no trace has: the router's, and names for public data."""
-    front_half_seconds_on_cpu: float = 0.0
-    """Extraction and chunking, which stay on the evaluator's CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """The language model: `together` prompts are answered at once.
-
-    `cards` work side by side on one step (tensor parallelism); layers spread over cards work one after another.
-    """
-
-    shape: Shape
-    cards: int = 1
-    together: int = 1
-
-    def compute(self, tokens: float) -> float:
-        """Seconds of two operations per active parameter and token, over the assumed share of the cards' peak."""
-        share = COMPUTE_SHARE
-        if self.shape.awq_group:
-            share *= AWQ_COMPUTE_SHARE
-        # A multiplication and an addition for each weight
-        operations = 2 * self.shape.active_parameters * tokens
-        return operations / (self.cards * HALF_TFLOPS * 1e12 * share)
-
-    def exchange(self, tokens: float) -> float:
-        """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
-        if self.cards == 1:
-            return 0.0
-        return self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
-
-    def read(self, tokens: float) -> float:
-        """Seconds to read the prompts of a batch."""
-        return self.compute(tokens) + self.exchange(tokens)
-
-    def write(self, prompts: int, tokens: int) -> float:
-        """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
-        # Writing is limited by memory: all weights are read for one token of each prompt
-        step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
-        # Prompts that do not fit at once wait for the next round
-        rounds = math.ceil(prompts / self.together)
-        return rounds * tokens * max(step, STEP_SECONDS)
-
-
-def build_writer(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: float) -> Writer:
-    """The engine's cards, and the number of prompts of this length that it takes at once; raises UserError."""
-    engine = settings.language_model
-    if not isinstance(engine, TransformersEngine | VllmEngine) or engine.model not in gpu_plan.shapes:
-        raise UserError(f"the preset {settings.name} does not run a model of crag/weights/manifest.toml on its own GPU")
-    shape = gpu_plan.shapes[engine.model]
-    if isinstance(engine, TransformersEngine):
-        return Writer(shape, together=engine.batch_size)
-
-    # vLLM takes as many prompts as its cache has room for.
-    together = settings.batch_size
-    if gpu_plan.cached_tokens is not None:
-        tokens = max(1.0, prompt_tokens + settings.answering.most_tokens)
-        together = min(together, int(gpu_plan.cached_tokens // tokens))
-    return Writer(shape, engine.tensor_parallel_size, max(1, together))
-
-
-def time_rows(
-    settings: Settings,
-    gpu_plan: GpuPlan,
-    load: Workload,
-    *,
-    graph: bool,
-    peak: Sequence[float] | None = None,
-) -> list[tuple[str, float]]:
-    """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
-
-    With the `peak` (TFLOPS and GB/s) of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
-    """
-    # From the measured questions to one batch
-    scale = settings.batch_size / load.questions
-    rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
-
-    for name, encoder, tokens in (
-        ("dense encoder", settings.dense_encoder, load.encoder_tokens),
-        ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
-    ):
-        if encoder is not None and encoder.model in gpu_plan.shapes:
-            model = Writer(gpu_plan.shapes[encoder.model])
-            rows.append((name, model.compute(tokens * scale)))
-
-    # Only vLLM remembers the beginning that prompts share
-    caches_prefixes = isinstance(settings.language_model, VllmEngine)
-    for step, generations in load.generations.items():
-        if step in GRAPH_STEPS and not graph:
-            continue
-        writer = build_writer(settings, gpu_plan, generations.tokens / generations.prompts)
-        read_tokens = (generations.unshared if caches_prefixes else generations.tokens) * scale
-        rows.append(
-            _generation_row(
-                step,
-                generations,
-                writer,
-                read_tokens,
-                scale,
-                peak,
-            )
-        )
-
-    if graph and settings.knowledge_graph:
-        rows.append(("the graph's server (assumed)", GRAPH_SECONDS))
-    return rows
-
-
-def _generation_row(
-    step: str,
-    generations: Generations,
-    writer: Writer,
-    read_tokens: float,
-    scale: float,
-    peak: Sequence[float] | None,
-) -> tuple[str, float]:
-    """The row of one step of the language model. `scale` is the batch size over the number of measured questions."""
-    all_tokens = generations.tokens * scale
-    what = f"{step}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {generations.longest}"
-    prompts = round(generations.prompts * scale)
-    seconds = writer.read(read_tokens) + writer.write(prompts, generations.longest)
-    if not generations.written:
-        return what, seconds
-
-    read_here = generations.read_seconds * scale
-    write_here = generations.write_seconds
-    read_speed = generations.tokens / generations.read_seconds
-    write_speed = generations.written / generations.write_seconds
-    what += (
-        f"; here {read_here:.1f} s ({read_speed:,.0f} tokens/s) and {write_here:.1f} s ({write_speed:,.0f} tokens/s)"
-    )
-    if peak:
-        peak_tflops, peak_bandwidth = peak
-        # Reading is limited by arithmetic, writing by bandwidth: each by its own ratio
-        on_one_card = read_here * peak_tflops / HALF_TFLOPS + write_here * peak_bandwidth / BANDWIDTH_GB
-        seconds = on_one_card / writer.cards + writer.exchange(read_tokens)
-    return what, seconds

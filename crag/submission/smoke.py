@@ -15,7 +15,8 @@ from crag.evaluation.lost import EXIT_LOST
 from crag.settings import Settings, VllmEngine, load_settings
 from crag.submission.preflight.subject import Subject, first_few
 from crag.submission.preflight.world import empty_world, refused, run_python
-from crag.submission.stand_in import make_stand_ins, reply_of
+from crag.submission.stand_in import make_stand_ins
+from crag.submission.stand_in_adapters import reply_of
 from crag.weights.manifest import cache_folder
 
 QUESTIONS = 4

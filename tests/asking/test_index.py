@@ -14,8 +14,9 @@ from crag.asking.documents import FileReading, read_files
 from crag.asking.index import clear_indexes, index_folder, list_indexes, open_index
 from crag.asking.index import kept as kept_module
 from crag.asking.index import update as update_module
+from crag.asking.index.building import FEW_PAGES
 from crag.asking.index.files import FoundFile, digest_file
-from crag.asking.index.pages import FEW_PAGES, PageIndex
+from crag.asking.index.pages import PageIndex
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError
 from crag.engines.encoders import Vectors

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crag.benchmarks.peers import PEER_WORKER, Worker, engine_figures, worker
+from crag.benchmarks.peers import PEER_WORKER, SideProcess, engine_figures, open_side
 from crag.commands.bench import peers
 from crag.core.files import UserError
 
@@ -76,11 +76,11 @@ def test_the_command_prints_both_tables_and_writes_all_results(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def start(name: str, arguments: Sequence[str], threads: int) -> AbstractContextManager[Worker]:
+    def start(name: str, arguments: Sequence[str], threads: int) -> AbstractContextManager[SideProcess]:
         kind = next(word for word in arguments if word in KINDS)
-        return worker(name, [*stand_in, kind], threads)
+        return open_side(name, [*stand_in, kind], threads)
 
-    monkeypatch.setattr(peers, "worker", start)
+    monkeypatch.setattr(peers, "open_side", start)
     monkeypatch.setattr(peers, "locate", lambda name: tmp_path)
     out = tmp_path / "peers.json"
     files = ["--dataset", str(questions), "--gguf", str(questions), "--out", str(out)]
@@ -100,12 +100,12 @@ def test_the_command_prints_both_tables_and_writes_all_results(
 
 
 def test_a_side_that_ends_is_one_line_with_its_last_words(stand_in: list[str]) -> None:
-    with worker("Some peer", [*stand_in, "broken"], 1) as side:
+    with open_side("Some peer", [*stand_in, "broken"], 1) as side:
         assert side.peak_mib() >= 0
         with pytest.raises(UserError, match=r"^Some peer ended with code 1: model file$"):
             side.run({})
     with (
-        worker("Some peer", [*stand_in, "foreign"], 1) as side,
+        open_side("Some peer", [*stand_in, "foreign"], 1) as side,
         pytest.raises(UserError, match=r"^Some peer was ended by SIGILL: it was compiled for another processor"),
     ):
         side.run({})

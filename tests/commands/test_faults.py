@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crag.__main__ import main
-from crag.commands.verbs import VERBS, Group
+from crag.commands.verbs import VERBS, VerbGroup
 from tests.test_local_evaluation import dataset
 
 
@@ -99,7 +99,7 @@ def test_a_fault_is_one_line(
 def every_command() -> Iterator[str]:
     for name, verb in VERBS.items():
         yield name
-        if isinstance(verb, Group):
+        if isinstance(verb, VerbGroup):
             yield from (f"{name} {inner}" for inner in verb.verbs)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crag.commands.evaluate import main, parsed
-from crag.commands.verbs import VERBS, Group
+from crag.commands.verbs import VERBS, VerbGroup
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
 from crag.settings import OpenAIEngine, load_settings
@@ -56,7 +56,7 @@ def inline_commands(page: Path) -> list[list[str]]:
 
 def verbs(words: list[str]) -> list[str]:
     """The command in these words: one verb, or a group and its verb."""
-    return words[:2] if isinstance(VERBS[words[0]], Group) else words[:1]
+    return words[:2] if isinstance(VERBS[words[0]], VerbGroup) else words[:1]
 
 
 def options_in(words: list[str]) -> set[str]:

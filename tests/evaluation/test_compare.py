@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from crag.commands.compare import main
-from crag.evaluation.compare import MEASURES, VerdictPair, paired_differences
 from crag.evaluation.judge import Verdict
+from crag.evaluation.paired_statistics import MEASURES, VerdictPair, paired_differences
 from tests.evaluation.run_folders import record, write_run
 
 A = ["incorrect", "missing", "correct", "correct", "incorrect", "unscored"]

@@ -6,7 +6,8 @@ import pytest
 
 from crag.core.files import UserError
 from crag.settings import Settings, available_presets, load_settings
-from crag.submission.gpu_plan import Generations, Workload, build_writer, plan_gpus, time_rows
+from crag.submission.batch_time import StepWorkload, Workload, place_language_model, time_rows
+from crag.submission.gpu_plan import plan_gpus
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
@@ -52,9 +53,9 @@ def test_layers_are_spread_over_the_cards_that_there_are() -> None:
 
 def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processor_has_no_plan() -> None:
     load = Workload(questions=2, encoder_tokens=1000, reranker_tokens=1000)
-    load.generations = {
-        "calls": Generations(prompts=2, tokens=4000, unshared=2100, longest=128),
-        "answer": Generations(prompts=2, tokens=8000, unshared=7000, longest=75),
+    load.steps = {
+        "calls": StepWorkload(prompts=2, tokens=4000, unshared=2100, longest=128),
+        "answer": StepWorkload(prompts=2, tokens=8000, unshared=7000, longest=75),
     }
     settings, uncached = planned("submission"), planned("db3_task23")
     alone, graph, other = (
@@ -65,14 +66,14 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
     assert set(graph) - set(alone) == {calls, "the graph's server (assumed)"}
     assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
     with pytest.raises(UserError, match="does not run a model"):
-        build_writer(planned("cpu"), plan_gpus(planned("cpu")), 0)
+        place_language_model(planned("cpu"), plan_gpus(planned("cpu")), 0)
 
 
 def test_nec_answers_and_reviews_sixteen_full_contexts_with_a_tenth_of_the_time_to_spare() -> None:
     settings = planned("nec")
     prompt_tokens = settings.web.context.max_tokens + 130  # instructions and question
-    read_twice = Generations(prompts=16, tokens=16 * prompt_tokens, unshared=16 * prompt_tokens, longest=50)
-    load = Workload(questions=16, reranker_tokens=16 * 32_000, front_half_seconds_on_cpu=20.0)
-    load.generations = {"answer": read_twice, "refine": read_twice}
+    read_twice = StepWorkload(prompts=16, tokens=16 * prompt_tokens, unshared=16 * prompt_tokens, longest=50)
+    load = Workload(questions=16, reranker_tokens=16 * 32_000, extraction_seconds=20.0)
+    load.steps = {"answer": read_twice, "refine": read_twice}
     rows = time_rows(settings, plan_gpus(settings), load, graph=False)
     assert sum(seconds for _, seconds in rows) <= 0.9 * settings.batch_size * settings.deadline.seconds_per_query

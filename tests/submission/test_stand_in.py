@@ -13,7 +13,8 @@ from crag.engines.llm import GenerationRequest, Message, load_language_model
 from crag.settings import EncoderRouter, Settings, load_settings, needed_weights
 from crag.submission.preflight.checks import run_check
 from crag.submission.preflight.subject import Subject
-from crag.submission.stand_in import make_stand_ins, reply_of
+from crag.submission.stand_in import make_stand_ins
+from crag.submission.stand_in_adapters import reply_of
 from crag.weights import fetch
 from crag.weights.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
 from crag.weights.sources import FetchError

@@ -18,7 +18,8 @@ import pytest
 from crag.settings import load_settings
 from crag.submission.preflight.subject import Subject
 from crag.submission.smoke import PARALLEL_BYTES, PATIENCE, VLLM_ENVIRONMENT, available_bytes, processor_changes
-from crag.submission.stand_in import make_stand_ins, reply_of
+from crag.submission.stand_in import make_stand_ins
+from crag.submission.stand_in_adapters import reply_of
 from crag.weights.manifest import WeightsMissingError
 from tests.engines.llm.conftest import NO_VLLM
 

@@ -6,7 +6,8 @@ A question over thousands of pages finds the few that are read. The steps and th
 2. `update`: read the files that changed into the store, forget those that are gone
 3. `store`: the SQLite file that holds all this, for one list of places
 4. `search`: rank all pieces of all pages for a question, by words and by meaning
-5. `pages`: all of it together, and what happens if the file cannot be written or is damaged
+5. `building`: the first three together, and what happens if the file cannot be written or is damaged
+6. `pages`: what is read for a question
 
 `kept` lists and clears the files of all indexes.
 """

@@ -30,7 +30,7 @@ _PLAIN_DIGITS = 10
 """Significant digits of a number without a format: a cell has room for these."""
 
 
-class _Kind(StrEnum):
+class _PartKind(StrEnum):
     """What a part of a format is."""
 
     LITERAL = "literal"
@@ -45,17 +45,17 @@ class _Kind(StrEnum):
     @property
     def is_written(self) -> bool:
         """Whether the cell shows the text of the part."""
-        return self in {_Kind.LITERAL, _Kind.PERCENT}
+        return self in {_PartKind.LITERAL, _PartKind.PERCENT}
 
 
 @dataclass(slots=True)
 class _Section:
     """A format for some values: its parts, each with its text, and the condition that it names ("" for none)."""
 
-    parts: list[tuple[_Kind, str]] = field(default_factory=list)
+    parts: list[tuple[_PartKind, str]] = field(default_factory=list)
     condition: str = ""
 
-    def places(self, kind: _Kind) -> list[int]:
+    def places(self, kind: _PartKind) -> list[int]:
         """Where the parts of a kind stand."""
         return [place for place, part in enumerate(self.parts) if part[0] is kind]
 
@@ -77,7 +77,7 @@ def show_number(value: float, number_format: str) -> str:
     text = _write(section, number)
 
     # A dash stands for zero in formats of accountants.
-    if value == 0 and section.places(_Kind.DIGIT) and not any(map(str.isdigit, text)):
+    if value == 0 and section.places(_PartKind.DIGIT) and not any(map(str.isdigit, text)):
         text = _write(sections[0], number)
     if value < 0 and any(map(str.isdigit, text)):
         text = _with_minus(text, section, sections[0])
@@ -106,14 +106,14 @@ def _read_sections(number_format: str) -> list[_Section]:
         elif kind == "condition":
             section.condition = text
         elif kind in {"general", "exponent", "digit"}:
-            section.parts.append((_Kind(kind), text))
+            section.parts.append((_PartKind(kind), text))
         elif kind == "blank":
-            section.parts.append((_Kind.LITERAL, " "))
+            section.parts.append((_PartKind.LITERAL, " "))
         elif kind == "sign":
-            signs = {".": _Kind.POINT, ",": _Kind.COMMA, "/": _Kind.SLASH, "%": _Kind.PERCENT}
-            section.parts.append((signs.get(text, _Kind.LITERAL), text))
+            signs = {".": _PartKind.POINT, ",": _PartKind.COMMA, "/": _PartKind.SLASH, "%": _PartKind.PERCENT}
+            section.parts.append((signs.get(text, _PartKind.LITERAL), text))
         elif kind:
-            section.parts.append((_Kind.LITERAL, text))
+            section.parts.append((_PartKind.LITERAL, text))
     return sections
 
 
@@ -139,18 +139,18 @@ def _holds(condition: str, value: float) -> bool:
 
 def _write(section: _Section, number: Decimal) -> str:
     """A number that is not negative in a section of its format."""
-    digits = section.places(_Kind.DIGIT)
+    digits = section.places(_PartKind.DIGIT)
     # Fractions are written as decimals: 2.5, not 2 1/2.
-    if section.places(_Kind.GENERAL) or (digits and section.places(_Kind.SLASH)):
+    if section.places(_PartKind.GENERAL) or (digits and section.places(_PartKind.SLASH)):
         return _between_literals(section, _plain(number))
     if not digits:
         return section.literals()
-    if section.places(_Kind.EXPONENT):
+    if section.places(_PartKind.EXPONENT):
         return _between_literals(section, f"{number:.{_count_decimals(section)}E}")
 
-    number *= Decimal(100) ** len(section.places(_Kind.PERCENT))
+    number *= Decimal(100) ** len(section.places(_PartKind.PERCENT))
     # Commas behind the last digit divide by a thousand.
-    behind = [place for place in section.places(_Kind.COMMA) if place > digits[-1]]
+    behind = [place for place in section.places(_PartKind.COMMA) if place > digits[-1]]
     return _fill(section, number / Decimal(1000) ** len(behind))
 
 
@@ -161,7 +161,7 @@ def _plain(number: Decimal) -> str:
 
 def _between_literals(section: _Section, text: str) -> str:
     """A number between the literals before its first digit and those behind its last."""
-    places = section.places(_Kind.DIGIT) or section.places(_Kind.GENERAL)
+    places = section.places(_PartKind.DIGIT) or section.places(_PartKind.GENERAL)
     before = [text for kind, text in section.parts[: places[0]] if kind.is_written]
     behind = [text for kind, text in section.parts[places[-1] + 1 :] if kind.is_written]
     return f"{''.join(before)}{text}{''.join(behind)}"
@@ -169,9 +169,9 @@ def _between_literals(section: _Section, text: str) -> str:
 
 def _count_decimals(section: _Section) -> int:
     """The digits behind the point, without those of an exponent."""
-    points = section.places(_Kind.POINT)
-    ends = section.places(_Kind.EXPONENT) or [len(section.parts)]
-    return sum(points[0] < place < ends[0] for place in section.places(_Kind.DIGIT)) if points else 0
+    points = section.places(_PartKind.POINT)
+    ends = section.places(_PartKind.EXPONENT) or [len(section.parts)]
+    return sum(points[0] < place < ends[0] for place in section.places(_PartKind.DIGIT)) if points else 0
 
 
 def _fill(section: _Section, number: Decimal) -> str:
@@ -181,8 +181,8 @@ def _fill(section: _Section, number: Decimal) -> str:
     rounded = number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=400))
     whole, _, fraction = f"{rounded:f}".partition(".")
 
-    point = (section.places(_Kind.POINT) or [len(section.parts)])[0]
-    digits = section.places(_Kind.DIGIT)
+    point = (section.places(_PartKind.POINT) or [len(section.parts)])[0]
+    digits = section.places(_PartKind.DIGIT)
     whole_places = [place for place in digits if place < point]
     texts = _whole_digits(section, whole, whole_places)
     texts |= _decimal_digits(section, fraction, [place for place in digits if place > point])
@@ -203,10 +203,10 @@ def _whole_digits(section: _Section, whole: str, places: Sequence[int]) -> dict[
     if not places:
         return {}
     # A share below one is 0.5 also where no zero is asked for.
-    if not digits and section.places(_Kind.POINT):
+    if not digits and section.places(_PartKind.POINT):
         digits = "0"
 
-    is_grouped = any(places[0] < comma < places[-1] for comma in section.places(_Kind.COMMA))
+    is_grouped = any(places[0] < comma < places[-1] for comma in section.places(_PartKind.COMMA))
     if is_grouped and digits and not (digits[0] == "0" and len(digits) > 1):
         return {places[0]: f"{int(digits):,}"}
 

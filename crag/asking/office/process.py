@@ -1,7 +1,7 @@
 """Reads a document of Office in a process of its own, which is killed when it takes too long."""
 
 from crag.asking.kinds import Kind
-from crag.asking.office.reading import Reply
+from crag.asking.office.reading import OfficeReply
 from crag.asking.reading_process import SECONDS, read_in_process
 
 _LIBRARIES = {Kind.WORD: "mammoth", Kind.WORKBOOK: "openpyxl", Kind.SLIDES: "python-pptx"}
@@ -18,12 +18,12 @@ _REMEDIES = {
 """What can be done, by a part of the error's message."""
 
 
-def read_office_file(content: bytes, kind: Kind, seconds: float = SECONDS) -> Reply:
+def read_office_file(content: bytes, kind: Kind) -> OfficeReply:
     """The pages of a document of Office.
 
     Raises UnreadableFileError: it is damaged, takes too long or too much memory, or its library is not installed.
     """
     library = _LIBRARIES[kind]
     missing = {"ModuleNotFoundError": f"{kind.upper()} needs {library}: pip install {library}"}
-    reply = read_in_process("crag.asking.office.reading", kind.value, content, seconds, missing | _REMEDIES)
-    return Reply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+    reply = read_in_process("crag.asking.office.reading", kind.value, content, SECONDS, missing | _REMEDIES)
+    return OfficeReply(title=reply["title"], pages=reply["pages"], note=reply["note"])

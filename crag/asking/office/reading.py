@@ -23,7 +23,7 @@ class PageReply(TypedDict):
     part: str
 
 
-class Reply(TypedDict):
+class OfficeReply(TypedDict):
     """What the process writes: the title, the pages, and a note on what was not read."""
 
     title: str
@@ -38,7 +38,7 @@ def main(kind: str) -> None:
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
-def read_office(content: bytes, kind: Kind) -> Reply:
+def read_office(content: bytes, kind: Kind) -> OfficeReply:
     """The pages of a document. A library raises what it likes if the file is damaged: the process ends then."""
     if kind is Kind.WORD:
         return _read_word(content)
@@ -47,7 +47,7 @@ def read_office(content: bytes, kind: Kind) -> Reply:
     return _read_slides(content)
 
 
-def _read_word(content: bytes) -> Reply:
+def _read_word(content: bytes) -> OfficeReply:
     from crag.asking.office.word import read_word
 
     markup, note = read_word(content)
@@ -55,7 +55,7 @@ def _read_word(content: bytes) -> Reply:
     if not title:
         _, opening, rest = markup.partition("<h1>")
         title = without_tags(rest.partition("</h1>")[0]) if opening else ""
-    return Reply(title=title, pages=[PageReply(html=markup, part="")], note=note)
+    return OfficeReply(title=title, pages=[PageReply(html=markup, part="")], note=note)
 
 
 def _read_core_title(content: bytes) -> str:
@@ -72,7 +72,7 @@ def _read_core_title(content: bytes) -> str:
     return " ".join((title or "").split())
 
 
-def _read_workbook(content: bytes) -> Reply:
+def _read_workbook(content: bytes) -> OfficeReply:
     from crag.asking.office.workbook import read_workbook
 
     workbook = read_workbook(content)
@@ -82,14 +82,14 @@ def _read_workbook(content: bytes) -> Reply:
         for page in table_pages(sheet.rows):
             page_part = part if page.is_whole else row_part(page.first, page.last, part)
             pages.append(PageReply(html=page.html, part=page_part))
-    return Reply(title=workbook.title, pages=pages, note=workbook.note)
+    return OfficeReply(title=workbook.title, pages=pages, note=workbook.note)
 
 
-def _read_slides(content: bytes) -> Reply:
+def _read_slides(content: bytes) -> OfficeReply:
     from crag.asking.office.slides import read_slides
 
     presentation = read_slides(content)
     pages = []
     for number, markup in presentation.slides:
         pages.append(PageReply(html=markup, part=slide_part(number)))
-    return Reply(title=presentation.title, pages=pages, note=presentation.note)
+    return OfficeReply(title=presentation.title, pages=pages, note=presentation.note)

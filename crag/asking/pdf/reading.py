@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
-from itertools import dropwhile, takewhile
+from itertools import chain, dropwhile, takewhile
 from statistics import median
 from typing import TypedDict
 
@@ -37,7 +37,7 @@ _NO_TITLE = re.compile(
 )
 
 
-class Reply(TypedDict):
+class PdfReply(TypedDict):
     """What the process writes: the title, the paragraphs of each page that was read, and the number of all pages."""
 
     title: str
@@ -52,7 +52,7 @@ def main(seconds: str) -> None:
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
-def read_pages(content: bytes, until: float) -> Reply:
+def read_pages(content: bytes, until: float) -> PdfReply:
     """The pages of a PDF, as far as `until` (of `time.monotonic`) allows.
 
     Raises pypdfium2.PdfiumError: the file is damaged, or needs a password.
@@ -71,7 +71,7 @@ def read_pages(content: bytes, until: float) -> Reply:
     lines_of_pages = drop_running_heads(lines_of_pages)
     hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
     pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
-    return Reply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
+    return PdfReply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
 
 
 def _read_title(pdf: pypdfium2.PdfDocument) -> str:
@@ -87,8 +87,12 @@ def _find_heading(lines_of_pages: Sequence[Sequence[Line]]) -> str:
         return ""
 
     largest = max(line.size for line in first_lines)
-    other_sizes = [line.size for lines in lines_of_pages for line in lines for _ in line.text if line.size < largest]
-    if not other_sizes or largest < LARGER_PRINT * median(other_sizes):
+    # A size for each character, not for each line: long lines are the text
+    smaller_sizes: list[float] = []
+    for line in chain.from_iterable(lines_of_pages):
+        if line.size < largest:
+            smaller_sizes += [line.size] * len(line.text)
+    if not smaller_sizes or largest < LARGER_PRINT * median(smaller_sizes):
         return ""
     # A title may have two lines, and nothing in between.
     from_title = dropwhile(lambda line: line.size < largest, first_lines)

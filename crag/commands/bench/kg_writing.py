@@ -22,17 +22,17 @@ from crag.benchmarks.common import UNHURRIED_SECONDS, Row
 from crag.benchmarks.kg_execution import graph_server, labelled_questions, run_rows, values_agree
 from crag.benchmarks.kg_writing import Judged, shares, stratified
 from crag.commands.bench.kg_execution import add_graph_arguments
+from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
 from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
-from crag.engines.encoders import load_dense_encoder
-from crag.engines.llm import LanguageModelDiedError, load_language_model
+from crag.engines.llm import LanguageModelDiedError
 from crag.graph.executor import ProgramResult
 from crag.graph.language import Program, render
 from crag.graph.schema import Domain
-from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls
+from crag.graph.writing.writer import CallRequest, WrittenCalls
 from crag.mock_api import GraphError
-from crag.settings import KgWriterSettings, Settings, load_settings
+from crag.settings import load_settings
 
 
 @command(GraphError, LanguageModelDiedError)
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.limit:
         rows = stratified(rows, options.limit)
 
-    writer = _load_writer(settings)
+    writer = load_call_writer(settings)
     written: list[WrittenCalls] = []
     started = time.perf_counter()
     for batch in batches_with_progress(rows, settings.batch_size):
@@ -81,16 +81,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_graph_arguments(parser)
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
-
-
-def _load_writer(settings: Settings) -> CallWriter:
-    """The preset's call writer, warm."""
-    graph = settings.knowledge_graph
-    model = load_language_model(settings.language_model)
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
-    writer.warm_up()
-    return writer
 
 
 def _request(row: Row, *, use_domain: bool) -> CallRequest:

@@ -33,14 +33,14 @@ from crag.benchmarks.peers import (
     WARM_UP_ROW,
     EngineFigures,
     PipelineFigures,
-    Worker,
+    SideProcess,
     ask_questions,
     describe_machine,
     engine_figures,
+    open_side,
     pipeline_figures,
     record_prompts,
     run_prompts,
-    worker,
 )
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
 from crag.commands.ending import stopped_in_order
@@ -156,18 +156,18 @@ class _Sides(NamedTuple):
     options: argparse.Namespace
     weights: Path
 
-    def ours(self, name: str, kind: str) -> AbstractContextManager[Worker]:
+    def ours(self, name: str, kind: str) -> AbstractContextManager[SideProcess]:
         """A part of `crag.benchmarks.peer_ours`."""
         module = "crag.benchmarks.peer_ours"
         arguments = [sys.executable, "-m", module, kind, self.options.preset, *self.options.set]
-        return worker(name, arguments, self.options.threads)
+        return open_side(name, arguments, self.options.threads)
 
-    def peer(self, name: str, kind: str, *more: str) -> AbstractContextManager[Worker]:
+    def peer(self, name: str, kind: str, *more: str) -> AbstractContextManager[SideProcess]:
         """A part of `crag.benchmarks.peer_worker`."""
         # Without -P, Python would look for packages among our modules first
         script = [str(self.options.python), "-P", str(PEER_WORKER)]
         threads = self.options.threads
-        return worker(name, [*script, kind, str(self.weights), str(threads), *more], threads)
+        return open_side(name, [*script, kind, str(self.weights), str(threads), *more], threads)
 
 
 # --- the two comparisons ----------------------------------------------------------------------------------------------

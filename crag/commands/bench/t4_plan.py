@@ -7,8 +7,8 @@
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it if memory is the reason).
 The agent answers the questions, once with their pages and once with fifty, beside the shipped graph. A stand-in for the
 language model counts each prompt's tokens, and those that vLLM's prefix cache does not know, with the tokenizers of
-`cpu`. It always says that it does not know, so that each question takes every step. `crag.submission.gpu_plan` computes
-the seconds.
+`cpu`. It always says that it does not know, so that each question takes every step. `crag.submission.batch_time`
+computes the seconds.
 
 With --run vLLM reads and writes one batch of each task, adapters included, with random weights in the preset's real
 shapes (`full`, no weights are needed) or in those of a stand-in (`small`, for the CPU). With --peak also the seconds on

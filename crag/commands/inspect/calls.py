@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import (
     add_preset_arguments,
     command,
@@ -16,12 +17,10 @@ from crag.commands.command_line import (
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, append_rows, write_rows
 from crag.core.progress import batches_with_progress
-from crag.engines.encoders import load_dense_encoder
-from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import read_records, with_query_time
 from crag.graph.language import render
-from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
-from crag.settings import KgWriterSettings, Settings, load_settings
+from crag.graph.writing import CallRequest, WrittenCalls
+from crag.settings import load_settings
 
 
 @command()
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if len(done) == len(records):
         return
 
-    writer = _load_writer(settings)
+    writer = load_call_writer(settings)
     questions = list(zip(records, requests, strict=True))
     for batch in batches_with_progress(questions, settings.batch_size, len(done)):
         deadline = Deadline(len(batch) * settings.deadline.seconds_per_query)
@@ -86,20 +85,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     existing.add_argument("--overwrite", action="store_true", help="replace --out")
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
-
-
-def _load_writer(settings: Settings) -> CallWriter:
-    """The preset's call writer, warm."""
-    model = load_language_model(settings.language_model)
-    model.check_weights()
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-    if dense is not None:
-        dense.check_weights()
-
-    graph = settings.knowledge_graph
-    writer = CallWriter(graph.writer if graph else KgWriterSettings(), model, dense)
-    writer.warm_up()
-    return writer
 
 
 def _fields(written: WrittenCalls) -> dict[str, Any]:

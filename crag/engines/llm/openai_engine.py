@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import re
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from crag.engines.llm.base import (
     LanguageModelDiedError,
     refuse_unknown_adapter,
 )
+from crag.engines.llm.configured_server import configured_key, configured_url
 from crag.engines.llm.local_engine import model_folder
 from crag.engines.llm.openai_address import parse_address
 from crag.engines.llm.openai_dialect import Body
@@ -59,8 +59,8 @@ class OpenAILanguageModel:
 
     def __init__(self, settings: OpenAIEngine) -> None:
         self._settings = settings
-        address = parse_address(os.environ.get(settings.base_url_variable, "").strip() or settings.base_url)
-        key = os.environ.get(settings.api_key_variable, "").strip()
+        address = parse_address(configured_url(settings))
+        key = configured_key(settings)
         self._server = Server(address, key, settings.base_url_variable, settings.api_key_variable)
         self._model = settings.model or address.deployment or ""
         self._served: str | None = None

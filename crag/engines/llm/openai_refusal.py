@@ -142,9 +142,7 @@ class RefusedError(Exception):
         wait = _WAIT.search(self.body)
         if not wait:
             return None
-        unit = wait["unit"].lower()
-        factor = 0.001 if unit.startswith(("ms", "milli")) else 60.0 if unit.startswith("m") else 1.0
-        return float(wait["number"]) * factor
+        return float(wait["number"]) * _seconds_of(wait["unit"].lower())
 
 
 def read_message(body: str) -> str:
@@ -223,6 +221,13 @@ def _parse(body: str) -> Any:  # noqa: ANN401 - any JSON
 def _is_page(body: str) -> bool:
     beginning = body[:200].lstrip("\ufeff \r\n\t").lower()
     return beginning.startswith(("<!doctype", "<html", "<head", "<?xml"))
+
+
+def _seconds_of(unit: str) -> float:
+    """The seconds of a unit of time, as `_WAIT` reads it."""
+    if unit.startswith(("ms", "milli")):
+        return 0.001
+    return 60.0 if unit.startswith("m") else 1.0
 
 
 def _seconds_until(date: str) -> float | None:

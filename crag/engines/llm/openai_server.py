@@ -93,7 +93,7 @@ class Server:
         return openai.AsyncOpenAI(
             **self._client_options,
             base_url=self.base_url,
-            max_retries=0,  # `_patiently` repeats
+            max_retries=0,  # `_send_until_answered` repeats
             timeout=openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
             http_client=open_connections(self._proxy),
         )
@@ -141,7 +141,7 @@ class Server:
                 return await self._send(client.get(f"{base_url}/models", cast_to=httpx2.Response))
 
             try:
-                listing = await self._patiently(get, deadline, at_start=True)
+                listing = await self._send_until_answered(get, deadline, at_start=True)
             except RefusedError as refusal:
                 first_refusal = first_refusal or refusal
                 # Any other status is that of a server, which need not have a list.
@@ -210,7 +210,7 @@ class Server:
                 return await self._send(client.post(f"{base_url}/{endpoint}", cast_to=httpx2.Response, body=body))
 
             try:
-                reply = await self._patiently(post, deadline, at_start=is_first)
+                reply = await self._send_until_answered(post, deadline, at_start=is_first)
             except RefusedError as refusal:
                 first_refusal = first_refusal or refusal
                 if not refusal.is_not_here:
@@ -245,37 +245,40 @@ class Server:
             raise refusal
         return body
 
-    async def _patiently(self, send: Callable[[], Awaitable[str]], deadline: Deadline, *, at_start: bool) -> str:
+    async def _send_until_answered(
+        self, send: Callable[[], Awaitable[str]], deadline: Deadline, *, at_start: bool
+    ) -> str:
         """The reply, after as many attempts and pauses as the refusals ask for, within the deadline.
 
         Raises RefusedError, openai.APIConnectionError: the last ones.
         """
-        attempt = 1
         remaining_at_start = deadline.remaining
+        attempt = 1
         while True:
-            attempt += 1
             try:
                 return await send()
             except openai.APITimeoutError as error:
                 waited = remaining_at_start - deadline.remaining
-                if not at_start or not is_silence(error) or waited >= MOST_SILENT_SECONDS or deadline.expired:
+                is_too_long = waited >= MOST_SILENT_SECONDS or deadline.expired
+                if not at_start or not is_silence(error) or is_too_long:
                     raise
-                # Servers with one thread reply to nobody while they generate, be it for a run that has ended
+                # Servers with one thread reply to nobody while they generate, be it for a run that has ended: that is
+                # no failed attempt.
                 self._tell_of_silence()
-                attempt -= 1
                 continue
             except openai.APIConnectionError:
-                if attempt > USUAL_ATTEMPTS:
+                if attempt >= USUAL_ATTEMPTS:
                     raise
-                seconds = 0.5 * 2.0 ** (attempt - 2)
+                seconds = 0.5 * 2.0 ** (attempt - 1)
             except RefusedError as refusal:
-                asked = refusal.pause_before(attempt, at_start=at_start)
+                asked = refusal.pause_before(attempt + 1, at_start=at_start)
                 # A pause beyond the deadline would only hide what the server says.
                 if asked is None or asked >= deadline.remaining:
                     raise
                 seconds = asked
-                if refusal.is_loading or (at_start and attempt > USUAL_ATTEMPTS):
+                if refusal.is_loading or (at_start and attempt >= USUAL_ATTEMPTS):
                     self._tell_of_loading(refusal)
+            attempt += 1
             await pause(seconds)
 
     def _tell_of_loading(self, refusal: RefusedError) -> None:

@@ -3,7 +3,6 @@
 Read are the list of models of OpenAI's protocol, and beside it what llama.cpp (`/props`) and Ollama (`/api/tags`) tell.
 """
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field,
 
 from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
+from crag.engines.llm.configured_server import configured_key, configured_url
 from crag.engines.llm.openai_address import ServerAddress, parse_address
 from crag.engines.llm.openai_models import read_entries
 from crag.engines.llm.openai_transport import find_proxy
@@ -41,11 +41,11 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
         # "qwen2.5-1.5b at http://127.0.0.1:8080/v1, file qwen2.5-1.5b-q4_k_m.gguf, Q4_K_M, context 4096"
     """
     try:
-        address = parse_address(os.environ.get(settings.base_url_variable, "").strip() or settings.base_url)
+        address = parse_address(configured_url(settings))
     except EngineUnavailableError:
         return None
 
-    key = os.environ.get(settings.api_key_variable) or "not-needed"
+    key = configured_key(settings) or "not-needed"
     try:
         with _client(address, key) as client:
             models = _list_models(client, address)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crag.core.contracts import I_DONT_KNOW
-from crag.evaluation.judge.reading import Quantity, read_answer, read_direction, same_quantity
+from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.text.matching import content, found_in
 
 _INVALID = "invalid"
@@ -220,7 +220,7 @@ def first_sentence(text: str) -> str:
     return _AFTER_SENTENCE.split(text.strip(), maxsplit=1)[0]
 
 
-def numbers_not_in(numbers: list[Quantity], excluded: list[Quantity]) -> list[Quantity]:
+def numbers_not_in(numbers: list[AnswerQuantity], excluded: list[AnswerQuantity]) -> list[AnswerQuantity]:
     """The numbers that equal none of the excluded ones."""
     return [
         number for number in numbers if not any(same_quantity(number, excluded_number) for excluded_number in excluded)

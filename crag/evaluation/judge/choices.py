@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.reading import Quantity, plain_text, read_answer
+from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.evaluation.judge.reading.units import in_base_unit
@@ -272,17 +272,17 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     return lowest if query_words & low_wins else 1 - lowest
 
 
-def _in_base_unit(number: Quantity) -> float:
+def _in_base_unit(number: AnswerQuantity) -> float:
     return in_base_unit(number.value, number.units[0]) if number.units else number.value
 
 
-def _numbers_by_option(options: Options, text: str) -> tuple[list[Quantity], list[Quantity]] | None:
+def _numbers_by_option(options: Options, text: str) -> tuple[list[AnswerQuantity], list[AnswerQuantity]] | None:
     """The first numbers that the text gives for each option; None if one has none, or a part names both.
 
     A number belongs to the option that was named before it.
     """
     option_tokens = {*options.first, *options.second}
-    by_option: dict[int, list[Quantity]] = {}
+    by_option: dict[int, list[AnswerQuantity]] = {}
     # Carries over: "Orle. It is 300 km long" gives Orle's number in the next part
     option = None
     for part in _PART_OF_SENTENCE.split(text):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Sequence
 from copy import copy
@@ -21,6 +20,7 @@ from crag.engines.llm import (
     GenerationRequest,
     LanguageModelDiedError,
     Message,
+    configured_url,
     load_language_model,
 )
 from crag.evaluation.judge.base import Claim, Judgement, Verdict
@@ -238,7 +238,7 @@ def _model_identity(settings: LanguageModelSettings) -> str:
     """A server's address; otherwise a hash of settings, as quantization and dtype change verdicts."""
     if isinstance(settings, OpenAIEngine):
         # The weights behind an address are unknown; the address is all there is
-        return os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        return configured_url(settings)
     plain = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()
 

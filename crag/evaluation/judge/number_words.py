@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from crag.evaluation.judge.base import ReadClaim
-from crag.evaluation.judge.reading import Clock, Quantity, Reading, Series
+from crag.evaluation.judge.reading import AnswerQuantity, AnswerReading, Clock, Series
 from crag.text.matching import content, tokens, words
 
 UNIT_WORDS = frozenset(
@@ -22,12 +22,12 @@ _ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
 """What stands between two values of one quantity: "324 m (1,063 ft)"."""
 
 
-def other_words(reading: Reading, parts: Iterable[Series | Clock | Quantity]) -> set[str]:
+def other_words(reading: AnswerReading, parts: Iterable[Series | Clock | AnswerQuantity]) -> set[str]:
     """The telling words of a text outside of the given parts, its numbers or times."""
     return set(content(tokens(_without_parts(reading.undated, parts))))
 
 
-def _without_parts(text: str, parts: Iterable[Series | Clock | Quantity]) -> str:
+def _without_parts(text: str, parts: Iterable[Series | Clock | AnswerQuantity]) -> str:
     pieces: list[str] = []
     end = 0
     for part in parts:
@@ -36,7 +36,7 @@ def _without_parts(text: str, parts: Iterable[Series | Clock | Quantity]) -> str
     return " ".join([*pieces, text[end:]])
 
 
-def find_alternatives(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
+def find_alternatives(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQuantity]:
     """The gold quantity, and others beside it in brackets: 324 m (1,063 ft)."""
     alternatives = [gold]
     text = claim.gold_reading.undated

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.number_words import UNIT_WORDS, find_alternatives, other_words
 from crag.evaluation.judge.reading import (
-    Quantity,
+    AnswerQuantity,
     read_quantities,
     same_bound,
     same_quantity,
@@ -156,7 +156,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     )
 
 
-def _difference(gold: Quantity, answer: Quantity) -> str:
+def _difference(gold: AnswerQuantity, answer: AnswerQuantity) -> str:
     """What differs if the numbers do not."""
     if gold.value != answer.value:
         return ""
@@ -167,14 +167,14 @@ def _difference(gold: Quantity, answer: Quantity) -> str:
     return " in another unit"
 
 
-def _in_asked_unit(claim: ReadClaim, gold: Quantity) -> Quantity:
+def _in_asked_unit(claim: ReadClaim, gold: AnswerQuantity) -> AnswerQuantity:
     """A gold number without a unit has the question's: "how many miles is it?"."""
     if gold.units or gold.year_like or gold.ordinal:
         return gold
     return replace(gold, units=asked_units(claim.asked))
 
 
-def _agree_without_number(claim: ReadClaim, gold: Quantity) -> str | None:
+def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     """In what a prediction agrees that says the number otherwise: a year by a day of it, 0 by "none"."""
     if gold.year_like and any(day.year == gold.value for day in claim.prediction_reading.dates):
         return f"the prediction holds a day of {gold.value:g}"
@@ -187,7 +187,7 @@ def _agree_without_number(claim: ReadClaim, gold: Quantity) -> str | None:
     return None
 
 
-def _first_sentence_numbers(text: str, candidates: list[Quantity]) -> list[Quantity]:
+def _first_sentence_numbers(text: str, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
     """The candidates in the first sentence that has any."""
     for start, end in _split_spans(_SENTENCE_EDGE, text):
         numbers = [number for number in candidates if start <= number.start < end]
@@ -205,7 +205,7 @@ def _split_spans(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, i
     yield start, len(text)
 
 
-def _find_answer_numbers(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
+def _find_answer_numbers(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQuantity]:
     """The numbers of the prediction that can be its answer."""
     # Numbers of the question are only repeated, not answered
     candidates = numbers_not_in(claim.prediction_numbers, claim.query_numbers)
@@ -220,7 +220,7 @@ def _find_answer_numbers(claim: ReadClaim, gold: Quantity) -> list[Quantity]:
     return _of_asked_year(claim, counts or candidates)
 
 
-def _without_numbered_names(claim: ReadClaim) -> list[Quantity]:
+def _without_numbered_names(claim: ReadClaim) -> list[AnswerQuantity]:
     """The numbers of the prediction but those of names in the question, such as "Ligue 1", in any spelling."""
     asked_names = [(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(claim.query_reading.plain)]
     in_names: set[int] = set()
@@ -236,7 +236,7 @@ def _is_similar(first: str, second: str) -> bool:
     return SequenceMatcher(None, first, second, autojunk=False).ratio() > 0.7
 
 
-def _describe_agreement(claim: ReadClaim, gold: Quantity, answers: list[Quantity]) -> str | None:
+def _describe_agreement(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> str | None:
     """In what the numbers agree; None if they do not."""
     # "about" on either side: the gold answer can be the rounded one
     is_about = bool(_ABOUT.search(f"{claim.gold_reading.plain} {claim.prediction_reading.plain}"))
@@ -258,8 +258,8 @@ def _describe_agreement(claim: ReadClaim, gold: Quantity, answers: list[Quantity
 
 def _agree(
     claim: ReadClaim,
-    gold: Quantity,
-    answer: Quantity,
+    gold: AnswerQuantity,
+    answer: AnswerQuantity,
     *,
     is_about: bool,
 ) -> bool:
@@ -271,7 +271,7 @@ def _agree(
     return same_bound(gold, answer, asks_limit=asks_limit, is_approximate=is_approximate)
 
 
-def _nearly_equal(gold: Quantity, answer: Quantity) -> bool:
+def _nearly_equal(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
@@ -282,14 +282,14 @@ def _nearly_equal(gold: Quantity, answer: Quantity) -> bool:
     return abs(gold.value - answer.value) <= 0.01 * abs(gold.value)
 
 
-def _of_asked_year(claim: ReadClaim, candidates: list[Quantity]) -> list[Quantity]:
+def _of_asked_year(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
     """Without the numbers that the prediction gives for another year than the question's."""
     asked_years = {number.value for number in claim.query_numbers if number.year_like}
     if not asked_years:
         return candidates
 
     # "12 in 2019 and 15 in 2020": a part with another year is about that year
-    of_other_years: list[Quantity] = []
+    of_other_years: list[AnswerQuantity] = []
     for start, end in _split_spans(_PART_OF_SENTENCE, claim.prediction_reading.undated):
         numbers = [number for number in claim.prediction_numbers if start <= number.start < end]
         years = {number.value for number in numbers if number.year_like}
@@ -301,7 +301,7 @@ def _of_asked_year(claim: ReadClaim, candidates: list[Quantity]) -> list[Quantit
 # --- the number in a gold answer --------------------------------------------------------------------------------------
 
 
-def _find_gold_number(claim: ReadClaim) -> Quantity | None:
+def _find_gold_number(claim: ReadClaim) -> AnswerQuantity | None:
     """The number that the gold answer gives; None if the answer is something else."""
     if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
         return None
@@ -328,7 +328,7 @@ def _find_gold_number(claim: ReadClaim) -> Quantity | None:
     return new_numbers[0] if len(new_numbers) == 1 and not new_names else None
 
 
-def _find_counted(claim: ReadClaim) -> Quantity | None:
+def _find_counted(claim: ReadClaim) -> AnswerQuantity | None:
     """Of several numbers in the gold answer, the one beside the unit that the question asks for."""
     question = _COUNTED.search(claim.query_reading.plain)
     if question is None or len(claim.gold_numbers) < 2:

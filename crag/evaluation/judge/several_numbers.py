@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.number_words import UNIT_WORDS, find_alternatives, other_words
 from crag.evaluation.judge.reading import (
-    Quantity,
-    Reading,
+    AnswerQuantity,
+    AnswerReading,
     Series,
     numbers_in_order,
     same_clock,
@@ -134,20 +134,20 @@ def _have_same_unit(claim: ReadClaim, gold: Series, answer: Series) -> bool:
     return not gold_units or not answer_units or bool(set(gold_units) & set(answer_units))
 
 
-def says_otherwise(series: Series, numbers: Iterable[Quantity]) -> bool:
+def says_otherwise(series: Series, numbers: Iterable[AnswerQuantity]) -> bool:
     """Whether one of the numbers is the share 3/4 or the duration 2:05 in another form."""
     return any(
         _is_share(series, number) or _is_duration(series, number) or _is_rating(series, number) for number in numbers
     )
 
 
-def _is_rating(series: Series, number: Quantity) -> bool:
+def _is_rating(series: Series, number: AnswerQuantity) -> bool:
     """Whether the number is the 8.5 of 8.5/10."""
     is_rating = series.separator == "/" and len(series.numbers) == 2 and series.numbers[1] in _RATING_SCALES
     return is_rating and not number.units and number.step < 1 and number.value == series.numbers[0]
 
 
-def _is_share(series: Series, number: Quantity) -> bool:
+def _is_share(series: Series, number: AnswerQuantity) -> bool:
     if series.share is None:
         return False
     value = number.value / 100 if number.percent else number.value
@@ -157,7 +157,7 @@ def _is_share(series: Series, number: Quantity) -> bool:
     return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
 
 
-def _is_duration(series: Series, number: Quantity) -> bool:
+def _is_duration(series: Series, number: AnswerQuantity) -> bool:
     if not number.units or number.units[0].dimension != "time":
         return False
     return in_base_unit(number.value, number.units[0]) in series.seconds
@@ -214,6 +214,6 @@ def _same_list(claim: ReadClaim) -> RuleDecision | None:
     return is_same, f"the prediction holds {'all' if is_same else 'not all'} numbers of the gold answer"
 
 
-def _read_counts(reading: Reading, pattern: re.Pattern[str]) -> set[tuple[str, str]]:
+def _read_counts(reading: AnswerReading, pattern: re.Pattern[str]) -> set[tuple[str, str]]:
     """Numbers of a text, each with the thing that is counted."""
     return {(match["number"], stem(match["thing"])) for match in pattern.finditer(reading.undated)}

@@ -76,49 +76,33 @@ def lfs(subject: Subject) -> Findings:
     # The rule must exist before weights do: an example path shows it
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
-        problem = "does not send weights to Git LFS"
-        yield Finding(
-            Level.ERROR,
-            ".gitattributes",
-            problem,
-            f"add the line: {rule}",
-        )
+        yield Finding(Level.ERROR, ".gitattributes", "does not send weights to Git LFS", f"add the line: {rule}")
 
     for path in tracked:
-        size = committed.get(path, 0)
-        is_in_lfs = path in by_rule
-        may_be_pointer = is_in_lfs or path.endswith(WEIGHT_SUFFIXES)
-        migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
-
-        # At most one finding a file, the most serious first
-        if not is_in_lfs and size > LARGE:
-            yield Finding(
-                Level.ERROR,
-                path,
-                f"has {size:,} bytes and is not in Git LFS",
-                migrate,
-            )
-        elif is_in_lfs and size > POINTER_SIZE:
-            problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
-            yield Finding(Level.ERROR, path, problem, migrate)
-        elif may_be_pointer and is_pointer(subject.root / path):
-            problem = "is a Git LFS pointer: the contents are not here"
-            yield Finding(
-                Level.ERROR,
-                path,
-                problem,
-                "git lfs install && git lfs pull",
-            )
+        finding = _find_lfs_fault(subject, path, committed.get(path, 0), is_in_lfs=path in by_rule)
+        if finding is not None:
+            yield finding
 
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
-        yield Finding(
-            Level.ERROR,
-            ".gitattributes",
-            problem,
-            "apt install git-lfs, then git lfs install",
-        )
+        yield Finding(Level.ERROR, ".gitattributes", problem, "apt install git-lfs, then git lfs install")
     yield note(f"{len(by_rule)} file(s) in Git LFS")
+
+
+def _find_lfs_fault(subject: Subject, path: str, size: int, *, is_in_lfs: bool) -> Finding | None:
+    """What is wrong with a file of `size` committed bytes: the most serious only, or None."""
+    migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
+    if not is_in_lfs and size > LARGE:
+        return Finding(Level.ERROR, path, f"has {size:,} bytes and is not in Git LFS", migrate)
+    if is_in_lfs and size > POINTER_SIZE:
+        problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
+        return Finding(Level.ERROR, path, problem, migrate)
+
+    may_be_pointer = is_in_lfs or path.endswith(WEIGHT_SUFFIXES)
+    if may_be_pointer and is_pointer(subject.root / path):
+        problem = "is a Git LFS pointer: the contents are not here"
+        return Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
+    return None
 
 
 def is_pointer(path: Path) -> bool:

@@ -62,14 +62,14 @@ def one_line(text: object, length: int = 200) -> str:
     return joined if len(joined) <= length else f"{joined[: length - 3]}..."
 
 
-def first_few(names: list[str], limit: int = 3) -> str:
-    """The first few of many names.
+def first_few(names: list[str]) -> str:
+    """The first three of many names.
 
     >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + rest
+    shown, others = names[:3], names[3:]
+    return ", ".join(shown) + (f" and {len(others)} more" if others else "")
 
 
 @dataclass(frozen=True)

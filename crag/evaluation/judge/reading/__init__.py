@@ -20,8 +20,8 @@ What cannot be read as one of the first kinds is compared as words.
 import datetime as dt
 import functools
 
+from crag.evaluation.judge.reading.quantities import AnswerQuantity as AnswerQuantity
 from crag.evaluation.judge.reading.quantities import Bound as Bound
-from crag.evaluation.judge.reading.quantities import Quantity as Quantity
 from crag.evaluation.judge.reading.quantities import read_direction as read_direction
 from crag.evaluation.judge.reading.quantities import read_quantities as read_quantities
 from crag.evaluation.judge.reading.same_quantities import same_bound as same_bound
@@ -37,7 +37,7 @@ from crag.evaluation.judge.reading.spelled import plain_text as plain_text
 from crag.text.matching import read_dates, tokens, without_dates
 
 
-class Reading:
+class AnswerReading:
     """The typed parts of a text, read when they are needed. `read_answer` makes and caches it.
 
     `plain` is the text in lower case with all numbers in digits.
@@ -54,7 +54,7 @@ class Reading:
         return without_dates(self.plain)
 
     @functools.cached_property
-    def quantities(self) -> list[Quantity]:
+    def quantities(self) -> list[AnswerQuantity]:
         """The quantities in order; their positions are in `undated`."""
         return read_quantities(self.undated)
 
@@ -75,10 +75,10 @@ class Reading:
 
 
 @functools.lru_cache(maxsize=4096)
-def read_answer(text: str) -> Reading:
+def read_answer(text: str) -> AnswerReading:
     """The typed parts of an answer or a question.
 
     >>> [quantity.value for quantity in read_answer("two and a half million").quantities]
     [2500000.0]
     """
-    return Reading(text)
+    return AnswerReading(text)

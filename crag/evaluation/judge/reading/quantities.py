@@ -61,7 +61,7 @@ class Bound(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class AnswerQuantity:
     """A number in an answer, with what says what it means.
 
     `step` is the value of its last written digit: 10 million for "1.23 billion". `units` are the possible units, empty
@@ -97,7 +97,7 @@ class Quantity:
         is_plain = not (self.units or self.ordinal or self.grouped or self.signed) and self.step == 1
         return is_plain and (_EARLIEST_PLAUSIBLE_YEAR <= self.value <= _LATEST_PLAUSIBLE_YEAR or bool(self.era))
 
-    def towards(self, asked_direction: int) -> "Quantity":
+    def towards(self, asked_direction: int) -> "AnswerQuantity":
         """The same with the sign of its direction: its own, or that of the question "how much did it fall?"."""
         # A written sign already says what happened: "-5" to "how much did it fall?" stays -5
         direction = self.direction or (0 if self.signed else asked_direction)
@@ -224,7 +224,7 @@ _INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
 """The ending of 11 in "6 ft 11 in", `6'11"` and "six foot eleven"."""
 
 
-def read_quantities(text: str) -> list[Quantity]:
+def read_quantities(text: str) -> list[AnswerQuantity]:
     """The quantities of a text from `plain_text` in order. Its whole dates must be gone.
 
     >>> [(quantity.value, quantity.units[0].name) for quantity in read_quantities("5 ft 11 in or $-2 million")]
@@ -244,7 +244,7 @@ def read_direction(question: str) -> int:
     return int(is_up) - int(is_down)
 
 
-def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
+def _read_quantity(text: str, match: re.Match[str]) -> AnswerQuantity:
     """The quantity of a match of `_NUMBER`, with what the words around it say."""
     # "1,50,000" and "150,000" are the same digits
     digits = match["digits"].replace(",", "")
@@ -260,7 +260,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> Quantity:
     value = float(digits) * scale
 
     # The last digit of "1.23 million" is worth 10,000: scale and decimals make the step
-    quantity = Quantity(
+    quantity = AnswerQuantity(
         value=-value if is_negative else value,
         step=scale * 10.0**-decimals,
         units=units,
@@ -308,7 +308,7 @@ def _read_units(text: str, match: re.Match[str], *, is_year: bool) -> tuple[tupl
     return (currency_before(match["currency"]),), unit_end if is_named_twice else end
 
 
-def _with_context(text: str, quantity: Quantity) -> Quantity:
+def _with_context(text: str, quantity: AnswerQuantity) -> AnswerQuantity:
     """With what the words around the number say: bound, era and direction."""
     # The era first: it makes a number such as 44 a year, of which "after" is a bound
     before = text[max(0, quantity.start - _LOOK_BACK) : quantity.start]
@@ -323,7 +323,7 @@ def _with_context(text: str, quantity: Quantity) -> Quantity:
     return replace(quantity, bound=bound, direction=direction)
 
 
-def _read_era(text: str, before: str, quantity: Quantity) -> tuple[str, int]:
+def _read_era(text: str, before: str, quantity: AnswerQuantity) -> tuple[str, int]:
     # "44 bc" is usual, "ad 79" is the other order
     match = _ERA_AFTER.match(text, quantity.end)
     if match is not None:
@@ -332,7 +332,7 @@ def _read_era(text: str, before: str, quantity: Quantity) -> tuple[str, int]:
     return (str(match.lastgroup) if match else "", quantity.end)
 
 
-def _read_bound(text: str, before: str, quantity: Quantity) -> Bound:
+def _read_bound(text: str, before: str, quantity: AnswerQuantity) -> Bound:
     match = _BOUND_BEFORE.search(before)
     if match is not None:
         name = str(match.lastgroup)
@@ -342,7 +342,7 @@ def _read_bound(text: str, before: str, quantity: Quantity) -> Bound:
     return _BOUNDS[str(match.lastgroup)] if match else Bound.NONE
 
 
-def _read_own_direction(text: str, before: str, quantity: Quantity) -> int:
+def _read_own_direction(text: str, before: str, quantity: AnswerQuantity) -> int:
     """The direction that words beside the number give; the count of something has none: "lost 5 games"."""
     # "it fell in 1990" says nothing about 1990
     if quantity.year_like or quantity.ordinal:
@@ -359,9 +359,9 @@ def _read_own_direction(text: str, before: str, quantity: Quantity) -> int:
     return 1 if match["up"] else -1
 
 
-def _join_parts(text: str, quantities: list[Quantity]) -> list[Quantity]:
+def _join_parts(text: str, quantities: list[AnswerQuantity]) -> list[AnswerQuantity]:
     """The parts of a measure as one quantity: 5 ft 11 in, 2 hours and 5 minutes."""
-    joined: list[Quantity] = []
+    joined: list[AnswerQuantity] = []
     for quantity in quantities:
         if joined:
             # A joined measure can take a third part: hours, minutes, seconds
@@ -373,7 +373,7 @@ def _join_parts(text: str, quantities: list[Quantity]) -> list[Quantity]:
     return joined
 
 
-def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+def _join_pair(text: str, first: AnswerQuantity, second: AnswerQuantity) -> AnswerQuantity | None:
     """Both as one quantity in the smaller unit; None if they are no parts of one measure."""
     gap = text[first.end : second.start]
     if not first.units or len(gap) > _LONGEST_JOINT or not _JOINS_PARTS.fullmatch(gap):
@@ -401,7 +401,7 @@ def _join_pair(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     return None
 
 
-def _in_inches(text: str, whole_unit: Unit, number: Quantity) -> Quantity:
+def _in_inches(text: str, whole_unit: Unit, number: AnswerQuantity) -> AnswerQuantity:
     """A number after feet as inches if it can be: the 11 of "6 ft 11 in"; else as it is."""
     inches = _INCHES.match(text, number.end)
     if inches is None or whole_unit.name not in _FEET or number.value >= _INCHES_PER_FOOT:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crag.evaluation.judge.reading.quantities import Bound, Quantity
+from crag.evaluation.judge.reading.quantities import AnswerQuantity, Bound
 from crag.evaluation.judge.reading.units import in_base_unit, is_money
 from crag.text.matching import Unit
 
@@ -23,7 +23,7 @@ _ROUND = 100
 """From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
 
 
-def same_quantity(gold: Quantity, answer: Quantity) -> bool:
+def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     """Whether two quantities are the same: era, unit, sign and value; `step` says how a value was rounded.
 
     A unit that only one names is not a fault; two currencies differ. Bounds are left to `same_bound`.
@@ -63,7 +63,7 @@ def same_quantity(gold: Quantity, answer: Quantity) -> bool:
     )
 
 
-def _in_whole_currency(quantity: Quantity) -> Quantity:
+def _in_whole_currency(quantity: AnswerQuantity) -> AnswerQuantity:
     """Cents as dollars: a bare 0.31 beside 31 cents is dollars."""
     if not quantity.currency or quantity.units[0].size == 1:
         return quantity
@@ -72,9 +72,9 @@ def _in_whole_currency(quantity: Quantity) -> Quantity:
 
 
 def _same_in_base_unit(
-    gold: Quantity,
+    gold: AnswerQuantity,
     gold_unit: Unit,
-    answer: Quantity,
+    answer: AnswerQuantity,
     answer_unit: Unit,
 ) -> bool:
     if gold_unit == answer_unit:
@@ -95,7 +95,7 @@ def _same_in_base_unit(
     return is_rounded and difference <= _ROUNDED_CONVERSION_TOLERANCE * abs(gold_value)
 
 
-def _same_value(gold: Quantity, answer: Quantity) -> bool:
+def _same_value(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     """Whether the values are equal, or one is the other rounded, less than 2 % away (shares: 5 %)."""
     # Relative, as the error of floats grows with their size
     difference = abs(gold.value - answer.value)
@@ -112,8 +112,8 @@ def _same_value(gold: Quantity, answer: Quantity) -> bool:
 
 
 def same_bound(
-    gold: Quantity,
-    answer: Quantity,
+    gold: AnswerQuantity,
+    answer: AnswerQuantity,
     *,
     asks_limit: bool,
     is_approximate: bool,
@@ -151,8 +151,8 @@ def same_bound(
 
 
 def _allows_equal(
-    limit: Quantity,
-    value: Quantity,
+    limit: AnswerQuantity,
+    value: AnswerQuantity,
     *,
     is_gold: bool,
     is_loose: bool,

@@ -57,6 +57,20 @@ def _words(*forms: str) -> str:
     return "|".join(rf"{re.escape(form)}s?\b" if form[-1].isalpha() else re.escape(form) for form in forms)
 
 
+_THOUSANDS = (("", ""), ("kilo", "k"), ("mega", "m"), ("giga", "g"), ("tera", "t"))
+"""Word and letter of each power of a thousand."""
+
+
+def _multiples(word: str, symbol: str, dimension: str, *, powers: range) -> list[tuple[str, Unit]]:
+    """The patterns and units of a unit's multiples. `word` is a pattern, `symbol` what is written for it."""
+    multiples: list[tuple[str, Unit]] = []
+    for power in powers:
+        prefix, letter = _THOUSANDS[power]
+        pattern = rf"{prefix}{word}\b|{letter}{symbol.lower()}\b"
+        multiples.append((pattern, Unit(f"{letter}{symbol}", dimension, Fraction(1_000**power))))
+    return multiples
+
+
 _PER_HOUR = r"(?:\s?/\s?h(?:r|our)?\b|\sper\shour\b|\san\shour\b|/hr?\b)"
 _PER_SECOND = r"(?:\s?/\s?s(?:ec)?\b|\sper\ssecond\b|\sa\ssecond\b)"
 _SQUARE = r"(?:sq\.?|square)\s"
@@ -86,15 +100,13 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     (r"kelvins?\b|degrees?\skelvin\b|k\b", KELVIN),
     (r"degrees?\b|°", _ANGLE),
     # Memory
-    *((rf"{word}bytes?\b|{short}\b", Unit(short, "memory", Fraction(1_000**power)))
-      for power, word, short in ((1, "kilo", "kb"), (2, "mega", "mb"), (3, "giga", "gb"), (4, "tera", "tb"))),
+    *_multiples("bytes?", "b", "memory", powers=range(1, 5)),
     # Power, energy, frequency, voltage
-    *((rf"{word}{name}s?\b|{short}{letter}\b", Unit(f"{short}{letter}", name, Fraction(1_000**power)))
-      for name, letter in (("watt", "w"), ("hertz", "hz"), ("volt", "v"))
-      for power, word, short in ((0, "", ""), (1, "kilo", "k"), (2, "mega", "m"), (3, "giga", "g"))),
+    *_multiples("watts?", "w", "watt", powers=range(4)),
+    *_multiples("hertzs?", "hz", "hertz", powers=range(4)),
+    *_multiples("volts?", "v", "volt", powers=range(4)),
     (r"horsepower\b|hp\b|bhp\b", Unit("hp", "watt", Fraction(7_457, 10))),
-    *((rf"{word}watt[ -]?hours?\b|{short}wh\b", Unit(f"{short}Wh", "energy", Fraction(1_000**power)))
-      for power, word, short in ((0, "", ""), (1, "kilo", "k"), (2, "mega", "m"), (3, "giga", "g"), (4, "tera", "t"))),
+    *_multiples("watt[ -]?hours?", "Wh", "energy", powers=range(5)),
     # Length and weight beside those of `UNITS`
     (r"nautical\smiles?\b|nmi\b", Unit("nautical miles", "length", Fraction(1_852))),
     (r"light[ -]years?\b|ly\b", Unit("light years", "length", Fraction(9_460_730_472_580_800))),
