@@ -1,6 +1,5 @@
 """Runs one program: each statement on the graph or on the rows of the previous statement."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -37,8 +36,6 @@ from crag.graph.statement_rows import (
 from crag.graph.tables import encyclopedia, finance, movie, music, sports
 from crag.graph.verbalise import say_average, say_nothing_found, verbalise
 from crag.text.dates import Calendar
-
-log = logging.getLogger(__name__)
 
 _MAX_PREVIOUS = 8
 """Names that `*` may stand for."""
@@ -101,7 +98,7 @@ class ProgramRun:
         call_text: str,
         following: Sequence[Statement],
     ) -> Result:
-        """The result of a statement. Every failure has a status."""
+        """The result of a statement; one that fails (`CallError`) has a status. Any other error is a fault of ours."""
         refines = not isinstance(statement, Call)
         try:
             if isinstance(statement, Call):
@@ -115,11 +112,6 @@ class ProgramRun:
                 result = self._run_sort(statement, call_text)
         except CallError as error:
             return self._fail(error, call_text, refines=refines)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # The server's records are not ours to trust: a strange one costs this statement only
-            log.exception("a record has an unexpected form")
-            fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
-            return self._fail(fault, call_text, refines=refines)
         return replace(result, refines=refines, partial=self._context.unread > 0)
 
     def _fail(self, fault: CallError, call_text: str, *, refines: bool) -> Result:
