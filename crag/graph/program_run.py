@@ -63,7 +63,9 @@ class ProgramRun:
 
     def __init__(self, domain: Domain, asked_at: datetime | None, session: KgSession) -> None:
         self._schema: Schema = load_schema(domain)
-        self._context = LookupContext(session, asked_at or pacific_now())
+        self._session = session
+        self._asked_at = asked_at or pacific_now()
+        self._context = LookupContext(self._session, self._asked_at)
         self._calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
 
         self._rows: list[Row] = []
@@ -80,9 +82,7 @@ class ProgramRun:
         for index, statement in enumerate(program.statements):
             if isinstance(statement, Call):
                 # Remarks and unread records of an earlier call do not concern this one
-                self._context.remarks.clear()
-                self._context.unread = 0
-                self._context.first_is_meant = False
+                self._context = LookupContext(self._session, self._asked_at)
 
             call_text = render(Program((statement,)))
             # The sorts after a call decide which of its keys are worth an HTTP request
