@@ -13,6 +13,7 @@ from crag.text.dates import Calendar, ResolvedDate, resolve_date
 
 MAX_ROWS = 2_000
 """Rows that a statement may hold, more than any real table of one entity has."""
+_NAMES_QUOTED = 4
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ def format_days(first: date, last: date) -> str:
     return f"{first.isoformat()} to {last.isoformat()}"
 
 
-def quote_names(names: Sequence[str], limit: int = 4) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """The first few names in quotes, or "nothing"."""
-    quoted = [f'"{name}"' for name in names[:limit]]
+    quoted = [f'"{name}"' for name in names[:_NAMES_QUOTED]]
     return ", ".join(quoted) or "nothing"
