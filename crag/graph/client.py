@@ -38,6 +38,7 @@ _GRACE_SECONDS = 0.1
 """After the deadline, for calls to end by themselves: those that have results keep them."""
 
 _ERROR_BODY_BYTES = 16_384
+_MOST_DIGITS = 100
 _STATUS_ERRORS = dict.fromkeys((404, 405, 422), KgRequestError) | dict.fromkeys((502, 503, 504), KgBusyError)
 """The errors of HTTP status codes; other codes than these and 200 are a `KgReplyError`."""
 
@@ -193,14 +194,21 @@ def _parse_address(base_url: str) -> httpx2.URL:
     return address
 
 
+def _parse_integer(digits: str) -> int:
+    """An integer that a float can hold too, as arithmetic needs; any other is a ValueError."""
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
 def read_result(path: str, body: bytes) -> Json:
     """The value of `result` in the endpoint's shape, or `KgReplyError`; NaN and Infinity become null."""
     beginning = f"its {len(body)} bytes begin {body[:80]!r}"
     try:
-        reply = encodable_json(json.loads(body.decode()))
+        reply = encodable_json(json.loads(body.decode(), parse_int=_parse_integer))
     except RecursionError as error:
         raise KgReplyError(f"{path}: the reply is nested too deep; {beginning}") from error
-    except ValueError as error:  # no JSON, no UTF-8, or a number of 5,000 digits
+    except ValueError as error:  # no JSON, no UTF-8, or an integer without bounds
         problem = f"is not JSON ({error})"[:120]
         raise KgReplyError(f"{path}: the reply {problem}; {beginning}") from error
 
@@ -329,11 +337,19 @@ class KgSession:
         coroutine = self.batch.results(self, calls)
         try:
             future = asyncio.run_coroutine_threadsafe(coroutine, self.batch.client.loop)
+        except RuntimeError:  # the loop is closed
+            # Python would warn that it was not awaited
+            coroutine.close()
+            return _unreachable(calls, "the client is closed")
+
+        try:
             return future.result(self.batch.deadline.remaining + _GRACE_SECONDS)
         except TimeoutError:
-            reason = "no reply before the time for the knowledge graph was over"
-        except (CancelledError, RuntimeError):
-            # If the loop never took it, Python would warn that it was not awaited
-            coroutine.close()
-            reason = "the client is closed"
-        return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]
+            return _unreachable(calls, "no reply before the time for the knowledge graph was over")
+        except CancelledError:
+            return _unreachable(calls, "the client is closed")
+
+
+def _unreachable(calls: Sequence[Request], reason: str) -> list[Json | KgError]:
+    """The same error for each call."""
+    return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]

@@ -6,6 +6,7 @@ from calendar import monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from math import isfinite
 from typing import cast
 
 from crag.graph.context import LookupContext
@@ -17,6 +18,8 @@ from crag.text.matching import contains_words, normalise_name, same_category, sa
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_MOST_DIGITS = 15
+"""A longer string of digits is a code."""
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 _NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
@@ -249,7 +252,9 @@ def as_number(value: object) -> float | None:
     if match is None:
         return None
     scale = (match.group(2) or "").lower()
-    return float(match.group(1)) * _SCALE.get(scale, 1)
+    number = float(match.group(1)) * _SCALE.get(scale, 1)
+    # Thousands of digits become an infinite float
+    return number if isfinite(number) else None
 
 
 def cell_number(value: object) -> float | None:
@@ -259,6 +264,13 @@ def cell_number(value: object) -> float | None:
     # "1,200" is a number, "12 Angry Men" only contains one
     is_number = _NUMBER.fullmatch(value.replace(",", "").strip())
     return as_number(value) if is_number else None
+
+
+def digits_as_number(value: Value) -> Value:
+    """The number that digits in a string are, anything else unchanged: some replies mix "3" and 3."""
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _MOST_DIGITS:
+        return int(value)
+    return value
 
 
 def day_span(text: str) -> tuple[date, date] | None:
@@ -275,8 +287,8 @@ def day_span(text: str) -> tuple[date, date] | None:
         last_month = rest[0] if rest else 12
         _, last_day = monthrange(year, last_month)
         return date(year, first_month, 1), date(year, last_month, last_day)
-    # No date, or a day that does not exist, such as February 30
-    except ValueError:
+    # No date, or a day that does not exist, such as February 30 or one of the year 2222222222
+    except (ValueError, OverflowError):
         return None
 
 

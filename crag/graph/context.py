@@ -1,4 +1,4 @@
-"""The context of one question's calls: the server, the time of asking, and remarks."""
+"""The context of one call: the server, the time of asking, and what is noted while its rows are looked up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,22 +13,25 @@ from crag.text.dates import Calendar, ResolvedDate, resolve_date
 
 MAX_ROWS = 2_000
 """Rows that a statement may hold, more than any real table of one entity has."""
+_NAMES_QUOTED = 4
 
 
 @dataclass(slots=True)
 class LookupContext:
-    """One question's calls and remarks on how names and dates were understood.
+    """Reads what one call of a program, and the sorts and averages after it, need of the server.
 
     Replies are decoded JSON in the endpoint's shape (`crag.graph.endpoints`), which the client has checked.
+    Each call has a context of its own, in which its table notes the `remarks` and the two fields after them.
     """
 
     session: KgSession
     asked_at: datetime
     remarks: list[str] = field(default_factory=list)
+    """How names and dates were understood."""
     unread: int = 0
-    """Unreadable records of the statement; if there are any, an empty result proves nothing."""
+    """Unreadable records; if there are any, an empty result proves nothing."""
     first_is_meant: bool = False
-    """The rows of the statement lead away from the time of asking, as for "latest": the first one is meant."""
+    """The rows lead away from the time of asking, as for "latest": the first one is meant."""
 
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
         """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
@@ -107,7 +110,7 @@ def format_days(first: date, last: date) -> str:
     return f"{first.isoformat()} to {last.isoformat()}"
 
 
-def quote_names(names: Sequence[str], limit: int = 4) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """The first few names in quotes, or "nothing"."""
-    quoted = [f'"{name}"' for name in names[:limit]]
+    quoted = [f'"{name}"' for name in names[:_NAMES_QUOTED]]
     return ", ".join(quoted) or "nothing"

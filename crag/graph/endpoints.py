@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from crag.graph.records import Article, Ceremony, Company, DayTime, Film, Person, Scalar
 from crag.graph.results import KgReplyError
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
@@ -40,26 +41,28 @@ def build_request(endpoint: str, **payload: FieldValue) -> Request:
 
 _Pair = Field(min_length=2, max_length=2)
 _Texts = list[str]
-_Record = dict[str, Any] | None
-_ByKey = dict[str, dict[str, Any]] | None
-"""Prices: time -> row. Games: column -> {row key -> value}."""
+_Days = dict[DayTime, dict[str, Scalar]] | None
+_Minutes = dict[str, dict[str, Scalar]] | None
+"""Prices: time -> row."""
+_Games = dict[str, dict[str, Scalar]] | None
+"""Column -> {row key -> value}."""
 
 ENDPOINTS: Mapping[str, Any] = {
     "/open/search_entity_by_name": _Texts,
-    "/open/get_entity": _Record,
-    "/movie/get_person_info": list[dict[str, Any]],
-    "/movie/get_movie_info": list[dict[str, Any]],
-    "/movie/get_year_info": _Record,
-    "/movie/get_movie_info_by_id": _Record,
+    "/open/get_entity": Article | None,
+    "/movie/get_person_info": list[Person],
+    "/movie/get_movie_info": list[Film],
+    "/movie/get_year_info": Ceremony | None,
+    "/movie/get_movie_info_by_id": Film | None,
     "/finance/get_company_name": _Texts,
     "/finance/get_ticker_by_name": str | None,
-    "/finance/get_price_history": _ByKey,
-    "/finance/get_detailed_price_history": _ByKey,
+    "/finance/get_price_history": _Days,
+    "/finance/get_detailed_price_history": _Minutes,
     "/finance/get_dividends_history": dict[str, float | None] | None,
     "/finance/get_market_capitalization": float | None,
     "/finance/get_eps": float | None,
     "/finance/get_pe_ratio": float | None,
-    "/finance/get_info": _Record,
+    "/finance/get_info": Company | None,
     "/music/search_artist_entity_by_name": _Texts,
     "/music/search_song_entity_by_name": _Texts,
     "/music/get_billboard_rank_date": Annotated[list[_Texts | None], _Pair],
@@ -78,8 +81,8 @@ ENDPOINTS: Mapping[str, Any] = {
     "/music/get_song_release_country": str | None,
     "/music/get_song_release_date": str | None,
     "/music/get_artist_all_works": _Texts | None,
-    "/sports/soccer/get_games_on_date": _ByKey,
-    "/sports/nba/get_games_on_date": _ByKey,
+    "/sports/soccer/get_games_on_date": _Games,
+    "/sports/nba/get_games_on_date": _Games,
 }
 """The type of each endpoint's `result`. Null, an empty list, 0 and a pair of nulls mean no result."""
 
@@ -88,7 +91,7 @@ _CHECKS = {path: TypeAdapter[Any](shape) for path, shape in ENDPOINTS.items()}
 
 
 def check_shape(endpoint: str, result: Json) -> None:
-    """Raise `KgReplyError` unless the result has the endpoint's shape. Objects may have any keys."""
+    """Raise `KgReplyError` unless the result has the endpoint's shape. Records may have other fields too."""
     try:
         # Strict, so that "12" does not pass for a number
         _CHECKS[endpoint].validate_python(result, strict=True)

@@ -18,7 +18,14 @@ from crag.graph.share_classes import (
     parse_share_class,
     ticker_spellings,
 )
-from crag.text.matching import MARGIN, best_match, normalise_name, similarity
+from crag.text.matching import (
+    LEGAL_FORMS,
+    MARGIN,
+    best_match,
+    normalise_name,
+    similarity,
+    without_possessive_at_end,
+)
 
 League = Literal["soccer", "nba"]
 _CLUB_WORDS = frozenset({"fc", "cf", "afc", "ac", "as", "sc", "rc", "ud", "sv", "vfl", "vfb", "tsg", "ssc", "1"})
@@ -27,7 +34,7 @@ _TEAM_FLOOR = 0.86
 
 _TICKER = re.compile(r"[A-Za-z]{1,5}(?:[.\-/][A-Za-z]{1,2})?")
 _LEGAL_FORM = re.compile(
-    r"\b(incorporated|inc|corporation|corp|company|co|limited|ltd|plc|llc|lp|l p|sa|nv|ag|se|holdings?|group|the|trust"
+    rf"\b({'|'.join(LEGAL_FORMS)}|l p|holdings?|group|the|trust"
     r"|capital stock|common|ordinary|(?:class|series) [a-z]|stock|shares?|american depositary|depositary|receipts?"
     r"|units?|warrants?|adr|ads"
     r"|each representing.*|beneficial interest|of|new|par value.*)\b"
@@ -120,8 +127,7 @@ def _city_and_nickname(spelling: str) -> tuple[str, str]:
 
 def _team_words(name: str) -> str:
     """The normalised name without "FC" and the like, and without a possessive s."""
-    without_possessive = name.removesuffix("'s").removesuffix("\u2019s")
-    normalised = normalise_name(without_possessive)
+    normalised = normalise_name(without_possessive_at_end(name))
     words = [word for word in normalised.split() if word not in _CLUB_WORDS]
     # A name of nothing but such words keeps them
     return " ".join(words) or normalise_name(name)

@@ -3,7 +3,6 @@
 Each program runs in a `crag.graph.program_run.ProgramRun`.
 """
 
-import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from crag.graph.language import KgQueryError, Program, parse
 from crag.graph.program_run import ProgramRun
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-
-log = logging.getLogger(__name__)
 
 MAX_CALLS = 500
 """HTTP calls for one question; each film of a person costs one."""
@@ -56,7 +53,11 @@ class Executor:
         self._client = client
 
     def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[ProgramResult]:
-        """One outcome per task, in order; tasks that are not done at the deadline are `kg_down`."""
+        """One outcome per task, in order; tasks that are not done at the deadline are `kg_down`.
+
+        Raises the exception of a program with a fault of ours, once the others are done: `crag.pipeline.isolation`
+        runs the questions again one by one, so that it costs one of them its calls.
+        """
         if not tasks:
             return []
 
@@ -80,7 +81,7 @@ class Executor:
         return [future.result() if future in done else ProgramResult((late,)) for future in futures]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
-        """Run one task in its thread. Never raises: even a bug here costs this question only, not the batch."""
+        """Run one task in its thread."""
         session = KgSession(batch, MAX_CALLS)
         try:
             program = task.program
@@ -89,12 +90,6 @@ class Executor:
             run = ProgramRun(task.domain, task.asked_at, session)
             results = run.run(program)
         except KgQueryError as error:
-            results = (_invalid(task, str(error)),)
-        except Exception as error:
-            log.exception("a program failed")
-            results = (_invalid(task, f"{type(error).__name__}: {error}"),)
+            # Only a text is parsed here
+            results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
         return ProgramResult(results, session.calls)
-
-
-def _invalid(task: Task, reason: str) -> Result:
-    return Result(str(task.program), Status.INVALID, explanation=(reason,))

@@ -1,6 +1,5 @@
 """Runs one program: each statement on the graph or on the rows of the previous statement."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -38,8 +37,6 @@ from crag.graph.tables import encyclopedia, finance, movie, music, sports
 from crag.graph.verbalise import say_average, say_nothing_found, verbalise
 from crag.text.dates import Calendar
 
-log = logging.getLogger(__name__)
-
 _MAX_PREVIOUS = 8
 """Names that `*` may stand for."""
 
@@ -66,7 +63,9 @@ class ProgramRun:
 
     def __init__(self, domain: Domain, asked_at: datetime | None, session: KgSession) -> None:
         self._schema: Schema = load_schema(domain)
-        self._context = LookupContext(session, asked_at or pacific_now())
+        self._session = session
+        self._asked_at = asked_at or pacific_now()
+        self._context = LookupContext(self._session, self._asked_at)
         self._calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
 
         self._rows: list[Row] = []
@@ -83,9 +82,7 @@ class ProgramRun:
         for index, statement in enumerate(program.statements):
             if isinstance(statement, Call):
                 # Remarks and unread records of an earlier call do not concern this one
-                self._context.remarks.clear()
-                self._context.unread = 0
-                self._context.first_is_meant = False
+                self._context = LookupContext(self._session, self._asked_at)
 
             call_text = render(Program((statement,)))
             # The sorts after a call decide which of its keys are worth an HTTP request
@@ -101,7 +98,7 @@ class ProgramRun:
         call_text: str,
         following: Sequence[Statement],
     ) -> Result:
-        """The result of a statement. Every failure has a status."""
+        """The result of a statement; one that fails (`CallError`) has a status. Any other error is a fault of ours."""
         refines = not isinstance(statement, Call)
         try:
             if isinstance(statement, Call):
@@ -115,11 +112,6 @@ class ProgramRun:
                 result = self._run_sort(statement, call_text)
         except CallError as error:
             return self._fail(error, call_text, refines=refines)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # The server's records are not ours to trust: a strange one costs this statement only
-            log.exception("a record has an unexpected form")
-            fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
-            return self._fail(fault, call_text, refines=refines)
         return replace(result, refines=refines, partial=self._context.unread > 0)
 
     def _fail(self, fault: CallError, call_text: str, *, refines: bool) -> Result:

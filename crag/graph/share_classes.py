@@ -7,6 +7,8 @@ a class that is named is never answered with another one.
 import re
 from typing import NamedTuple
 
+from crag.text.matching import without_possessive_at_end
+
 _SHARE_WORDS = r"(?:(?:common|ordinary|capital|non-?voting|voting)\ ){0,2}(?:shares?|stocks?|units?)"
 _CLASS = re.compile(
     rf"""
@@ -74,8 +76,7 @@ def parse_share_class(name: str) -> ShareClass | None:
 def _company_around(before: str, after: str) -> str:
     """What is left of a name without its class: the words before it, else those behind it."""
     kept = before.strip(_END_OF_NAME) or after.strip(_END_OF_NAME)
-    without_possessive = re.sub(r"['\u2019]s$", "", kept)
-    return without_possessive.removeprefix("$").strip()
+    return without_possessive_at_end(kept).removeprefix("$").strip()
 
 
 def class_of_listing(listing: str) -> str | None:

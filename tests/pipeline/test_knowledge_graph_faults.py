@@ -2,6 +2,7 @@
 
 import json
 import threading
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +16,9 @@ from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.graph import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from crag.graph.client import CallLimits
-from crag.graph.results import Status
+from crag.graph.context import LookupContext, TableQuery
+from crag.graph.results import Row, Status
+from crag.graph.tables import movie
 from crag.mock_api import serve
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
@@ -125,6 +128,41 @@ def test_whatever_the_server_does_the_web_answers_in_time(fault: Fault) -> None:
 def test_a_dead_server_forbids_no_web() -> None:
     with agent_with(unused_address(), graph_only_domains=["movie"]) as agent:
         assert_from_the_web_because_down(ask(agent))
+
+
+@pytest.mark.parametrize(
+    "strange", [None, "Rain Man", [None], [{"title": ["Rain Man"]}], [{"title": "Rain Man", "crew": 5}]]
+)
+def test_a_reply_in_a_strange_form_counts_as_none(strange: object) -> None:
+    with FaultyServer() as server, agent_with(server.url) as agent:
+        server.results["/movie/get_movie_info"] = strange
+        assert_from_the_web_because_down(ask(agent))
+
+
+def test_a_fault_of_ours_in_a_call_costs_the_facts_of_one_question(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows_of_crew = movie.get_movie_person_crew
+
+    def broken(context: LookupContext, query: TableQuery) -> list[Row]:
+        if query.names[0] == "jaws":
+            raise KeyError("no such key")
+        return rows_of_crew(context, query)
+
+    monkeypatch.setattr(movie, "get_movie_person_crew", broken)
+    of_jaws = CALLS.replace("rain man", "jaws")
+    said = {"who directed jaws?\nCalls:": of_jaws, **replies(), "who directed jaws?": FROM_WEB}
+    with FaultyServer() as server, agent_with(server.url, said) as agent:
+        director = {"name": "Barry Levinson", "job": "Director"}
+        server.results["/movie/get_movie_info"] = [{"title": "Rain Man", "id": 1, "crew": [director]}]
+        answers, traces = finish(lambda: agent.answer_batch(questions_of([QUESTION, "who directed jaws?", QUESTION])))
+
+    assert [trace.graph_state for trace in traces] == ["found", None, "found"]
+    assert [answer.source for answer in answers] == ["knowledge graph", "web", "knowledge graph"]
+    assert any("KeyError: 'no such key'" in event for event in traces[1].events)
+    assert not any(event.startswith(("kg_down", "invalid")) for event in traces[1].events)
+    logged = [record for record in caplog.records if record.exc_info]
+    assert any("broken" in str(traceback.format_exception(record.exc_info[1])) for record in logged if record.exc_info)
 
 
 # --- other parts that fail beside it ----------------------------------------------------------------------------------

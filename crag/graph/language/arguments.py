@@ -61,8 +61,9 @@ def _holds_conditions(group: Tree[Token]) -> bool:
 class BoundCall:
     """A call or sort bound to a table; raises `KgQueryError` if it does not fit.
 
-    The constructor sorts what is in the brackets into names and `conditions`. Then `arguments` (of a table) or `order`
-    (of a sort) reads the names, and `read_trailers` the brackets after the call: `select`, `count` and `take`. `rest`
+    The constructor sorts what is in the brackets into names and `conditions`. `take_years_of_arguments` or
+    `take_years_of_order` then makes conditions of the years among the names; `arguments` (of a table) or `order` (of a
+    sort) reads the other names. `read_trailers` reads the brackets after the call: `select`, `count` and `take`. `rest`
     are the brackets after a key that holds another table's rows.
     """
 
@@ -95,13 +96,32 @@ class BoundCall:
 
     # ---- names and conditions
 
+    def take_years_of_arguments(self) -> None:
+        """Move the years among the arguments of a table to the conditions."""
+        for index, name in enumerate(self._names):
+            if _is_text(name) and self._may_be_year(name, self._parameter(index)):
+                self._take_year(index, name)
+
+    def take_years_of_order(self) -> None:
+        """Move the years before the key of a `sort` to the conditions."""
+        for index, name in enumerate(self._names):
+            if is_nothing(name):
+                continue
+            if not _is_text(name) or not self._take_year(index, name):
+                return
+
+    def _take_year(self, index: int, name: Token) -> bool:
+        """Make `eq(year,...)` of a name if it is a year and the table has years; its place is then empty."""
+        column = self.table.column("year")
+        if column is None or not _YEAR.fullmatch(name):
+            return False
+        self.conditions.append(Condition(Operator.EQ, column.name, str(name)))
+        self._names[index] = Tree("slot", [])
+        return True
+
     def arguments(self) -> tuple[Argument, ...]:
         """The arguments of a table, without trailing None."""
-        arguments: list[Argument] = []
-        for index, name in enumerate(self._names):
-            parameters = self.table.parameters
-            parameter = parameters[index] if index < len(parameters) else None
-            arguments.append(self._argument(name, parameter))
+        arguments = [self._argument(name, self._parameter(index)) for index, name in enumerate(self._names)]
 
         # `get_x("a", None)` and `get_x("a")` must give equal programs
         while arguments and arguments[-1] is None:
@@ -117,9 +137,6 @@ class BoundCall:
                 continue
             if not _is_text(name) or key is not None:
                 raise self._wrong("sort takes conditions or None, then one key, with - for descending", name)
-            # A year is a condition here too
-            if self._take_year(name):
-                continue
 
             # Models write dashes and minus signs for the hyphen
             without_sign = name.lstrip("-–—−").strip()
@@ -176,6 +193,11 @@ class BoundCall:
         self._names += [Tree("slot", [])] * missing
         self._names[index] = right
 
+    def _parameter(self, index: int) -> Parameter | None:
+        """The parameter of an argument; None for an argument too many."""
+        parameters = self.table.parameters
+        return parameters[index] if index < len(parameters) else None
+
     def _parameter_index(self, name: Token) -> int | None:
         for index, parameter in enumerate(self.table.parameters):
             if bare_name(parameter.name) == bare_name(name):
@@ -210,10 +232,8 @@ class BoundCall:
         return None
 
     def _argument(self, name: Node, parameter: Parameter | None) -> Argument:
-        """Read one argument; `parameter` is None for one too many, which can only be a year."""
+        """Read one argument; `parameter` is None for one too many."""
         if is_nothing(name):
-            return None
-        if _is_text(name) and self._may_be_year(name, parameter) and self._take_year(name):
             return None
         if parameter is None:
             takes = ", ".join(parameter.name for parameter in self.table.parameters)
@@ -249,15 +269,6 @@ class BoundCall:
         has_years = column is not None and column.type is Type.YEAR
         is_title = parameter.kind is ParameterKind.MOVIE and len(self.table.parameters) == 1
         return has_years and parameter.kind.is_entity and name.type == "WORD" and not is_title
-
-    def _take_year(self, name: Token) -> bool:
-        """Turn a year into `eq(year,...)`, if the table has years."""
-        # Only a table with years has a place for one
-        column = self.table.column("year")
-        if column is None or not _YEAR.fullmatch(name):
-            return False
-        self.conditions.append(Condition(Operator.EQ, column.name, str(name)))
-        return True
 
     def _previous(self, star: Token) -> Previous:
         if not self._has_previous:

@@ -119,7 +119,7 @@ class _Binder:
 
     def _bind_sort(self, body: Tree[Token], take: str) -> None:
         call = self._bound(self._require_rows("sort", body), body)
-        # First, because a year among the names becomes a condition
+        call.take_years_of_order()
         key, descending = call.order()
         call.read_trailers(take)
         sort = Sort(
@@ -142,7 +142,7 @@ class _Binder:
             raise error(ErrorKind.UNKNOWN_TABLE, message, self._text, position(body))
 
         call = self._bound(table, body)
-        # First, because a year among the names becomes a condition
+        call.take_years_of_arguments()
         arguments = call.arguments()
         call.read_trailers(take)
         statement = Call(

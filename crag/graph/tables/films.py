@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crag.graph.conditions import year_range
+from crag.graph.conditions import as_number, year_range
 from crag.graph.context import LookupContext, quote_names
 from crag.graph.language import Condition
 from crag.graph.results import NotFoundError
@@ -156,7 +156,7 @@ def _stem(title: str) -> tuple[str, int | None]:
 
 def _fame_of_film(film: Film) -> tuple[float, int, int]:
     """A sort key for films with the same title, from obscure to well known."""
-    revenue = float(film.get("revenue") or 0)
+    revenue = as_number(film.get("revenue")) or 0.0
     award_count = len(film.get("oscar_awards") or ())
     cast_count = len(film.get("cast") or ())
     crew_count = len(film.get("crew") or ())
@@ -166,6 +166,6 @@ def _fame_of_film(film: Film) -> tuple[float, int, int]:
 def release_year(film: Film) -> int | None:
     """The year of release, if it is known."""
     year = str(film.get("release_date") or "")[:4]
-    if not year.isdigit():
+    if not year.isdecimal():
         return None
     return int(year)

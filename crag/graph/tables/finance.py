@@ -25,6 +25,8 @@ _LATEST_CLOSE = re.compile(
     re.IGNORECASE,
 )
 _EPOCH = datetime(1970, 1, 1)
+_MOST_SECONDS = 1000 * 366 * 24 * 60 * 60
+"""Those of a thousand years."""
 _EPOCH_KEYS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
 """Keys of a company's record whose numbers are seconds since 1970."""
 _PRICE_KEYS = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
@@ -89,10 +91,8 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
         if not isinstance(value, str | int | float) or value == "":
             continue  # missing, or a structure of the server's
         # A model cannot read 1709251200 as a day
-        if isinstance(value, int) and _EPOCH_KEYS.search(key):
-            cells[key] = str((_EPOCH + timedelta(seconds=value)).date())
-        else:
-            cells[key] = value
+        is_time = isinstance(value, int) and _EPOCH_KEYS.search(key)
+        cells[key] = _day_of_seconds(int(value)) if is_time else value
 
     officers: list[str] = []
     for officer in info.get("companyOfficers") or ():
@@ -101,6 +101,13 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
             officers.append(f"{officer['name']} ({title})")
     cells["companyOfficers"] = tuple(officers) or None
     return [Row(ticker, cells)]
+
+
+def _day_of_seconds(seconds: int) -> Cell:
+    """The day of a time in seconds since 1970; a number that is none stays one."""
+    if abs(seconds) > _MOST_SECONDS:
+        return seconds
+    return str((_EPOCH + timedelta(seconds=seconds)).date())
 
 
 # ---- prices

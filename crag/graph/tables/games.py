@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
+from crag.graph.conditions import digits_as_number
 from crag.graph.context import LookupContext
 from crag.graph.entities import League, team_spelling
 from crag.graph.results import Cell, Row
@@ -59,18 +60,13 @@ def _soccer_games(context: LookupContext, team: str | None, period: str) -> list
             **game,
             "team": parsed.team,
             "date": str(game.get("date") or "")[:10],
-            "GF": _goals(game.get("GF")),
-            "GA": _goals(game.get("GA")),
+            "GF": digits_as_number(game.get("GF")),
+            "GA": digits_as_number(game.get("GA")),
             "league": parsed.league,
             "season": parsed.season,
         }
         rows.append(Row(parsed.team or team or "", cells))
     return rows
-
-
-def _goals(value: Cell) -> Cell:
-    """Some replies mix strings ("0") and numbers."""
-    return int(str(value)) if str(value).isdecimal() else value
 
 
 # ---- the NBA
@@ -129,7 +125,7 @@ def _parse_game_key(key: str) -> _GameKey:
     """Read the key of a soccer game, a tuple written as a string; `literal_eval` reads it and runs nothing."""
     try:
         parts = literal_eval(key)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return _GameKey()
     if not isinstance(parts, tuple) or len(parts) != len(_GameKey._fields):
         return _GameKey()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from crag.graph.conditions import year_range
+from crag.graph.conditions import digits_as_number, year_range
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
 from crag.graph.results import UNKNOWN_END, Cell, MeaninglessCallError, NotFoundError, Row
@@ -210,7 +210,7 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
 
     cells: dict[str, Cell] = {"song": song}
     for key, value in values.items():
-        cells[key] = int(value) if str(value).isdecimal() else value
+        cells[key] = digits_as_number(value)
     return [Row(f"{song} in the Billboard Hot 100 of {day}", cells)]
 
 

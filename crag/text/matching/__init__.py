@@ -9,6 +9,7 @@ from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import without_dates as without_dates
 from crag.text.matching.letters import transcribed as transcribed
 from crag.text.matching.letters import without_marks as without_marks
+from crag.text.matching.names import LEGAL_FORMS as LEGAL_FORMS
 from crag.text.matching.names import MARGIN as MARGIN
 from crag.text.matching.names import NameMatch as NameMatch
 from crag.text.matching.names import best_match as best_match
@@ -23,6 +24,7 @@ from crag.text.matching.names import similarity as similarity
 from crag.text.matching.names import spellings as spellings
 from crag.text.matching.names import without_article as without_article
 from crag.text.matching.names import without_possessive as without_possessive
+from crag.text.matching.names import without_possessive_at_end as without_possessive_at_end
 from crag.text.matching.numbers import MAGNITUDES as MAGNITUDES
 from crag.text.matching.sequels import best_title_match as best_title_match
 from crag.text.matching.sequels import first_part_form as first_part_form

@@ -47,12 +47,15 @@ _SHARE_CLASS = re.compile(
     """,
     re.VERBOSE,
 )
+LEGAL_FORMS = (
+    "incorporated", "inc", "corporation", "corp", "company", "co", "limited", "ltd", "plc", "llc", "lp", "sa", "nv",
+    "ag", "se",
+)  # fmt: skip
+"""Legal forms of companies in plain names."""
 _LEGAL_FORM = re.compile(
-    r"""
-    (?:\s{1,9}and)?\s{1,9}     # "Deere & Company" loses the "and" too
-    (?: inc | incorporated | corp | corporation | co | company | ltd | limited
-      | plc | llc | lp | sa | nv | ag | se
-    )$
+    rf"""
+    (?:\s{{1,9}}and)?\s{{1,9}}     # "Deere & Company" loses the "and" too
+    (?: {"|".join(LEGAL_FORMS)} )$
     """,
     re.VERBOSE,
 )
@@ -89,6 +92,11 @@ def without_article(name: str) -> str:
 def without_possessive(text: str) -> str:
     """The text without ``'s`` at the ends of words."""
     return _POSSESSIVE.sub("", text)
+
+
+def without_possessive_at_end(name: str) -> str:
+    """The name without ``'s`` at its end; another one, as in "McDonald's Corporation", is a part of the name."""
+    return name.removesuffix("'s").removesuffix("\u2019s")
 
 
 def normalise_name(name: str) -> str:
