@@ -5,12 +5,12 @@ superscript to the number before it, makes lines of tables, and leaves out notes
 it: what is not shown goes, notes and boxes move to the end, and marks tell where superscripts, cells and rows are.
 """
 
-import html
 import re
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.raised_text import NOT_RAISED, RAISED, to_html
 from crag.asking.table_heads import Row
 
 _TOKEN = re.compile(
@@ -24,9 +24,10 @@ _TOKEN = re.compile(
 _TITLE = re.compile(r"\{\\title\b ?([^{}]{1,500})\}")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 
-# Characters that Unicode keeps out of texts, for a program's own use.
-_RAISED, _NOT_RAISED, _ROW_START, _CELL_END, _ROW_END = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
-_MARKS = re.compile("[\ufdd0-\ufdd4]")
+# As in `crag.asking.raised_text`.
+_ROW_START, _CELL_END, _ROW_END = "\ufdd2\ufdd3\ufdd4"
+_OTHER_MARK = re.compile("[\ufdd2-\ufdd4]")
+_MARK = re.compile("[\ufdd0-\ufdd4]")
 
 _NOT_SHOWN = frozenset({"pict", "objdata", "fldinst"})
 """Groups of pictures, objects and the addresses of links."""
@@ -68,8 +69,8 @@ def read_rich_text(text: str) -> RichText:
         code_page = _CODE_PAGE.search(text)
         title = to_text(rf"{{\rtf1\ansi{code_page[0] if code_page else ''} {given_title[1]}}}").strip()
 
-    prepared = _Preparation().run(_MARKS.sub("", text))
-    return RichText(title, _to_html(to_text(prepared)))
+    prepared = _Preparation().run(_MARK.sub("", text))
+    return RichText(title, _to_page(to_text(prepared)))
 
 
 # --- preparation ------------------------------------------------------------------------------------------------------
@@ -109,14 +110,14 @@ class _Output:
             self.mark(_ROW_START)
         self.is_in_row = form.is_in_table
         if form.is_raised != self.is_raised:
-            self.mark(_RAISED if form.is_raised else _NOT_RAISED)
+            self.mark(RAISED if form.is_raised else NOT_RAISED)
             self.is_raised = form.is_raised
         self.pieces.append(token)
 
     def end_superscript(self) -> None:
         """A superscript ends with its line at the latest."""
         if self.is_raised:
-            self.mark(_NOT_RAISED)
+            self.mark(NOT_RAISED)
             self.is_raised = False
 
 
@@ -230,7 +231,7 @@ def _after_word(form: _Format, word: str, number: str | None) -> _Format:
 # --- HTML -------------------------------------------------------------------------------------------------------------
 
 
-def _to_html(text: str) -> str:
+def _to_page(text: str) -> str:
     """Paragraphs and tables of text with marks."""
     blocks: list[str] = []
     rows: list[Row] = []
@@ -284,9 +285,7 @@ def _lines(text: str) -> list[str]:
     """The lines that are not blank, as HTML."""
     lines = []
     for line in text.splitlines():
-        markup = html.escape(line.strip())
-        markup = markup.replace(_RAISED, "<sup>").replace(_NOT_RAISED, "</sup>")
-        markup = _MARKS.sub(" ", markup)
-        if markup.strip():
+        markup = to_html(_OTHER_MARK.sub(" ", line).strip())
+        if markup:
             lines.append(markup)
     return lines

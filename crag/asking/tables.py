@@ -1,10 +1,10 @@
 """Rows of cells as pages of HTML, so that each row is read with its header."""
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from crag.asking.raised_text import to_html
 from crag.asking.table_heads import (
     Row,
     begins_table,
@@ -134,7 +134,7 @@ def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
 
 def _table_markup(table: _SheetTable, rows: Sequence[NumberedRow]) -> str:
     """Titles as paragraphs, then rows of a table."""
-    pieces = [f"<p>{html.escape(title)}</p>\n" for title in table.titles]
+    pieces = [f"<p>{to_html(title)}</p>\n" for title in table.titles]
     if not rows and not table.names:
         return "".join(pieces)
 
@@ -150,9 +150,9 @@ def _table_markup(table: _SheetTable, rows: Sequence[NumberedRow]) -> str:
 
 def _pair_markup(row: Row) -> str:
     label, value = filled_cells(row)
-    return f'<tr><th scope="row">{html.escape(label)}</th><td>{html.escape(value)}</td></tr>'
+    return f'<tr><th scope="row">{to_html(label)}</th><td>{to_html(value)}</td></tr>'
 
 
 def _row_markup(row: Row, element: str) -> str:
-    cells = [f"<{element}>{html.escape(cell.strip())}</{element}>" for cell in row]
+    cells = [f"<{element}>{to_html(cell.strip())}</{element}>" for cell in row]
     return f"<tr>{''.join(cells)}</tr>"

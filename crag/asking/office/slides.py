@@ -1,6 +1,5 @@
 """The slides of a PPTX as HTML, by python-pptx: titles, texts in reading order, tables, charts, notes."""
 
-import html
 import io
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -8,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crag.asking.office.number_formats import show_number
 from crag.asking.office.time_formats import show_moment
+from crag.asking.raised_text import raised, to_html
 from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
     from pptx.chart.chart import Chart
     from pptx.shapes.base import BaseShape
     from pptx.slide import Slide
+    from pptx.text.text import TextFrame
 
 _FIRST_DAY = datetime(1899, 12, 30)
 """Day 0 of Excel (ECMA-376, part 1, 18.17.4.1)."""
@@ -59,13 +60,13 @@ def _slide_markup(slide: "Slide") -> Iterator[str]:
     """The title as a heading, then all else from the top to the bottom, then the notes."""
     title = slide.shapes.title
     if title is not None and title.has_text_frame:
-        yield f"<h1>{html.escape(' '.join(title.text_frame.text.split()))}</h1>\n"
+        yield f"<h1>{to_html(' '.join(_frame_text(title.text_frame).split()))}</h1>\n"
 
     for shape in _in_reading_order(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
             yield from _shape_markup(shape)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        yield from _paragraphs(slide.notes_slide.notes_text_frame.text)
+        yield from _paragraphs(slide.notes_slide.notes_text_frame)
 
 
 def _in_reading_order(shapes: Iterable["BaseShape"]) -> list["BaseShape"]:
@@ -81,17 +82,38 @@ def _shape_markup(shape: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx fi
         for inner in _in_reading_order(shape.shapes):
             yield from _shape_markup(inner)
     elif shape.has_text_frame:
-        yield from _paragraphs(shape.text_frame.text)
+        yield from _paragraphs(shape.text_frame)
     elif getattr(shape, "has_table", False):
-        yield from _table_markup([[cell.text for cell in row.cells] for row in shape.table.rows])
+        yield from _table_markup([[_frame_text(cell.text_frame) for cell in row.cells] for row in shape.table.rows])
     elif getattr(shape, "has_chart", False):
         yield from _chart_markup(shape.chart)
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    for line in text.replace("\v", " ").splitlines():
+def _paragraphs(frame: "TextFrame") -> Iterator[str]:
+    for line in _frame_text(frame).splitlines():
         if line.strip():
-            yield f"<p>{html.escape(line.strip())}</p>\n"
+            yield f"<p>{to_html(line.strip())}</p>\n"
+
+
+def _frame_text(frame: "TextFrame") -> str:
+    """A line for each paragraph, without what is struck out; superscripts have their marks."""
+    lines = []
+    for paragraph in frame.paragraphs:
+        pieces = [_run_text(element) for element in paragraph._p.xpath("a:r | a:br | a:fld")]
+        lines.append("".join(pieces))
+    return "\n".join(lines)
+
+
+def _run_text(element: Any) -> str:  # noqa: ANN401 - elements of python-pptx have no types
+    """The text of a run, a field or a break (ECMA-376, part 1, 21.1.2.3)."""
+    text = "".join(element.xpath("a:t/text()"))
+    if not text:
+        return " "
+    strike, baseline = ("".join(element.xpath(f"a:rPr/@{name}")) for name in ("strike", "baseline"))
+    if strike not in {"", "noStrike"}:
+        return ""
+    is_raised = baseline.strip("0%") != "" and not baseline.startswith("-")
+    return raised(text) if is_raised else text
 
 
 def _table_markup(rows: list[list[str]]) -> Iterator[str]:
@@ -102,7 +124,7 @@ def _table_markup(rows: list[list[str]]) -> Iterator[str]:
 def _chart_markup(chart: "Chart") -> Iterator[str]:
     """The title of a chart and its values as tables, one for each plot."""
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield from _paragraphs(chart.chart_title.text_frame.text)
+        yield from _paragraphs(chart.chart_title.text_frame)
     for plot in chart.plots:
         yield from _table_markup(_plot_rows(plot))
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.number_formats import show_number
 from crag.asking.office.time_formats import show_duration, show_moment
+from crag.asking.raised_text import raised
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
+    from openpyxl.cell.rich_text import TextBlock
     from openpyxl.worksheet.worksheet import Worksheet
 
 _CALCULATE_FIRST = b'fullCalcOnLoad="1"'
@@ -35,7 +37,7 @@ def read_workbook(content: bytes) -> Workbook:
     """The sheets that are shown. A cell that was merged over rows has its value in each of them."""
     import openpyxl
 
-    workbook = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
+    workbook = openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     formulas = openpyxl.load_workbook(io.BytesIO(content), data_only=False)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         is_zero_doubtful = _CALCULATE_FIRST in archive.read("xl/workbook.xml")
@@ -68,7 +70,8 @@ def _read_rows(sheet: "Worksheet", formulas: "Worksheet", *, is_zero_doubtful: b
         for cell, formula in zip(cells, formula_cells, strict=True):
             is_missing = formula.data_type == "f" and _lacks_value(cell, is_zero_doubtful=is_zero_doubtful)
             without_value += is_missing
-            texts.append("" if is_missing else _cell_text(cell))
+            is_struck_out = cell.has_style and cell.font.strike
+            texts.append("" if is_missing or is_struck_out else _cell_text(cell))
         rows.append(texts)
 
     _fill_merged(rows, sheet)
@@ -104,4 +107,14 @@ def _cell_text(cell: "Cell") -> str:
         return show_duration(value, number_format)
     if isinstance(value, int | float):
         return show_number(value, number_format)
-    return " ".join(str(value).split())
+    text = "".join(map(_part_text, value)) if isinstance(value, list) else str(value)
+    return " ".join(text.split())
+
+
+def _part_text(part: "str | TextBlock") -> str:
+    """A part of a text in several fonts: a superscript has its marks, what is struck out goes."""
+    if isinstance(part, str):
+        return part
+    if part.font.strike:
+        return ""
+    return raised(part.text) if part.font.vertAlign == "superscript" else part.text
