@@ -121,7 +121,7 @@ class Refine(Check):
         request = build_request(
             self.settings,
             PROMPTS[self.refine.prompt],
-            PromptInputs(case.query, draft.evidence, answer=draft.answer.text),
+            PromptInputs(case.query, draft.context, answer=draft.answer.text),
             max_tokens=self.refine.max_new_tokens,
             adapter=None,
         )

@@ -18,10 +18,10 @@ from crag.answering import (
 from crag.core.contracts import I_DONT_KNOW, WEB, GateFiring, Passage
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.case import Case
-from crag.pipeline.turns import NO_EVIDENCE
+from crag.pipeline.turns import NOTHING_RETRIEVED
 from crag.settings import AnsweringSettings, GateSettings, SinglePageSettings
 from crag.text.matching import same_answer
-from crag.web import WebEvidence, WebPath, find_site
+from crag.web import RetrievedPassages, WebPath, find_site
 
 SINGLE_PAGE_KEY = "alone "
 """Precedes the number of the page in the trace's names of replies to single pages."""
@@ -104,8 +104,8 @@ class ReadPageAlone(Check):
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The question with this page only, unless the decision is clear without it."""
-        evidence = _find_evidence(case)
-        contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
+        retrieved = _retrieved_of(case)
+        contexts = self.web.separate_contexts(retrieved, self.settings.pages, self.settings.max_tokens)
         if self.number > len(contexts) or not self._is_open(case, draft):
             return {}
 
@@ -211,7 +211,7 @@ class ReadOtherSites(Check):
         reason = f"one site alone holds it, and the others say {other_draft.answer.text!r}"
         return GateFiring(self.name, reason, I_DONT_KNOW)
 
-    def _estimate(self, case: CaseView, others: WebEvidence, other_draft: Draft) -> float | None:
+    def _estimate(self, case: CaseView, others: RetrievedPassages, other_draft: Draft) -> float | None:
         """P(correct) of what the other sites say."""
         if self.model is None:
             return None
@@ -223,8 +223,11 @@ class ReadOtherSites(Check):
         )
         return self.model.probability(answer_features(other_trace, other_draft))
 
-    def _read_others(self, case: CaseView, draft: Draft) -> WebEvidence | None:
-        """The evidence without the only site that holds the answer; None without such a site or enough others."""
+    def _read_others(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
+        """The passages of all sites but the only one that holds the answer.
+
+        None if no site or several hold it, or if too few other pages remain.
+        """
         words = added_words(draft.answer.text, case.trace)
         # Facts come from data that we ship or from the graph, not from strangers.
         if any(holds_answer(words, fact.text) for fact in case.trace.facts):
@@ -234,7 +237,7 @@ class ReadOtherSites(Check):
         if len(sites) != 1:
             return None
 
-        others = self.web.without_site(_find_evidence(case), sites.pop())
+        others = self.web.without_site(_retrieved_of(case), sites.pop())
         # A single page is no more to be believed than the site itself: it may be the attacker's.
         pages = {passage.url for passage in others.passages}
         return others if len(pages) >= LEAST_OTHER_PAGES else None
@@ -245,6 +248,6 @@ def _holds(passage: Passage, answer_words: list[str]) -> bool:
     return holds_answer(answer_words, f"{passage.page_name} {passage.text}")
 
 
-def _find_evidence(case: CaseView) -> WebEvidence:
+def _retrieved_of(case: CaseView) -> RetrievedPassages:
     """What the pages hold. Only a `Case` has it; the interface of checks knows just the query and the trace."""
-    return case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
+    return case.retrieved if isinstance(case, Case) and case.retrieved else NOTHING_RETRIEVED

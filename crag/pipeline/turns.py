@@ -18,9 +18,9 @@ from crag.core.text import clean
 from crag.pipeline.case import Case, render_facts
 from crag.pipeline.turn_run import Turn
 from crag.settings import GateSettings
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 
-NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
+NOTHING_RETRIEVED = RetrievedPassages(context="", passages=(), pages_read=0, events=(), top_probability=None)
 """For a question whose pages were not read: it may still have facts."""
 
 
@@ -73,26 +73,26 @@ class WebPages(Turn):
     def build_context(self, case: Case) -> str | Draft:
         model = self.answerer.model
         facts = render_facts(self._select_facts(case), model, self.max_tokens)
-        if not facts and case.evidence is None:
+        if not facts and case.retrieved is None:
             return Draft(abstain(case.fault or "the web path gave nothing", WEB))
 
-        evidence = case.evidence or NO_EVIDENCE
+        retrieved = case.retrieved or NOTHING_RETRIEVED
         if facts:
             # Facts and pages share one budget: what the facts take, the pages lose.
-            evidence = self.web.shorten_context(evidence, model.count_tokens(facts))
+            retrieved = self.web.shorten_context(retrieved, model.count_tokens(facts))
 
         trace = case.trace
-        trace.pages_read = evidence.pages_read
-        trace.passages = list(evidence.passages)
-        trace.passages_left_out = list(evidence.left_out)
-        for event in evidence.events:
+        trace.pages_read = retrieved.pages_read
+        trace.passages = list(retrieved.passages)
+        trace.passages_left_out = list(retrieved.left_out)
+        for event in retrieved.events:
             case.note(event)
 
         # Each fact ends with a line end.
         if case.plan.pages_lead:
-            trace.context = f"{evidence.context}\n{facts}".strip("\n")
+            trace.context = f"{retrieved.context}\n{facts}".strip("\n")
         else:
-            trace.context = facts + evidence.context
+            trace.context = facts + retrieved.context
 
         if not trace.context.strip():
             return Draft(abstain("neither a passage nor a fact", WEB))
@@ -121,8 +121,8 @@ class WebPages(Turn):
         if firing is not None:
             return firing
 
-        evidence = case.evidence
+        retrieved = case.retrieved
         # Any difference means that there are facts in the context.
-        if evidence is None or case.trace.context != evidence.context:
+        if retrieved is None or case.trace.context != retrieved.context:
             return None
-        return find_closed_score_gate(self.gates, evidence.top_probability)
+        return find_closed_score_gate(self.gates, retrieved.top_probability)

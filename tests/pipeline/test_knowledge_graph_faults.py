@@ -21,7 +21,7 @@ from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
 from crag.router import QuestionRouter
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
 from tests.hang_guard import finish
 from tests.pipeline.test_agent import questions_of, settings_with
@@ -133,7 +133,7 @@ def test_a_dead_server_forbids_no_web() -> None:
 class StuckWeb(WebPath):
     """Pages that are never read to their end."""
 
-    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[RetrievedPassages]:
         threading.Event().wait()
         return []
 
