@@ -17,7 +17,7 @@ from crag.core.contracts import Answer, Decision, GateFiring, Lost, Query, Stage
 from crag.core.deadline import BatchClock, Deadline
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import FaultIsolation
-from crag.pipeline.turn_run import Turn, TurnRun
+from crag.pipeline.turn_run import Turn, TurnContext, TurnRun
 
 Result = TypeVar("Result")
 
@@ -127,8 +127,8 @@ class BatchRun:
         for case, context in turn_run.build_contexts(cases).items():
             if isinstance(context, Draft):
                 drafts[case] = context
-            elif self._passes_gates(turn, case):
-                contexts[case] = context
+            elif self._passes_gates(turn, case, context):
+                contexts[case] = context.text
 
         drafts |= turn_run.write_drafts(contexts)
         # In order: each check sees the drafts as the one before left them, and may skip withheld ones.
@@ -187,9 +187,9 @@ class BatchRun:
 
     # --- gates and answers --------------------------------------------------------------------------------------------
 
-    def _passes_gates(self, turn: Turn, case: Case) -> bool:
+    def _passes_gates(self, turn: Turn, case: Case, context: TurnContext) -> bool:
         """Whether the model is asked: no gate of the turn closes, or an audit asks all the same."""
-        firing = turn.find_closed_gate(case)
+        firing = turn.find_closed_gate(case, context)
         if firing is None:
             return True
 
