@@ -17,6 +17,7 @@ from crag.core.contracts import Answer, Decision, GateFiring, Lost, Query, Stage
 from crag.core.deadline import BatchClock, Deadline
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import FaultIsolation
+from crag.pipeline.model_health import NOTHING_COUNTED, ModelCounts
 from crag.pipeline.turn_run import Turn, TurnContext, TurnRun
 
 Result = TypeVar("Result")
@@ -141,19 +142,20 @@ class BatchRun:
                 draft = drafts.get(case) or Draft(abstain(case.fault, turn.source))
                 self._conclude(stage, turn, case, draft)
 
-    def finish(
-        self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
-    ) -> tuple[list[Answer], list[Trace]]:
-        """Settle the open questions; return answers and traces in the order of the questions."""
-        answers = []
+    def finish(self, counts: ModelCounts = NOTHING_COUNTED) -> tuple[list[Answer], list[Trace]]:
+        """Settle the open questions; return answers and traces in the order of the questions.
+
+        `counts` are those of the whole batch, for every trace.
+        """
+        answers: list[Answer] = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
             answers.append(answer)
 
             trace = case.trace
             trace.seconds = dict(self.clock.seconds)
-            trace.out_of_time = dict(out_of_time or {})
-            trace.tokens = dict(tokens or {})
+            trace.out_of_time = dict(counts.out_of_time)
+            trace.tokens = dict(counts.tokens)
             trace.evidence = find_evidence(trace)
             trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
         return answers, [case.trace for case in self.cases]
