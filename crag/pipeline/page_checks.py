@@ -64,8 +64,12 @@ def _single_page_checks(
     if alone is None:
         return []
     # An audit measures: what it learns about a feature must not depend on where a decision fell early.
-    threshold = None if settings.audit or settings.confidence is None else settings.confidence.threshold
-    return [ReadPageAlone(number, answerer, web, alone, model, threshold) for number in range(alone.pages, 0, -1)]
+    threshold: float | None = None
+    if settings.confidence is not None and not settings.audit:
+        threshold = settings.confidence.threshold
+
+    from_last_to_best = range(alone.pages, 0, -1)
+    return [ReadPageAlone(number, answerer, web, alone, model, threshold) for number in from_last_to_best]
 
 
 def _least_confidence(settings: AnsweringSettings) -> float:
@@ -130,30 +134,33 @@ class ReadPageAlone(Check):
 
     def _is_open(self, case: CaseView, draft: Draft) -> bool:
         """Whether what this page and the better ones say can still decide if the answer is given."""
-        without_pages = self._estimate(case, draft, ())
+        p_without_pages = self._estimate(case, draft, ())
         # What P(correct) does not cover is given anyway; the pages are for the record.
-        if without_pages is None:
+        if p_without_pages is None:
             return True
-        if not self.settings.above < without_pages < self.settings.below:
+        if not self.settings.above < p_without_pages < self.settings.below:
             return False
         if self.threshold is None:
             return True
 
         # As many pages are unread as the rank of this one. The more of them agree, the further P(correct) moves in one
         # direction, so all that they may say lies between these: nothing in time, none agrees, all agree.
-        read = draft.single_page_answers
-        none_agrees = (*read, *[I_DONT_KNOW] * self.number)
-        all_agree = (*read, *[draft.answer.text] * self.number)
-        estimates = [self._estimate(case, draft, answers) for answers in (read, none_agrees, all_agree)]
-        decisions = {estimate is None or estimate > self.threshold for estimate in estimates}
+        so_far = draft.single_page_answers
+        none_agrees = so_far + (I_DONT_KNOW,) * self.number
+        all_agree = so_far + (draft.answer.text,) * self.number
+
+        decisions: set[bool] = set()
+        for page_answers in (so_far, none_agrees, all_agree):
+            p_correct = self._estimate(case, draft, page_answers)
+            decisions.add(p_correct is None or p_correct > self.threshold)
         return len(decisions) > 1
 
     def _estimate(self, case: CaseView, draft: Draft, page_answers: Sequence[str]) -> float | None:
         """P(correct) if single pages gave these answers."""
         if self.model is None:
             return None
-        supposed = replace(draft, single_page_answers=tuple(page_answers))
-        return self.model.probability(answer_features(case.trace, supposed))
+        supposed_draft = replace(draft, single_page_answers=tuple(page_answers))
+        return self.model.probability(answer_features(case.trace, supposed_draft))
 
 
 @dataclass(frozen=True)
@@ -180,7 +187,7 @@ class ReadOtherSites(Check):
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The same question without the site, where one site alone holds the answer and there are others."""
-        others = self._read_others(case, draft)
+        others = self._without_only_site(case, draft)
         if others is None or not others.context:
             return {}
         if find_closed_score_gate(self.gates, others.top_probability) is not None:
@@ -192,8 +199,8 @@ class ReadOtherSites(Check):
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         """Withhold the answer if the other sites give another one."""
         reply = draft.replies.get(OTHER_SITES_KEY)
-        others = self._read_others(case, draft)
-        # A generation that the clock ended says nothing
+        others = self._without_only_site(case, draft)
+        # A generation that the clock ended says nothing.
         if others is None or reply is None or reply.finish_reason not in {"stop", "length"}:
             return None
 
@@ -223,7 +230,7 @@ class ReadOtherSites(Check):
         )
         return self.model.probability(answer_features(other_trace, other_draft))
 
-    def _read_others(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
+    def _without_only_site(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
         """The passages of all sites but the only one that holds the answer.
 
         None if no site or several hold it, or if too few other pages remain.
