@@ -170,7 +170,11 @@ def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -
 
     # Blanks at both ends, so that "art" is not found in "start".
     phrase = f" {' '.join(words)} "
-    having = sum(phrase in f" {' '.join(split_words(passage.text))} " for passage in passages)
+    having = 0
+    for passage in passages:
+        passage_words = " ".join(split_words(passage.text))
+        if phrase in f" {passage_words} ":
+            having += 1
     return having / len(passages)
 
 
