@@ -1,6 +1,7 @@
-"""The steps that prepare a batch: each asks one room about the open questions and stores the result in their cases.
+"""The steps that prepare a batch: each asks one part of the agent about the open questions.
 
-`crag.pipeline.agent` lists them in order; `crag.pipeline.batch_run` runs them and isolates their faults.
+The results are stored in the cases of the questions. `crag.pipeline.agent` lists the steps in order;
+`crag.pipeline.batch_run` runs them and isolates their faults.
 """
 
 from collections.abc import Sequence
