@@ -97,7 +97,7 @@ class BatchRun:
         self._store(step, results)
 
     @contextmanager
-    def run_beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
+    def run_beside(self, stage: Stage, step: Step[Result], *, wait: bool) -> Iterator[None]:
         """Run a step of the web path in a thread beside the block, and store its results after the block.
 
         With `wait` the step runs after the block, for the questions that the block left open. Either way it has the
