@@ -21,7 +21,7 @@ class Draft:
 
     Attributes:
         answer: The answer so far.
-        evidence: The context that the model read; empty if no model wrote the answer.
+        context: What the model read; empty if no model wrote the answer.
         generation: The model's reply; None if no model wrote the answer.
         level: How sure the model says it is, if the prompt asks for it.
         review: The result of the second look.
@@ -32,7 +32,7 @@ class Draft:
     """
 
     answer: Answer
-    evidence: str = ""
+    context: str = ""
     generation: Generation | None = None
     level: Level | None = None
     review: Review | None = None

@@ -7,7 +7,7 @@ saved. To add a check, write a class and put it into `build_checks`.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from crag.answering.answerer import Draft, PromptInputs, build_request
 from crag.answering.confidence import ConfidenceModel
@@ -21,6 +21,7 @@ from crag.core.contracts import (
     Candidate,
     Decision,
     GateFiring,
+    GateScope,
     Query,
     Route,
     Trace,
@@ -121,7 +122,7 @@ class Refine(Check):
         request = build_request(
             self.settings,
             PROMPTS[self.refine.prompt],
-            PromptInputs(case.query, draft.evidence, answer=draft.answer.text),
+            PromptInputs(case.query, draft.context, answer=draft.answer.text),
             max_tokens=self.refine.max_new_tokens,
             adapter=None,
         )
@@ -183,14 +184,17 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
     return checks
 
 
-def find_closed_class_gate(gates: Sequence[GateSettings], route: Route, source: str) -> GateFiring | None:
-    """The first gate of that `source` (``any`` or ``web``) that closes for the question's route (NEC 2.1 step 1)."""
+def find_closed_class_gate(
+    gates: Sequence[GateSettings], route: Route, source: Literal["any", "web"]
+) -> GateFiring | None:
+    """The first gate of that `source` that closes for the question's route (NEC 2.1 step 1)."""
+    scope = GateScope.PAGES if source == "web" else GateScope.QUESTION
     for gate in gates:
         if not isinstance(gate, ClassGate) or gate.source != source:
             continue
         reason = _closing_reason(gate, route)
         if reason is not None:
-            return GateFiring(gate.name, reason, gate.answer)
+            return GateFiring(gate.name, reason, gate.answer, scope=scope)
     return None
 
 
@@ -206,16 +210,18 @@ def _closing_reason(gate: ClassGate, route: Route) -> str | None:
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {class_probability:.2f}, above {gate.above:g}"
 
 
-def find_closed_score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
+def find_closed_score_gate(gates: Sequence[GateSettings], probability: float | None) -> GateFiring | None:
     """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
         if not isinstance(gate, ScoreGate):
             continue
-        if value is None:
-            return GateFiring(gate.name, f"no passage was scored, not above {gate.minimum:g}", I_DONT_KNOW)
-        if value <= gate.minimum:
-            reason = f"the best passage fits with {value:.2f} at most, not above {gate.minimum:g}"
-            return GateFiring(gate.name, reason, I_DONT_KNOW)
+        if probability is None:
+            reason = f"no passage was scored, not above {gate.minimum:g}"
+        elif probability <= gate.minimum:
+            reason = f"the best passage fits with {probability:.2f} at most, not above {gate.minimum:g}"
+        else:
+            continue
+        return GateFiring(gate.name, reason, I_DONT_KNOW, scope=GateScope.PAGES)
     return None
 
 

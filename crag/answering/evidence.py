@@ -39,14 +39,18 @@ def find_evidence(trace: Trace) -> Evidence | None:
     answer_words = added_words(answer.text, trace)
     question_words = split_words(trace.query)
 
-    # Compared in this order: share of the answer's words, rank of the source, share of the question's words.
-    best_evidence = None
-    best_key = (LEAST_SHARE, float("-inf"), 0.0)
+    best_evidence: Evidence | None = None
+    best_fit = (0.0, 0, 0.0)
     for rank, (text, source, url) in enumerate(sources):
         for sentence in _split_sentences(text):
-            key = (share(answer_words, sentence), -float(rank), share(question_words, sentence))
-            if key > best_key:
-                best_key = key
+            answer_share = share(answer_words, sentence)
+            if answer_share < LEAST_SHARE:
+                continue
+
+            # Compared in this order. An earlier source is better, and so has the larger number.
+            fit = (answer_share, -rank, share(question_words, sentence))
+            if best_evidence is None or fit > best_fit:
+                best_fit = fit
                 best_evidence = Evidence(sentence, source, url)
 
     read_by_rules = is_from_graph and "graph_answer" not in trace.generations

@@ -146,7 +146,8 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
     words = split_words(draft.answer.text)
     new_words = _new_words(words, trace)
 
-    features = {"answer_in_evidence": share(new_words, draft.evidence)}
+    # The context of the draft. Calibration files and saved traces know the feature by its older name.
+    features = {"answer_in_evidence": share(new_words, draft.context)}
     if trace.facts and not is_from_graph:
         all_facts = " ".join(fact.text for fact in trace.facts)
         features["answer_in_facts"] = share(new_words, all_facts)
@@ -169,7 +170,11 @@ def _share_of_passages_with(words: Sequence[str], passages: Sequence[Passage]) -
 
     # Blanks at both ends, so that "art" is not found in "start".
     phrase = f" {' '.join(words)} "
-    having = sum(phrase in f" {' '.join(split_words(passage.text))} " for passage in passages)
+    having = 0
+    for passage in passages:
+        passage_words = " ".join(split_words(passage.text))
+        if phrase in f" {passage_words} ":
+            having += 1
     return having / len(passages)
 
 

@@ -85,9 +85,14 @@ def _content_lines(text: str) -> list[str]:
     lines = []
     for line in text.splitlines():
         printable = "".join(character if character.isprintable() else " " for character in line)
-        if any(map(str.isalnum, printable)):
+        if has_letter_or_digit(printable):
             lines.append(" ".join(printable.split()))
     return lines
+
+
+def has_letter_or_digit(text: str) -> bool:
+    """Whether a text says anything: marks and blanks alone do not."""
+    return any(map(str.isalnum, text))
 
 
 def _is_quoted(line: str) -> bool:
@@ -114,23 +119,23 @@ def _join_list(lines: list[str]) -> str:
     return first_line
 
 
-def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
+def trim_to_tokens(text: str) -> str:
     """Cut the text to what the evaluator keeps.
 
     Uses the evaluator's Llama-2 tokenizer if it is installed (`crag models fetch llama-2-tokenizer`). Otherwise
     cuts by an upper bound of the token count, which keeps less text.
     """
     # No text has more tokens than bytes, and one before it: most answers do without the 44 MB of the tokenizer.
-    if len(text.encode("utf-8", "surrogatepass")) < max_tokens:
+    if len(text.encode("utf-8", "surrogatepass")) < MAX_TOKENS:
         return text
 
     tokenizer = _tokenizer()
     if tokenizer is None:
-        return truncate_to_bound(text, max_tokens).strip()
+        return truncate_to_bound(text, MAX_TOKENS).strip()
 
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    tokens_to_keep = max_tokens
-    while len(encoding.ids) > max_tokens:
+    tokens_to_keep = MAX_TOKENS
+    while len(encoding.ids) > MAX_TOKENS:
         # A character of several byte tokens may lie across the cut: shorten until the text fits.
         _, end = encoding.offsets[tokens_to_keep - 1]
         text = text[:end].strip()

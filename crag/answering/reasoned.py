@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from crag.answering.normalise import normalise
+from crag.answering.normalise import has_letter_or_digit, normalise
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision, abstain
 from crag.text.matching import same_answer
 
@@ -67,8 +67,11 @@ class _Field(NamedTuple):
 
 def read_examples_by_domain() -> Mapping[str, str]:
     """The examples of each domain as the prompt shows them."""
-    tables = tomllib.loads(_EXAMPLES_FILE.read_text(encoding="utf-8"))
-    return {domain: "\n\n".join(map(_render_example, examples)) for domain, examples in tables.items()}
+    examples_by_domain = tomllib.loads(_EXAMPLES_FILE.read_text(encoding="utf-8"))
+    texts: dict[str, str] = {}
+    for domain, examples in examples_by_domain.items():
+        texts[domain] = "\n\n".join(map(_render_example, examples))
+    return texts
 
 
 def _render_example(example: Mapping[str, str]) -> str:
@@ -91,12 +94,14 @@ def read_reasoned(text: str, source: str, word_limit: int) -> Answer:
     if not finished_parts:
         return abstain("the model's reasoning has no end mark", source)
 
-    fields = [field for part in finished_parts for field in _find_fields(part)]
+    fields: list[_Field] = []
+    for part in finished_parts:
+        fields += _find_fields(part)
     answers = [_read_answer(field, source, word_limit) for field in fields if field.is_answer]
     if not answers:
         return abstain("the model's reasoning ends without an answer", source)
 
-    # An answer behind the end mark may be second thoughts
+    # An answer behind the end mark may be second thoughts.
     later_answers = [_read_answer(field, source, word_limit) for field in _find_fields(rest) if field.is_answer]
     answer = answers[0]
     if any(not same_answer(other.text, answer.text) for other in [*answers, *later_answers]):
@@ -115,8 +120,8 @@ def _read_answer(field: _Field, source: str, word_limit: int) -> Answer:
     """The field's answer: the line of its name, or below an empty one a single line or a list."""
     first_line, _, later_text = field.text.partition("\n")
     text = field.text
-    if not any(map(str.isalnum, first_line)):
-        lines = [line for line in later_text.splitlines() if any(map(str.isalnum, line))]
+    if not has_letter_or_digit(first_line):
+        lines = [line for line in later_text.splitlines() if has_letter_or_digit(line)]
         if len(lines) > 1 and not all(map(_LIST_MARK.match, lines)):
             return abstain("several lines stand where the answer should be", source)
         text = later_text

@@ -19,7 +19,7 @@ from crag.engines.llm import load_language_model
 from crag.engines.llm.base import TokenCounter
 from crag.evaluation.datasets import read_rows
 from crag.settings import DenseEncoderSettings, Settings, WebSettings
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 from crag.web.context import build_context
 from crag.web.extract.page_text import page_text
 from crag.web.terms import STOPWORDS, extract_terms
@@ -163,7 +163,7 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
     measured: list[Measured] = []
     for ((query, gold),) in batches_with_progress(asked, 1):
         began = perf_counter()
-        (evidence,) = web_path.prepare([query], unhurried(settings))
+        (retrieved,) = web_path.prepare([query], unhurried(settings))
         prepared = perf_counter()
         kit = kit_context(query, dense)
         finished = perf_counter()
@@ -172,7 +172,7 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
         # Against an empty text: None says that no answer can be looked for
         is_measurable = answer_recall(query.text, gold, "") is not None
         if is_measurable:
-            texts = _texts_by_place(settings.web, query, evidence, model)
+            texts = _texts_by_place(settings.web, query, retrieved, model)
             texts["starter kit"] = kit
             found = {}
             for stage in PLACES:
@@ -200,15 +200,15 @@ def _with_all_candidates(web: WebSettings) -> WebSettings:
 def _texts_by_place(
     web: WebSettings,
     query: Query,
-    evidence: WebEvidence,
+    retrieved: RetrievedPassages,
     tokens: TokenCounter,
 ) -> dict[str, str]:
     """The text in each of `PLACES`, without the starter kit's."""
     texts = {
         "text": "\n".join(page_text(page.html, web.extract) for page in query.pages),
-        "candidates": evidence.context,
+        "candidates": retrieved.context,
     }
-    passages = evidence.passages[: web.rerank.top_k] if web.rerank else evidence.passages
+    passages = retrieved.passages[: web.rerank.top_k] if web.rerank else retrieved.passages
     for budget in BUDGETS:
         context, *_ = build_context(passages, web.context, tokens, max_tokens=budget)
         texts[f"{budget} tokens"] = context

@@ -142,8 +142,8 @@ class StarterKit:
         counts = self._model.take_counts()
         for trace in self.last_traces:
             trace.batch_size = len(self.last_traces)
-            trace.tokens = counts["tokens"]
-            trace.out_of_time = counts["out_of_time"]
+            trace.tokens = dict(counts.tokens)
+            trace.out_of_time = dict(counts.out_of_time)
 
     def _facts(self, entities: str) -> str:
         """The graph's facts about the entities in the model's JSON; empty if it is not JSON."""

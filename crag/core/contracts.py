@@ -247,14 +247,29 @@ class Candidate:
     probability: float | None = None
 
 
+class GateScope(enum.StrEnum):
+    """What a gate or check withholds when it fires."""
+
+    QUESTION = "question"
+    """All answers: no source is asked. A gate on the question's class."""
+    PAGES = "pages"
+    """Answers from pages; the graph was asked before. A gate on the class or on the best passage."""
+    ANSWER = "answer"
+    """The answer that a check looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class GateFiring:
-    """A gate that closed: its name, the reason, the answer given, and the one withheld, if one was generated."""
+    """A gate or check that acted: its name, the reason, the answer given instead, and what it withholds.
+
+    `withheld` is the withheld answer, if one was generated.
+    """
 
     name: str
     reason: str
     answer: str
     withheld: str | None = None
+    scope: GateScope = GateScope.ANSWER
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ class KnowledgeGraphPath:
         # A sort of an empty calendar says nothing new about it.
         call_results = [result for result in results if not result.refines]
         is_empty_calendar = bool(call_results) and all(result.empty_calendar for result in call_results)
-        is_evidence = is_empty_calendar and _names_days(query)
+        is_about_no_game = is_empty_calendar and _names_days(query)
 
         events = list(lookup.events)
         for result in results:
@@ -237,7 +237,7 @@ class KnowledgeGraphPath:
             direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in results),
-            empty_calendar=is_evidence,
+            empty_calendar=is_about_no_game,
             events=tuple(events),
         )
 

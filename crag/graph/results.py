@@ -44,7 +44,7 @@ class Result:
     * `text`: the sentences about them.
     * `explanation`: how names and dates were understood, or why there is no result.
     * `refines`: it works on the previous statement, as a sort does.
-    * `empty_calendar`: a known team has no game on the requested date, which is evidence of a false premise.
+    * `empty_calendar`: a known team has no game on the requested date, which shows a false premise.
     * `partial`: some records were unreadable, so values may be missing and a count or an order may be wrong.
     """
 

@@ -176,7 +176,7 @@ class CragAgent:
 
         # Answer what is still open from the pages.
         run.run_turn(Stage.GENERATE, self._web_pages)
-        return run.finish(**self._model.take_counts())
+        return run.finish(self._model.take_counts())
 
     def _start_clock(self, questions: int) -> BatchClock:
         """The clock of a batch that starts now. Without a check that asks the model, no time is kept for one."""

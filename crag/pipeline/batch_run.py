@@ -17,7 +17,8 @@ from crag.core.contracts import Answer, Decision, GateFiring, Lost, Query, Stage
 from crag.core.deadline import BatchClock, Deadline
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import FaultIsolation
-from crag.pipeline.turn_run import Turn, TurnRun
+from crag.pipeline.model_health import NOTHING_COUNTED, ModelCounts
+from crag.pipeline.turn_run import Turn, TurnContext, TurnRun
 
 Result = TypeVar("Result")
 
@@ -96,7 +97,7 @@ class BatchRun:
         self._store(step, results)
 
     @contextmanager
-    def run_beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
+    def run_beside(self, stage: Stage, step: Step[Result], *, wait: bool) -> Iterator[None]:
         """Run a step of the web path in a thread beside the block, and store its results after the block.
 
         With `wait` the step runs after the block, for the questions that the block left open. Either way it has the
@@ -127,8 +128,8 @@ class BatchRun:
         for case, context in turn_run.build_contexts(cases).items():
             if isinstance(context, Draft):
                 drafts[case] = context
-            elif self._passes_gates(turn, case):
-                contexts[case] = context
+            elif self._passes_gates(turn, case, context):
+                contexts[case] = context.text
 
         drafts |= turn_run.write_drafts(contexts)
         # In order: each check sees the drafts as the one before left them, and may skip withheld ones.
@@ -141,19 +142,20 @@ class BatchRun:
                 draft = drafts.get(case) or Draft(abstain(case.fault, turn.source))
                 self._conclude(stage, turn, case, draft)
 
-    def finish(
-        self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
-    ) -> tuple[list[Answer], list[Trace]]:
-        """Settle the open questions; return answers and traces in the order of the questions."""
-        answers = []
+    def finish(self, counts: ModelCounts = NOTHING_COUNTED) -> tuple[list[Answer], list[Trace]]:
+        """Settle the open questions; return answers and traces in the order of the questions.
+
+        `counts` are those of the whole batch, for every trace.
+        """
+        answers: list[Answer] = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
             answers.append(answer)
 
             trace = case.trace
             trace.seconds = dict(self.clock.seconds)
-            trace.out_of_time = dict(out_of_time or {})
-            trace.tokens = dict(tokens or {})
+            trace.out_of_time = dict(counts.out_of_time)
+            trace.tokens = dict(counts.tokens)
             trace.evidence = find_evidence(trace)
             trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
         return answers, [case.trace for case in self.cases]
@@ -187,9 +189,9 @@ class BatchRun:
 
     # --- gates and answers --------------------------------------------------------------------------------------------
 
-    def _passes_gates(self, turn: Turn, case: Case) -> bool:
+    def _passes_gates(self, turn: Turn, case: Case, context: TurnContext) -> bool:
         """Whether the model is asked: no gate of the turn closes, or an audit asks all the same."""
-        firing = turn.find_closed_gate(case)
+        firing = turn.find_closed_gate(case, context)
         if firing is None:
             return True
 

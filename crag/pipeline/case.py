@@ -9,7 +9,7 @@ from crag.core.contracts import Answer, Fact, GateFiring, Lost, Query, Route, St
 from crag.engines.llm import LanguageModel
 from crag.graph import Lookup
 from crag.settings import KnowledgeGraphSettings
-from crag.web import WebEvidence
+from crag.web import RetrievedPassages
 
 _DOC_MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
 """The beginning of ``<doc`` and ``</doc``, which must not come from a fact."""
@@ -62,7 +62,7 @@ class Case:
         query: The question as the evaluator asks it.
         trace: What happened to it; a step writes its results there too.
         lookup: What the graph found.
-        evidence: What the pages hold; None if they were not or could not be read.
+        retrieved: What the pages hold; None if they were not or could not be read.
         plan: The turns that may answer.
         answer: None until the question is settled.
         gate: The gate that closed; in an audit the question continues, to learn what the gate withholds.
@@ -73,7 +73,7 @@ class Case:
     query: Query
     trace: Trace
     lookup: Lookup = field(default_factory=Lookup)
-    evidence: WebEvidence | None = None
+    retrieved: RetrievedPassages | None = None
     plan: Plan = PAGES_ONLY
     answer: Answer | None = None
     gate: GateFiring | None = None

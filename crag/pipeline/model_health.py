@@ -2,7 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from crag.core.deadline import Deadline
 from crag.core.locks import PatientLock
@@ -26,6 +27,16 @@ FIRST_REQUEST = GenerationRequest(
 )
 """In the usual form of answers: what a server refuses of it is known before the first question."""
 STUCK = "an earlier call is still stuck in the language model"
+
+
+class ModelCounts(NamedTuple):
+    """What the model did for a batch, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
+
+    out_of_time: Mapping[str, int]
+    tokens: Mapping[str, int]
+
+
+NOTHING_COUNTED = ModelCounts({}, {})
 
 
 class WatchedModel:
@@ -75,15 +86,15 @@ class WatchedModel:
                 counts["cut_short" if generation.completion_tokens else "not_begun"] += 1
         return generations
 
-    def take_counts(self) -> dict[str, dict[str, int]]:
-        """Counts since the previous call of this function, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
+    def take_counts(self) -> ModelCounts:
+        """The counts since the previous call of this function."""
         counts = self._counts
         # A new object: a call that outlives its batch still adds to the old one.
         self._counts = Counter()
-        return {
-            "out_of_time": {"not_begun": counts["not_begun"], "cut_short": counts["cut_short"]},
-            "tokens": {"prompt": counts["prompt"], "completion": counts["completion"]},
-        }
+        return ModelCounts(
+            out_of_time={"not_begun": counts["not_begun"], "cut_short": counts["cut_short"]},
+            tokens={"prompt": counts["prompt"], "completion": counts["completion"]},
+        )
 
     def begin_batch(self) -> list[str]:
         """What the traces of a new batch say about the engine."""

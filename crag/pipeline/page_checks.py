@@ -18,10 +18,10 @@ from crag.answering import (
 from crag.core.contracts import I_DONT_KNOW, WEB, GateFiring, Passage
 from crag.engines.llm import GenerationRequest
 from crag.pipeline.case import Case
-from crag.pipeline.turns import NO_EVIDENCE
+from crag.pipeline.turns import NOTHING_RETRIEVED
 from crag.settings import AnsweringSettings, GateSettings, SinglePageSettings
 from crag.text.matching import same_answer
-from crag.web import WebEvidence, WebPath, find_site
+from crag.web import RetrievedPassages, WebPath, find_site
 
 SINGLE_PAGE_KEY = "alone "
 """Precedes the number of the page in the trace's names of replies to single pages."""
@@ -64,8 +64,12 @@ def _single_page_checks(
     if alone is None:
         return []
     # An audit measures: what it learns about a feature must not depend on where a decision fell early.
-    threshold = None if settings.audit or settings.confidence is None else settings.confidence.threshold
-    return [ReadPageAlone(number, answerer, web, alone, model, threshold) for number in range(alone.pages, 0, -1)]
+    threshold: float | None = None
+    if settings.confidence is not None and not settings.audit:
+        threshold = settings.confidence.threshold
+
+    from_last_to_best = range(alone.pages, 0, -1)
+    return [ReadPageAlone(number, answerer, web, alone, model, threshold) for number in from_last_to_best]
 
 
 def _least_confidence(settings: AnsweringSettings) -> float:
@@ -104,8 +108,8 @@ class ReadPageAlone(Check):
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The question with this page only, unless the decision is clear without it."""
-        evidence = _find_evidence(case)
-        contexts = self.web.separate_contexts(evidence, self.settings.pages, self.settings.max_tokens)
+        retrieved = _retrieved_of(case)
+        contexts = self.web.separate_contexts(retrieved, self.settings.pages, self.settings.max_tokens)
         if self.number > len(contexts) or not self._is_open(case, draft):
             return {}
 
@@ -130,30 +134,33 @@ class ReadPageAlone(Check):
 
     def _is_open(self, case: CaseView, draft: Draft) -> bool:
         """Whether what this page and the better ones say can still decide if the answer is given."""
-        without_pages = self._estimate(case, draft, ())
+        p_without_pages = self._estimate(case, draft, ())
         # What P(correct) does not cover is given anyway; the pages are for the record.
-        if without_pages is None:
+        if p_without_pages is None:
             return True
-        if not self.settings.above < without_pages < self.settings.below:
+        if not self.settings.above < p_without_pages < self.settings.below:
             return False
         if self.threshold is None:
             return True
 
         # As many pages are unread as the rank of this one. The more of them agree, the further P(correct) moves in one
         # direction, so all that they may say lies between these: nothing in time, none agrees, all agree.
-        read = draft.single_page_answers
-        none_agrees = (*read, *[I_DONT_KNOW] * self.number)
-        all_agree = (*read, *[draft.answer.text] * self.number)
-        estimates = [self._estimate(case, draft, answers) for answers in (read, none_agrees, all_agree)]
-        decisions = {estimate is None or estimate > self.threshold for estimate in estimates}
+        so_far = draft.single_page_answers
+        none_agrees = so_far + (I_DONT_KNOW,) * self.number
+        all_agree = so_far + (draft.answer.text,) * self.number
+
+        decisions: set[bool] = set()
+        for page_answers in (so_far, none_agrees, all_agree):
+            p_correct = self._estimate(case, draft, page_answers)
+            decisions.add(p_correct is None or p_correct > self.threshold)
         return len(decisions) > 1
 
     def _estimate(self, case: CaseView, draft: Draft, page_answers: Sequence[str]) -> float | None:
         """P(correct) if single pages gave these answers."""
         if self.model is None:
             return None
-        supposed = replace(draft, single_page_answers=tuple(page_answers))
-        return self.model.probability(answer_features(case.trace, supposed))
+        supposed_draft = replace(draft, single_page_answers=tuple(page_answers))
+        return self.model.probability(answer_features(case.trace, supposed_draft))
 
 
 @dataclass(frozen=True)
@@ -180,7 +187,7 @@ class ReadOtherSites(Check):
 
     def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The same question without the site, where one site alone holds the answer and there are others."""
-        others = self._read_others(case, draft)
+        others = self._without_only_site(case, draft)
         if others is None or not others.context:
             return {}
         if find_closed_score_gate(self.gates, others.top_probability) is not None:
@@ -192,8 +199,8 @@ class ReadOtherSites(Check):
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         """Withhold the answer if the other sites give another one."""
         reply = draft.replies.get(OTHER_SITES_KEY)
-        others = self._read_others(case, draft)
-        # A generation that the clock ended says nothing
+        others = self._without_only_site(case, draft)
+        # A generation that the clock ended says nothing.
         if others is None or reply is None or reply.finish_reason not in {"stop", "length"}:
             return None
 
@@ -211,7 +218,7 @@ class ReadOtherSites(Check):
         reason = f"one site alone holds it, and the others say {other_draft.answer.text!r}"
         return GateFiring(self.name, reason, I_DONT_KNOW)
 
-    def _estimate(self, case: CaseView, others: WebEvidence, other_draft: Draft) -> float | None:
+    def _estimate(self, case: CaseView, others: RetrievedPassages, other_draft: Draft) -> float | None:
         """P(correct) of what the other sites say."""
         if self.model is None:
             return None
@@ -223,8 +230,11 @@ class ReadOtherSites(Check):
         )
         return self.model.probability(answer_features(other_trace, other_draft))
 
-    def _read_others(self, case: CaseView, draft: Draft) -> WebEvidence | None:
-        """The evidence without the only site that holds the answer; None without such a site or enough others."""
+    def _without_only_site(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
+        """The passages of all sites but the only one that holds the answer.
+
+        None if no site or several hold it, or if too few other pages remain.
+        """
         words = added_words(draft.answer.text, case.trace)
         # Facts come from data that we ship or from the graph, not from strangers.
         if any(holds_answer(words, fact.text) for fact in case.trace.facts):
@@ -234,7 +244,7 @@ class ReadOtherSites(Check):
         if len(sites) != 1:
             return None
 
-        others = self.web.without_site(_find_evidence(case), sites.pop())
+        others = self.web.without_site(_retrieved_of(case), sites.pop())
         # A single page is no more to be believed than the site itself: it may be the attacker's.
         pages = {passage.url for passage in others.passages}
         return others if len(pages) >= LEAST_OTHER_PAGES else None
@@ -245,6 +255,6 @@ def _holds(passage: Passage, answer_words: list[str]) -> bool:
     return holds_answer(answer_words, f"{passage.page_name} {passage.text}")
 
 
-def _find_evidence(case: CaseView) -> WebEvidence:
+def _retrieved_of(case: CaseView) -> RetrievedPassages:
     """What the pages hold. Only a `Case` has it; the interface of checks knows just the query and the trace."""
-    return case.evidence if isinstance(case, Case) and case.evidence else NO_EVIDENCE
+    return case.retrieved if isinstance(case, Case) and case.retrieved else NOTHING_RETRIEVED

@@ -1,6 +1,7 @@
-"""The steps that prepare a batch: each asks one room about the open questions and stores the result in their cases.
+"""The steps that prepare a batch: each asks one part of the agent about the open questions.
 
-`crag.pipeline.agent` lists them in order; `crag.pipeline.batch_run` runs them and isolates their faults.
+The results are stored in the cases of the questions. `crag.pipeline.agent` lists the steps in order;
+`crag.pipeline.batch_run` runs them and isolates their faults.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from crag.pipeline.batch_run import Step
 from crag.pipeline.case import Case, Plan, choose_plan
 from crag.router import QuestionRouter
 from crag.settings import GateSettings, KnowledgeGraphSettings
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 
 ONLY_GRAPH = "only the graph may answer in this domain, and it gives no answer"
 
@@ -107,19 +108,19 @@ class AskGraph(Step[Lookup]):
             trace.generations["calls"] = lookup.generation
 
 
-class ReadPages(Step[WebEvidence]):
+class ReadPages(Step[RetrievedPassages]):
     """Selects, extracts and ranks pages on the CPU."""
 
     def __init__(self, web: WebPath, clock: BatchClock) -> None:
         self._web = web
         self._clock = clock
 
-    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[WebEvidence]:
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[RetrievedPassages]:
         # The web path takes the time of each of its stages from the batch's clock.
         return self._web.prepare(_queries(cases), self._clock)
 
-    def store(self, case: Case, result: WebEvidence) -> None:
-        case.evidence = result
+    def store(self, case: Case, result: RetrievedPassages) -> None:
+        case.retrieved = result
 
 
 class PlanTurns(Step[Plan]):

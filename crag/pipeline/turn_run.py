@@ -6,39 +6,56 @@ from functools import partial
 from typing import ClassVar, NamedTuple, TypeVar
 
 from crag.answering import Answerer, Check, Draft, gated_answer, generate_all, prompt_for_trace
-from crag.core.contracts import I_DONT_KNOW, GateFiring, Stage
+from crag.core.contracts import I_DONT_KNOW, GateFiring, Stage, abstain
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import BatchFunction, FaultIsolation
+from crag.web import RetrievedPassages
 
 Result = TypeVar("Result")
 RequestBuilder = Callable[[Case], Mapping[str, GenerationRequest]]
 """What to ask the model about a question, by the names of the replies in its trace."""
 
 
+class TurnContext(NamedTuple):
+    """What the model reads about a question in a turn.
+
+    Attributes:
+        text: The context for the prompt; blank if there is nothing to read.
+        has_facts: Whether facts are in it, perhaps beside passages.
+        retrieved: The passages in it, for the trace; None in a turn that reads no pages.
+    """
+
+    text: str
+    has_facts: bool
+    retrieved: RetrievedPassages | None = None
+
+
 @dataclass(frozen=True)
 class Turn:
     """A source that answers questions, with the model that it asks and the checks of its drafts.
 
-    `author` and `reads` name it in sentences: "the model, from the pages". `review` is the clock's stage for checks
-    that ask the model. `prefix` precedes the names of this turn's generations in traces.
+    `author` and `reads` name it in sentences: "the model, from the pages". `nothing_to_read` is the reason to abstain
+    if its context is blank. `review` is the clock's stage for checks that ask the model. `prefix` precedes the names of
+    this turn's generations in traces.
     """
 
     source: ClassVar[str]
     author: ClassVar[str]
     reads: ClassVar[str] = ""
+    nothing_to_read: ClassVar[str] = ""
     review: ClassVar[Stage]
     prefix: ClassVar[str] = ""
 
     answerer: Answerer
     checks: Sequence[Check]
 
-    def build_context(self, case: Case) -> str | Draft:
-        """The context for the model, or a draft if no model is needed."""
+    def build_context(self, case: Case) -> TurnContext | Draft:
+        """The context for the model, or a draft if no model is needed. Changes no case: it may run again."""
         raise NotImplementedError
 
-    def find_closed_gate(self, case: Case) -> GateFiring | None:
+    def find_closed_gate(self, case: Case, context: TurnContext) -> GateFiring | None:
         """The gate that closes before the model is asked, or None. Only the last turn of a plan may have one."""
         return None
 
@@ -70,13 +87,23 @@ class TurnRun:
         self._clock = clock
         self._isolation = isolation
 
-    def build_contexts(self, cases: Sequence[Case]) -> dict[Case, str | Draft]:
-        """The context of each question for the model, or a draft that needs no model."""
+    def build_contexts(self, cases: Sequence[Case]) -> dict[Case, TurnContext | Draft]:
+        """The context of each question for the model, or a draft that needs no model.
 
-        def build_all(batch: Sequence[Case]) -> list[str | Draft]:
+        What is read of the pages goes into the traces here, where no fault or hang can leave a part of it.
+        """
+
+        def build_all(batch: Sequence[Case]) -> list[TurnContext | Draft]:
             return [self._turn.build_context(case) for case in batch]
 
-        return self._isolate(self._stage, build_all, cases)
+        contexts = self._isolate(self._stage, build_all, cases)
+        for case, context in contexts.items():
+            if isinstance(context, Draft):
+                continue
+            _record_pages(case, context)
+            if not context.text.strip():
+                contexts[case] = Draft(abstain(self._turn.nothing_to_read, self._turn.source))
+        return contexts
 
     def write_drafts(self, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
         """What the model makes of each context."""
@@ -174,6 +201,21 @@ class TurnRun:
     def _isolate(self, title: str, function: BatchFunction[Result], cases: Sequence[Case]) -> dict[Case, Result]:
         """The results of quick work, which may use all the time of the batch; `title` names it in faults."""
         return self._isolation.run(title, self._clock.whole, function, cases)
+
+
+def _record_pages(case: Case, context: TurnContext) -> None:
+    """Write into the question's trace what the model reads in a turn of pages."""
+    retrieved = context.retrieved
+    if retrieved is None:
+        return
+
+    trace = case.trace
+    trace.pages_read = retrieved.pages_read
+    trace.passages = list(retrieved.passages)
+    trace.passages_left_out = list(retrieved.left_out)
+    trace.context = context.text
+    for event in retrieved.events:
+        case.note(event)
 
 
 def _ask(

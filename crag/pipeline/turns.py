@@ -7,20 +7,15 @@ A turn builds a context for the model, or a draft where no model is needed. The 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crag.answering import (
-    Draft,
-    find_closed_class_gate,
-    find_closed_score_gate,
-    trim_to_tokens,
-)
+from crag.answering import Draft, find_closed_class_gate, find_closed_score_gate, trim_to_tokens
 from crag.core.contracts import GRAPH, WEB, Answer, Decision, Fact, GateFiring, Stage, abstain
 from crag.core.text import clean
 from crag.pipeline.case import Case, render_facts
-from crag.pipeline.turn_run import Turn
+from crag.pipeline.turn_run import Turn, TurnContext
 from crag.settings import GateSettings
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 
-NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
+NOTHING_RETRIEVED = RetrievedPassages(context="", passages=(), pages_read=0, events=(), top_probability=None)
 """For a question whose pages were not read: it may still have facts."""
 
 
@@ -45,16 +40,15 @@ class GraphFacts(Turn):
     source = GRAPH
     author = "the model"
     reads = "the graph's facts"
+    nothing_to_read = "no fact of the graph fits into max_fact_tokens"
     review = Stage.REVIEW_GRAPH
     prefix = "graph_"
 
     max_tokens: int
 
-    def build_context(self, case: Case) -> str | Draft:
+    def build_context(self, case: Case) -> TurnContext:
         facts = render_facts(case.lookup.facts, self.answerer.model, self.max_tokens)
-        if not facts:
-            return Draft(abstain("no fact of the graph fits into max_fact_tokens", GRAPH))
-        return facts
+        return TurnContext(facts, has_facts=bool(facts))
 
 
 @dataclass(frozen=True)
@@ -64,39 +58,29 @@ class WebPages(Turn):
     source = WEB
     author = "the model"
     reads = "the pages"
+    nothing_to_read = "neither a passage nor a fact"
     review = Stage.REVIEW
 
     web: WebPath
     gates: Sequence[GateSettings]
     max_tokens: int
 
-    def build_context(self, case: Case) -> str | Draft:
+    def build_context(self, case: Case) -> TurnContext | Draft:
         model = self.answerer.model
         facts = render_facts(self._select_facts(case), model, self.max_tokens)
-        if not facts and case.evidence is None:
+        if not facts and case.retrieved is None:
             return Draft(abstain(case.fault or "the web path gave nothing", WEB))
 
-        evidence = case.evidence or NO_EVIDENCE
+        retrieved = case.retrieved or NOTHING_RETRIEVED
         if facts:
             # Facts and pages share one budget: what the facts take, the pages lose.
-            evidence = self.web.shorten_context(evidence, model.count_tokens(facts))
-
-        trace = case.trace
-        trace.pages_read = evidence.pages_read
-        trace.passages = list(evidence.passages)
-        trace.passages_left_out = list(evidence.left_out)
-        for event in evidence.events:
-            case.note(event)
+            retrieved = self.web.shorten_context(retrieved, model.count_tokens(facts))
 
         # Each fact ends with a line end.
+        text = facts + retrieved.context
         if case.plan.pages_lead:
-            trace.context = f"{evidence.context}\n{facts}".strip("\n")
-        else:
-            trace.context = facts + evidence.context
-
-        if not trace.context.strip():
-            return Draft(abstain("neither a passage nor a fact", WEB))
-        return trace.context
+            text = f"{retrieved.context}\n{facts}".strip("\n")
+        return TurnContext(text, has_facts=bool(facts), retrieved=retrieved)
 
     def _select_facts(self, case: Case) -> list[Fact]:
         """The facts that share the context with the pages: those of the graph only in a joint plan."""
@@ -112,17 +96,15 @@ class WebPages(Turn):
             facts.insert(0, computed)
         return facts
 
-    def find_closed_gate(self, case: Case) -> GateFiring | None:
+    def find_closed_gate(self, case: Case, context: TurnContext) -> GateFiring | None:
         """The first closed gate: on the question's class, or on the best passage (NEC 2.1, step 5).
 
-        The passage decides only if it has to answer by itself: facts in the context may hold the answer.
+        The best passage decides only if there are no facts beside it, which may hold the answer.
         """
         firing = find_closed_class_gate(self.gates, case.trace.route, "web")
         if firing is not None:
             return firing
 
-        evidence = case.evidence
-        # Any difference means that there are facts in the context.
-        if evidence is None or case.trace.context != evidence.context:
+        if context.has_facts or context.retrieved is None:
             return None
-        return find_closed_score_gate(self.gates, evidence.top_probability)
+        return find_closed_score_gate(self.gates, context.retrieved.top_probability)

@@ -1,6 +1,7 @@
 """Settings of the whole agent: frozen, validated, read from `crag/presets/*.toml`. A preset is only data.
 
-There is one file for each room. Import names from here: `from crag.settings import WebSettings, load_settings`.
+There is one file for each part of the agent. Import names from here:
+`from crag.settings import WebSettings, load_settings`.
 """
 
 from crag.settings.agent import Settings as Settings

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from crag.web.extract.limits import MAX_BYTES as MAX_BYTES
     from crag.web.extract.pool import ExtractionPool as ExtractionPool
     from crag.web.extract.writer import MAX_TEXT_CHARACTERS as MAX_TEXT_CHARACTERS
-    from crag.web.path import WebEvidence as WebEvidence
+    from crag.web.path import RetrievedPassages as RetrievedPassages
     from crag.web.path import WebPath as WebPath
     from crag.web.ranking import bm25_scores as bm25_scores
     from crag.web.sites import find_site as find_site
@@ -24,7 +24,7 @@ _LAZY_MODULES = {
     "MAX_TEXT_CHARACTERS": "extract.writer",
     "QuestionSpelling": "terms",
     "STOPWORDS": "terms",
-    "WebEvidence": "path",
+    "RetrievedPassages": "path",
     "WebPath": "path",
     "bm25_scores": "ranking",
     "find_site": "sites",

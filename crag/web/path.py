@@ -31,8 +31,8 @@ from crag.web.splitting import TokenOffsets
 
 
 @dataclass(frozen=True, slots=True)
-class WebEvidence:
-    """The web's evidence for one question.
+class RetrievedPassages:
+    """What the web path found for one question: passages of its pages, and the context that they make.
 
     Attributes:
         context: The best passages in `<doc>` marks, for the prompt; may be empty.
@@ -65,8 +65,8 @@ class WebPath:
     Example:
         path = WebPath(settings.web, dense, cross, model)
         path.warm_up()
-        evidences = path.prepare(queries, clock)
-        print(evidences[0].context)
+        found = path.prepare(queries, clock)
+        print(found[0].context)
         path.close()
     """
 
@@ -100,8 +100,8 @@ class WebPath:
         """Stop the extraction workers; safe to call twice."""
         self._pool.close()
 
-    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
-        """One evidence per question, in order, whatever the pages hold.
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[RetrievedPassages]:
+        """What the pages hold for each question, in order; a question without readable pages gets no passages.
 
         When a stage's time ends, the batch continues with what it has: unread pages are dropped, unscored passages keep
         their retrieval order.
@@ -109,8 +109,8 @@ class WebPath:
         Example:
             times = settings.deadline
             clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, times.shares())
-            for query, evidence in zip(queries, path.prepare(queries, clock), strict=True):
-                print(query.text, evidence.pages_read, evidence.context, *evidence.events)
+            for query, retrieved in zip(queries, path.prepare(queries, clock), strict=True):
+                print(query.text, retrieved.pages_read, retrieved.context, *retrieved.events)
         """
         settings = self._settings
 
@@ -128,20 +128,20 @@ class WebPath:
             if settings.rerank is not None:
                 rerank(searches, self._cross, settings.rerank, deadline)
 
-        return [self._build_evidence(search) for search in searches]
+        return [self._collect_passages(search) for search in searches]
 
-    def shorten_context(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
-        """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
+    def shorten_context(self, retrieved: RetrievedPassages, reserved_tokens: int) -> RetrievedPassages:
+        """The same passages with `reserved_tokens` of the context left free for facts of other sources."""
         settings = self._settings.context
         max_tokens = max(0, settings.max_tokens - reserved_tokens)
-        context = build_context(evidence.passages, settings, self._tokens, max_tokens=max_tokens)
-        return replace(evidence, context=context.text, passages=context.passages)
+        context = build_context(retrieved.passages, settings, self._tokens, max_tokens=max_tokens)
+        return replace(retrieved, context=context.text, passages=context.passages)
 
-    def separate_contexts(self, evidence: WebEvidence, pages: int, max_tokens: int) -> list[str]:
+    def separate_contexts(self, retrieved: RetrievedPassages, pages: int, max_tokens: int) -> list[str]:
         """A context for each of the best pages, from its passages only."""
         settings = self._settings.context
         # The passages are ranked, so the pages come in the order of their best passages.
-        best_pages = group_by_page(evidence.ranked)[:pages]
+        best_pages = group_by_page(retrieved.ranked)[:pages]
 
         contexts = []
         for page_passages in best_pages:
@@ -150,12 +150,12 @@ class WebPath:
                 contexts.append(context.text)
         return contexts
 
-    def without_site(self, evidence: WebEvidence, site: str) -> WebEvidence:
+    def without_site(self, retrieved: RetrievedPassages, site: str) -> RetrievedPassages:
         """What the pages of all other sites hold; see `crag.web.sites.find_site`."""
-        ranked = drop_site(evidence.ranked, site)
+        ranked = drop_site(retrieved.ranked, site)
         context = build_context(ranked, self._settings.context, self._tokens)
         return replace(
-            evidence,
+            retrieved,
             context=context.text,
             passages=context.passages,
             left_out=context.left_out,
@@ -163,9 +163,9 @@ class WebPath:
             ranked=tuple(ranked),
         )
 
-    def _build_evidence(self, search: PageSearch) -> WebEvidence:
+    def _collect_passages(self, search: PageSearch) -> RetrievedPassages:
         context = build_context(search.passages, self._settings.context, self._tokens)
-        return WebEvidence(
+        return RetrievedPassages(
             context=context.text,
             passages=context.passages,
             left_out=context.left_out,

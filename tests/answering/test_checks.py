@@ -2,9 +2,9 @@
 
 import pytest
 
-from crag.answering import find_closed_class_gate, gated_answer
-from crag.core.contracts import Classification, Decision, Route
-from crag.settings import ClassGate, load_settings
+from crag.answering import find_closed_class_gate, find_closed_score_gate, gated_answer
+from crag.core.contracts import Classification, Decision, GateScope, Route
+from crag.settings import ClassGate, ScoreGate, load_settings
 
 ROUTE = Route(
     domain=Classification("movie", {"movie": 0.7, "music": 0.2, "open": 0.1}),
@@ -32,6 +32,18 @@ def test_a_gate_before_the_web_does_not_close_before_the_graph() -> None:
     gate = ClassGate(gate="class", field="domain", classes=("movie",), source="web")
     assert find_closed_class_gate([gate], ROUTE, "any") is None
     assert find_closed_class_gate([gate], ROUTE, "web") is not None
+
+
+def test_a_firing_tells_what_its_gate_withholds() -> None:
+    gate = ClassGate(gate="class", field="domain", classes=("movie",))
+    gate_of_pages = gate.model_copy(update={"source": "web"})
+    firings = (
+        find_closed_class_gate([gate], ROUTE, "any"),
+        find_closed_class_gate([gate_of_pages], ROUTE, "web"),
+        find_closed_score_gate([ScoreGate(gate="score", score="top_passage", minimum=0.8)], 0.7),
+    )
+    scopes = [firing.scope for firing in firings if firing]
+    assert scopes == [GateScope.QUESTION, GateScope.PAGES, GateScope.PAGES]
 
 
 def test_a_gate_may_answer_that_the_question_is_invalid() -> None:

@@ -17,11 +17,11 @@ def trace_of(**values: object) -> Trace:
     return trace
 
 
-def draft(text: str, evidence: str = "") -> Draft:
-    return Draft(Answer(text, Decision.ANSWERED, "web", ""), evidence, Generation(text, -0.5, 1, 1, "stop"))
+def draft(text: str, context: str = "") -> Draft:
+    return Draft(Answer(text, Decision.ANSWERED, "web", ""), context, Generation(text, -0.5, 1, 1, "stop"))
 
 
-def test_whether_the_evidence_says_the_answer() -> None:
+def test_whether_the_context_says_the_answer() -> None:
     trace = trace_of(
         passages=[passage("Barry Levinson made it.", 2.0), passage("A film of 1988.", 1.0)],
         facts=[Fact("The director is Barry Sonnenfeld.", "knowledge graph")],

@@ -18,6 +18,7 @@ from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.facts import PublicData
 from crag.graph import Lookup, NoKnowledgeGraph
 from crag.pipeline.agent import CragAgent
+from crag.pipeline.model_health import ModelCounts
 from crag.settings import ScriptedEngine, Settings, load_settings
 from tests.hang_guard import finish
 from tests.pipeline.asking import agent_of, batch_of, page
@@ -134,7 +135,7 @@ def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batc
     assert "began" in answers[0].reason
     assert "finished" in answers[1].reason
     assert agent.answer_batch(questions_of([]))[1] == []
-    nothing = {"out_of_time": {"not_begun": 0, "cut_short": 0}, "tokens": {"prompt": 0, "completion": 0}}
+    nothing = ModelCounts({"not_begun": 0, "cut_short": 0}, {"prompt": 0, "completion": 0})
     assert agent._model.take_counts() == nothing
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from crag.core.contracts import Answer, Decision, Lost, Query, Stage, abstain
+from crag.core.contracts import WEB, Answer, Decision, Lost, Query, Stage, abstain
 from crag.core.deadline import BatchClock, Deadline
 from crag.graph import Lookup
 from crag.graph.results import Status
 from crag.pipeline import isolation
 from crag.pipeline.batch_run import BatchRun, Step
 from crag.pipeline.case import Case
+from crag.pipeline.turn_run import Turn, TurnContext
+from crag.web import RetrievedPassages
 
 
 def run_of(size: int, seconds: float = 60) -> BatchRun:
@@ -74,6 +76,32 @@ def test_questions_tried_alone_share_one_time_limit(
     with caplog.at_level(logging.CRITICAL):
         assert kept(run, work) == {}
     assert len(run.finish()[0]) == 16
+
+
+class Blank(Turn):
+    """Finds two pages without a word for each question, and fails for the second one."""
+
+    source = WEB
+    author = "nobody"
+    nothing_to_read = "the pages are empty"
+    review = Stage.REVIEW
+
+    def build_context(self, case: Case) -> TurnContext:
+        if case.query.interaction_id == "id-1":
+            raise ValueError("no context")
+        retrieved = RetrievedPassages("", passages=(), pages_read=2, events=("two pages",), top_probability=None)
+        return TurnContext("", has_facts=False, retrieved=retrieved)
+
+
+def test_pages_are_in_the_traces_of_the_questions_whose_context_was_built(caplog: pytest.LogCaptureFixture) -> None:
+    run = run_of(2)
+    no_model: Any = None
+    with caplog.at_level(logging.CRITICAL):
+        run.run_turn(Stage.GENERATE, Blank(no_model, checks=()))
+    answers, (built, failed) = run.finish()
+    assert [answer.reason for answer in answers] == ["the pages are empty", run.cases[1].fault]
+    assert (built.pages_read, built.events.count("two pages")) == (2, 1)
+    assert (failed.pages_read, failed.events.count("two pages")) == (0, 0)
 
 
 def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None:

@@ -60,9 +60,9 @@ def asked(settings: Settings, false_premise: float = 0.1, model: LanguageModel |
 
 
 def calibrated(tmp_path: Path) -> str:
-    """A model whose P(correct) depends on whether the evidence has the answer."""
-    evidence = Feature(mean=0.5, scale=0.5, weight=2.0)
-    own = ConfidenceModel(correct=LogisticModel(bias=0.0, features={"answer_in_evidence": evidence}))
+    """A model whose P(correct) depends on whether the context has the answer."""
+    answer_in_context = Feature(mean=0.5, scale=0.5, weight=2.0)
+    own = ConfidenceModel(correct=LogisticModel(bias=0.0, features={"answer_in_evidence": answer_in_context}))
     path = tmp_path / "model.json"
     path.write_text(own.model_dump_json(), encoding="utf-8")
     return f"answering.confidence = {{model = {json.dumps(str(path))}}}"

@@ -24,7 +24,7 @@ from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
 from crag.router import QuestionRouter
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
-from crag.web import WebEvidence, WebPath
+from crag.web import RetrievedPassages, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
 from tests.hang_guard import finish
 from tests.pipeline.test_agent import questions_of, settings_with
@@ -171,7 +171,7 @@ def test_a_fault_of_ours_in_a_call_costs_the_facts_of_one_question(
 class StuckWeb(WebPath):
     """Pages that are never read to their end."""
 
-    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[RetrievedPassages]:
         threading.Event().wait()
         return []
 

@@ -59,7 +59,7 @@ def test_each_question_gets_the_context_of_its_own_pages_in_order() -> None:
     assert list(passage.scores) == ["bm25", "dense", "fusion", "cross_encoder"]
 
 
-def test_no_time_at_all_still_gives_one_evidence_per_question() -> None:
+def test_no_time_at_all_still_gives_one_result_per_question() -> None:
     queries = [query("comet", page(ARTICLE.format("comet", 1910), 0)), query("dodo")]
     with web_path(settings(), SharedWords(at_most=0)) as path:
         found = path.prepare(queries, BatchClock(0.0, 0.0, SHARES))

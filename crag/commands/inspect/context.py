@@ -92,16 +92,16 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
     clock = BatchClock(limit, times.reserve_seconds, times.shares())
 
     started = time.perf_counter()
-    evidences = web.prepare(queries, clock)
+    all_retrieved = web.prepare(queries, clock)
 
     seconds = (time.perf_counter() - started) / len(rows)
 
-    for query, evidence in zip(queries, evidences, strict=True):
+    for query, retrieved in zip(queries, all_retrieved, strict=True):
         yield {
             "interaction_id": query.interaction_id,
-            "context": evidence.context,
-            "passages": [_passage_fields(passage) for passage in evidence.passages],
-            "events": list(evidence.events),
+            "context": retrieved.context,
+            "passages": [_passage_fields(passage) for passage in retrieved.passages],
+            "events": list(retrieved.events),
             "seconds": round(seconds, 3),
         }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from crag.graph.derive import comparison, games, infobox, values
 from crag.graph.derive.direct import value_itself
 from crag.graph.derive.games import may_be_outdated
-from crag.graph.derive.readings import Derived, GraphEvidence, Reading, read_evidence
+from crag.graph.derive.readings import Derived, Reading, RuleInputs, read_inputs
 from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
 from crag.graph.schema import Domain
@@ -21,7 +21,7 @@ __all__ = ["JUST_THE_VALUE", "Derived", "answer_from_values", "derived_answer", 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
 """The reason of an answer that no rule computed."""
 
-RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
+RULES: Sequence[Callable[[RuleInputs], Derived | None]] = (
     comparison.which_is_more,
     comparison.whether_one_is_more,
     comparison.how_much_more,
@@ -29,7 +29,7 @@ RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     values.age,
     values.several_years,
 )
-RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None]] = (
+RULES_OF_ONE_READING: Sequence[Callable[[RuleInputs, Reading], Derived | None]] = (
     games.count_of_games,
     games.opponents,
     games.one_game,
@@ -79,15 +79,15 @@ def direct_answer(
     results: Sequence[Result],
 ) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
-    evidence = read_evidence(
+    inputs = read_inputs(
         question,
         domain,
         program,
         results,
     )
-    if evidence is None or len(evidence.readings) != 1:
+    if inputs is None or len(inputs.readings) != 1:
         return None
-    return value_itself(evidence, evidence.readings[0])
+    return value_itself(inputs, inputs.readings[0])
 
 
 def derived_answer(
@@ -101,17 +101,17 @@ def derived_answer(
 
     `today` is the day on which the question is asked.
     """
-    evidence = read_evidence(
+    inputs = read_inputs(
         question,
         domain,
         program,
         results,
         today,
     )
-    if evidence is None or not evidence.readings:
+    if inputs is None or not inputs.readings:
         return None
     # The rules run one by one, only until one of them is sure
-    for answer in _apply_rules(evidence.by_entity):
+    for answer in _apply_rules(inputs.by_entity):
         if answer:
             return answer
     return _end_of_chain(
@@ -122,12 +122,12 @@ def derived_answer(
     )
 
 
-def _apply_rules(evidence: GraphEvidence) -> Iterator[Derived | None]:
+def _apply_rules(inputs: RuleInputs) -> Iterator[Derived | None]:
     for rule in RULES:
-        yield rule(evidence)
-    if len(evidence.readings) == 1:
+        yield rule(inputs)
+    if len(inputs.readings) == 1:
         for rule_of_one in RULES_OF_ONE_READING:
-            yield rule_of_one(evidence, evidence.readings[0])
+            yield rule_of_one(inputs, inputs.readings[0])
 
 
 def _end_of_chain(
@@ -142,9 +142,9 @@ def _end_of_chain(
         return None
 
     # The result before each later call: that of the earlier call, or of its last sort.
-    inputs = [results[index - 1] for index in call_indices[1:]]
+    earlier_results = [results[index - 1] for index in call_indices[1:]]
     later_calls = [program.statements[index] for index in call_indices[1:]]
-    if not all(map(_feeds, inputs, later_calls)):
+    if not all(map(_feeds, earlier_results, later_calls)):
         return None
 
     # "At the time" no longer needs thought: the earlier calls have found the time.
@@ -160,7 +160,7 @@ def _end_of_chain(
     if not answer:
         return None
 
-    earlier_calls = "; ".join(result.call for result in inputs)
+    earlier_calls = "; ".join(result.call for result in earlier_results)
     return Derived(answer, f"the last of several calls, which asks about what those before it found: {earlier_calls}")
 
 
@@ -172,15 +172,15 @@ def _feeds(result: Result, following: Statement) -> bool:
     # What the next call is given: by `*`, or the values themselves.
     arguments = following.arguments if isinstance(following, Call) else ()
     condition_values = [condition.value for condition in following.conditions]
-    inputs = [*arguments, *condition_values]
-    if any(isinstance(value, Previous) for value in inputs):
+    given_values = [*arguments, *condition_values]
+    if any(isinstance(value, Previous) for value in given_values):
         return True
     if not result.values:
         return False
 
-    input_texts: set[str] = set()
-    for value in inputs:
+    given_texts: set[str] = set()
+    for value in given_values:
         entries = value if isinstance(value, tuple) else (value,)
-        input_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
+        given_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
     # Spelled out, all of the values must be there: a part of them would be another question
-    return all(str(value).casefold() in input_texts for value in result.values)
+    return all(str(value).casefold() in given_texts for value in result.values)

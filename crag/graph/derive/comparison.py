@@ -11,8 +11,8 @@ from crag.graph.derive.readings import (
     DATE_TYPES,
     Amount,
     Derived,
-    GraphEvidence,
     Reading,
+    RuleInputs,
     compare_amounts,
     derive_amount,
     names_that_differ,
@@ -155,13 +155,13 @@ class _NameOrder:
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
-def which_is_more(evidence: GraphEvidence) -> Derived | None:
+def which_is_more(inputs: RuleInputs) -> Derived | None:
     """The entity with the largest or smallest value; None for a tie."""
-    asks_for_one = WHICH.search(evidence.question) or " or " in evidence.question
+    asks_for_one = WHICH.search(inputs.question) or " or " in inputs.question
     # "By how much is A larger" wants the difference, not a name
-    if evidence.is_yes_or_no or not asks_for_one or _asks_by_how_much(evidence.question):
+    if inputs.is_yes_or_no or not asks_for_one or _asks_by_how_much(inputs.question):
         return None
-    comparison = _read_comparison(evidence)
+    comparison = _read_comparison(inputs)
     if comparison is None:
         return None
 
@@ -183,15 +183,15 @@ def which_is_more(evidence: GraphEvidence) -> Derived | None:
     return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(amounts)}")
 
 
-def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
+def whether_one_is_more(inputs: RuleInputs) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
-    if not evidence.is_yes_or_no or len(evidence.readings) != 2 or " or " in evidence.question:
+    if not inputs.is_yes_or_no or len(inputs.readings) != 2 or " or " in inputs.question:
         return None
 
-    comparison = _read_comparison(evidence)
+    comparison = _read_comparison(inputs)
     if comparison is None:
         return None
-    name_order = _find_name_order(evidence, comparison.names)
+    name_order = _find_name_order(inputs, comparison.names)
     # "Than" between the names tells which of them must exceed the other
     if name_order is None or not _COMPARES_TO.search(name_order.between):
         return None
@@ -203,10 +203,10 @@ def whether_one_is_more(evidence: GraphEvidence) -> Derived | None:
     return Derived(answer, f"whether {first} {sign} {second}")
 
 
-def how_much_more(evidence: GraphEvidence) -> Derived | None:
+def how_much_more(inputs: RuleInputs) -> Derived | None:
     """A difference, a ratio or a percent change of two values."""
-    question = evidence.question
-    pair = _read_pair(evidence)
+    question = inputs.question
+    pair = _read_pair(inputs)
     if pair is None or _NEGATED.search(question):
         return None
 
@@ -220,7 +220,7 @@ def how_much_more(evidence: GraphEvidence) -> Derived | None:
 
     if _PERCENT.search(question):
         return _percent_change(
-            evidence,
+            inputs,
             pair.names,
             first,
             second,
@@ -233,13 +233,13 @@ def how_much_more(evidence: GraphEvidence) -> Derived | None:
     )
 
 
-def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
+def put_side_by_side(inputs: RuleInputs) -> Derived | None:
     """Both numbers and the higher one, for questions about one "compared to" the other."""
-    pair = _read_pair(evidence)
-    if pair is None or not _SIDE_BY_SIDE.search(evidence.question):
+    pair = _read_pair(inputs)
+    if pair is None or not _SIDE_BY_SIDE.search(inputs.question):
         return None
     # Questions with "higher", "less" and the like are for the other rules
-    if _AMOUNTS.search(evidence.question):
+    if _AMOUNTS.search(inputs.question):
         return None
     order = compare_amounts(pair.first, pair.second)
     # No order (None) or no difference (0): neither is the higher one
@@ -247,7 +247,7 @@ def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
         return None
 
     # The name with its amount, the higher one first.
-    written_names = [evidence.masked.written(name) for name in pair.names]
+    written_names = [inputs.masked.written(name) for name in pair.names]
     amounts = [write_amount(amount, pair.column.unit) for amount in (pair.first, pair.second)]
     if order == -1:
         written_names.reverse()
@@ -260,14 +260,14 @@ def put_side_by_side(evidence: GraphEvidence) -> Derived | None:
 
 
 # --- what is compared -------------------------------------------------------------------------------------------------
-def _read_pair(evidence: GraphEvidence) -> _Pair | None:
+def _read_pair(inputs: RuleInputs) -> _Pair | None:
     """The two amounts; None for a yes-or-no question, or unless there are two comparable calls."""
-    if len(evidence.readings) != 2 or evidence.is_yes_or_no:
+    if len(inputs.readings) != 2 or inputs.is_yes_or_no:
         return None
-    names = names_that_differ(evidence.readings)
-    column = evidence.readings[0].column
-    first = read_amount(evidence.masked, evidence.readings[0])
-    second = read_amount(evidence.masked, evidence.readings[1])
+    names = names_that_differ(inputs.readings)
+    column = inputs.readings[0].column
+    first = read_amount(inputs.masked, inputs.readings[0])
+    second = read_amount(inputs.masked, inputs.readings[1])
     if not names or column is None or first is None or second is None:
         return None
     return _Pair(
@@ -278,56 +278,56 @@ def _read_pair(evidence: GraphEvidence) -> _Pair | None:
     )
 
 
-def _read_comparison(evidence: GraphEvidence) -> _Comparison | None:
+def _read_comparison(inputs: RuleInputs) -> _Comparison | None:
     """The names and numbers that the question compares, if all are known."""
-    if len(evidence.readings) < 2 or _NEGATED.search(evidence.question):
+    if len(inputs.readings) < 2 or _NEGATED.search(inputs.question):
         return None
 
     # The question must name everything that is compared.
-    names = names_that_differ(evidence.readings)
-    if not names or not all(evidence.masked.mark(name) for name in names):
+    names = names_that_differ(inputs.readings)
+    if not names or not all(inputs.masked.mark(name) for name in names):
         return None
 
     # Numbers of the info boxes of articles, or else the values of the calls.
     amounts: Sequence[Amount]
-    entries = compared_entry(evidence)
+    entries = compared_entry(inputs)
     if entries is not None:
         amounts = entries
         # The oldest year and the brightest magnitude are the smallest numbers
         largest_wins: bool | None = False
     else:
-        amounts = _read_amounts(evidence)
-        largest_wins = _largest_wins(evidence)
+        amounts = _read_amounts(inputs)
+        largest_wins = _largest_wins(inputs)
 
     if largest_wins is None or len(amounts) != len(names):
         return None
     if any(compare_amounts(amounts[0], amount) is None for amount in amounts):
         return None  # of different kinds
 
-    written_names = [evidence.masked.written(name) for name in names]
+    written_names = [inputs.masked.written(name) for name in names]
     return _Comparison(written_names, amounts, largest_wins)
 
 
-def _read_amounts(evidence: GraphEvidence) -> list[Amount]:
+def _read_amounts(inputs: RuleInputs) -> list[Amount]:
     """The amounts of all readings; unknown ones are left out. Games are counted where the question counts them."""
     amounts: list[Amount] = []
-    for reading in evidence.readings:
+    for reading in inputs.readings:
         # "Who won more" compares numbers of games, not the cells of their rows
-        games = number_of_games(evidence, reading)
+        games = number_of_games(inputs, reading)
         if games is not None:
             amounts.append(Quantity(Fraction(games)))
             continue
 
-        amount = read_amount(evidence.masked, part_of_games(evidence, reading))
+        amount = read_amount(inputs.masked, part_of_games(inputs, reading))
         if amount is not None:
             amounts.append(amount)
     return amounts
 
 
-def _largest_wins(evidence: GraphEvidence) -> bool | None:
+def _largest_wins(inputs: RuleInputs) -> bool | None:
     """Whether the question asks for the largest value; None if the words are ambiguous."""
-    question = evidence.question
-    reading = evidence.readings[0]
+    question = inputs.question
+    reading = inputs.readings[0]
     column = reading.column
     # Dates have words of their own, such as "older" and "first"
     if column is not None and column.type in DATE_TYPES and not reading.counted:
@@ -376,15 +376,15 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
     return directions == {direction}
 
 
-def _find_name_order(evidence: GraphEvidence, names: Sequence[str]) -> _NameOrder | None:
-    maybe_positions = [evidence.masked.find_position(name) for name in names]
+def _find_name_order(inputs: RuleInputs, names: Sequence[str]) -> _NameOrder | None:
+    maybe_positions = [inputs.masked.find_position(name) for name in names]
     positions = [position for position in maybe_positions if position is not None]
     if len(positions) != 2 or positions[0] == positions[1]:
         return None
 
     start = min(positions)
     end = max(positions)
-    return _NameOrder(positions.index(start), evidence.question[start:end])
+    return _NameOrder(positions.index(start), inputs.question[start:end])
 
 
 # --- what the question asks for ---------------------------------------------------------------------------------------
@@ -461,20 +461,20 @@ def _first_day(reading: Reading) -> str:
 
 
 def _percent_change(
-    evidence: GraphEvidence,
+    inputs: RuleInputs,
     names: Sequence[str],
     first: Quantity,
     second: Quantity,
 ) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
-    first_day, second_day = map(_first_day, evidence.readings)
+    first_day, second_day = map(_first_day, inputs.readings)
     # Two days: the change in between. Else two names: how far one exceeds the other
     if first_day and second_day and first_day != second_day:
-        if not _CHANGE.search(evidence.question):
+        if not _CHANGE.search(inputs.question):
             return None
         is_from_first = first_day < second_day
     else:
-        name_order = _find_name_order(evidence, names)
+        name_order = _find_name_order(inputs, names)
         if name_order is None or " than " not in name_order.between:
             return None
         is_from_first = name_order.first == 1  # "by how many percent is A more than B": from B to A

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
-from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, NUMERIC_TYPES, GraphEvidence, Reading
+from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, NUMERIC_TYPES, Reading, RuleInputs
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
 from crag.graph.schema import Column, Match, Type
@@ -52,11 +52,11 @@ _ASKS_FOR_MOMENT = ("when", "on what", "on which", "what year", "which year")
 _CENT = Decimal("0.01")
 
 
-def value_itself(evidence: GraphEvidence, reading: Reading) -> str | None:
+def value_itself(inputs: RuleInputs, reading: Reading) -> str | None:
     """The values in words if they answer the question by themselves, else None."""
-    question = evidence.masked.core
+    question = inputs.masked.core
     column = reading.column
-    if not _asks_for_values(question) or not _means_the_rows(evidence, reading):
+    if not _asks_for_values(question) or not _means_the_rows(inputs, reading):
         return None
     if reading.averaged:
         return _write_values(reading.values, column)
@@ -80,9 +80,9 @@ def _asks_for_values(question: str) -> bool:
     return not (offers_a_choice or YES_OR_NO.search(question) or _NEEDS_THOUGHT.search(question))
 
 
-def _means_the_rows(evidence: GraphEvidence, reading: Reading) -> bool:
+def _means_the_rows(inputs: RuleInputs, reading: Reading) -> bool:
     """Whether the question means exactly the rows found."""
-    return reading.averaged or meant_rows(evidence.masked, reading.rows, reading.decided) == reading.rows
+    return reading.averaged or meant_rows(inputs.masked, reading.rows, reading.decided) == reading.rows
 
 
 def _is_other_end_of_life(key: str, question: str) -> bool:

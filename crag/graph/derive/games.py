@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crag.graph.derive.readings import NUMERIC_TYPES, Derived, GraphEvidence, Reading, plain_values
+from crag.graph.derive.readings import NUMERIC_TYPES, Derived, Reading, RuleInputs, plain_values
 from crag.graph.language import Call, Program
 from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, letters_of, meant_rows, result_against_others
 from crag.graph.results import Result
@@ -35,17 +35,17 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _RESULTS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
 
 
-def number_of_games(evidence: GraphEvidence, reading: Reading) -> int | None:
+def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
     """How many games a team won, lost or drew, if the question counts them."""
     has_games = bool(reading.rows) and "result" in reading.rows[0].cells
     if not has_games or not (reading.counted or reading.key == "result"):
         return None
 
     # Exactly one of won, lost and drawn. Wins over certain opponents are not counted here.
-    letters = letters_of(evidence.question)
-    if not letters and _SUCCESS.search(evidence.question):
+    letters = letters_of(inputs.question)
+    if not letters and _SUCCESS.search(inputs.question):
         letters = {"W"}
-    if len(letters) != 1 or BEATS.search(evidence.question):
+    if len(letters) != 1 or BEATS.search(inputs.question):
         return None
 
     # Games to come have no result yet
@@ -53,15 +53,15 @@ def number_of_games(evidence: GraphEvidence, reading: Reading) -> int | None:
     if not played:
         return None
 
-    games = meant_rows(evidence.masked, played, reading.decided)
+    games = meant_rows(inputs.masked, played, reading.decided)
     if "result" in reading.decided:  # the call has already filtered them
         return len(games)
     return sum(row.cells["result"] in letters for row in games)
 
 
-def part_of_games(evidence: GraphEvidence, reading: Reading) -> Reading:
+def part_of_games(inputs: RuleInputs, reading: Reading) -> Reading:
     """The reading with only the games that the question means, such as home games."""
-    rows = meant_rows(evidence.masked, reading.rows, reading.decided)
+    rows = meant_rows(inputs.masked, reading.rows, reading.decided)
     column = reading.column
     if rows == reading.rows or column is None or column.type not in NUMERIC_TYPES:
         return reading
@@ -70,24 +70,24 @@ def part_of_games(evidence: GraphEvidence, reading: Reading) -> Reading:
     return replace(reading, rows=rows, values=plain_values(rows, column.name))
 
 
-def count_of_games(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def count_of_games(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The number of games that a team won, lost or drew, overall, at home or away."""
-    if not HOW_MANY.search(evidence.question) or evidence.is_yes_or_no:
+    if not HOW_MANY.search(inputs.question) or inputs.is_yes_or_no:
         return None
-    number = number_of_games(evidence, reading)
+    number = number_of_games(inputs, reading)
     if number is None:
         return None
     return Derived(str(number), f"counted {number} of {len(reading.rows)} games of {reading.name}")
 
 
-def opponents(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def opponents(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The teams that beat the team in question, or that it beat."""
     if reading.key not in {"result", "opponent", ""}:
         return None
     if not reading.rows or reading.counted or reading.decided:
         return None
 
-    letter = result_against_others(evidence.masked, reading.rows)
+    letter = result_against_others(inputs.masked, reading.rows)
     if letter is None:
         return None
     games = [row for row in reading.rows if row.cells.get("result") == letter]
@@ -101,12 +101,12 @@ def opponents(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(answer, f"the opponents of the {len(games)} games that {reading.name} {verb}")
 
 
-def one_game(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def one_game(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The outcome of one game, or its venue for "at home or away"."""
     if len(reading.values) != 1 or reading.counted:
         return None
     value = str(reading.values[0])
-    question = evidence.question
+    question = inputs.question
 
     if reading.key == "venue" and HOME.search(question) and AWAY.search(question):
         return Derived(value, f"the venue is {value}")
@@ -117,11 +117,11 @@ def one_game(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return None
 
 
-def whether_won(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def whether_won(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """Yes or no, for "did they win their last game?"; None if the question asks for more than the result."""
     if reading.key != "result" or reading.counted or len(reading.values) != 1:
         return None
-    match = _DID_THEY.fullmatch(evidence.masked.core)
+    match = _DID_THEY.fullmatch(inputs.masked.core)
     if match is None:
         return None
     for word in match["when"].split():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from crag.graph.derive.readings import Derived, GraphEvidence, Reading
+from crag.graph.derive.readings import Derived, Reading, RuleInputs
 from crag.graph.results import Row
 from crag.text.matching import contains_words, same_name
 from crag.text.reasoning import Quantity
@@ -66,20 +66,20 @@ _START_DATE = re.compile(
 )
 
 
-def compared_entry(evidence: GraphEvidence) -> list[Quantity] | None:
+def compared_entry(inputs: RuleInputs) -> list[Quantity] | None:
     """The compared number of each article; the smallest is the answer."""
-    if not all(_is_requested_article(reading) for reading in evidence.readings):
+    if not all(_is_requested_article(reading) for reading in inputs.readings):
         return None
 
     for entry in _COMPARED_ENTRIES:
-        if not entry.words.search(evidence.question):
+        if not entry.words.search(inputs.question):
             continue
 
         # The first key of this kind that all articles have.
-        for key in evidence.readings[0].rows[0].cells:
+        for key in inputs.readings[0].rows[0].cells:
             if not entry.keys.fullmatch(key):
                 continue
-            amounts = _read_numbers(evidence.readings, key, entry.number)
+            amounts = _read_numbers(inputs.readings, key, entry.number)
             if amounts:
                 return amounts
     return None
@@ -102,21 +102,21 @@ def _read_numbers(
     return amounts
 
 
-def infobox_entry(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def infobox_entry(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The info-box entry that answers the question."""
     if not _is_requested_article(reading):
         return None
     for rule in (_one_of_two, _number_of_things, _role, _day_of_release):
-        derived = rule(evidence, reading)
+        derived = rule(inputs, reading)
         if derived is not None:
             return derived
     return None
 
 
-def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def _one_of_two(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "is it private or public": the one of the two words that is in the article's type."""
-    alternatives = _ALTERNATIVES.search(evidence.question)
-    if alternatives is None or not evidence.is_yes_or_no:
+    alternatives = _ALTERNATIVES.search(inputs.question)
+    if alternatives is None or not inputs.is_yes_or_no:
         return None
 
     article_type = _entry_text(reading.rows[0], "type")
@@ -129,9 +129,9 @@ def _one_of_two(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(matching[0], f"the type is {article_type}")
 
 
-def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def _number_of_things(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "how many stations": the number of a key such as `station_count`."""
-    match = _HOW_MANY_OF.search(evidence.question)
+    match = _HOW_MANY_OF.search(inputs.question)
     if match is None:
         return None
 
@@ -144,13 +144,13 @@ def _number_of_things(evidence: GraphEvidence, reading: Reading) -> Derived | No
     return None
 
 
-def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def _role(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The role that the question asks for, such as the publisher."""
-    roles: list[str] = _ROLE.findall(evidence.question)
-    if len(roles) != 1 or evidence.masked.find_position(reading.name) is None:
+    roles: list[str] = _ROLE.findall(inputs.question)
+    if len(roles) != 1 or inputs.masked.find_position(reading.name) is None:
         return None
     # The question must ask for the role itself: "the publisher of"
-    if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", evidence.question):
+    if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", inputs.question):
         return None
 
     # A long value, or one with markup, is not a plain name.
@@ -161,13 +161,13 @@ def _role(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(value, f"the {key} is {value}")
 
 
-def _day_of_release(evidence: GraphEvidence, reading: Reading) -> Derived | None:
-    question = evidence.question
+def _day_of_release(inputs: RuleInputs, reading: Reading) -> Derived | None:
+    question = inputs.question
     if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question):
         return None
     if _OTHER_RELEASE.search(question):
         return None
-    if evidence.masked.find_position(reading.name) is None:
+    if inputs.masked.find_position(reading.name) is None:
         return None
 
     match = _START_DATE.match(_entry_text(reading.rows[0], "released"))

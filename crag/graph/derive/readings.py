@@ -94,8 +94,11 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphEvidence:
-    """A question and the results of its calls; `today` is the day of asking, if known."""
+class RuleInputs:
+    """What rules derive an answer from: a question and the results of its calls.
+
+    `today` is the day of asking, if known.
+    """
 
     masked: MaskedQuestion
     readings: tuple[Reading, ...]
@@ -112,8 +115,8 @@ class GraphEvidence:
         return self.masked.is_yes_or_no
 
     @property
-    def by_entity(self) -> "GraphEvidence":
-        """The same evidence with a reading for each name of a list."""
+    def by_entity(self) -> "RuleInputs":
+        """The same inputs with a reading for each name of a list."""
         readings: list[Reading] = []
         for reading in self.readings:
             readings += _split_by_entity(reading)
@@ -121,14 +124,14 @@ class GraphEvidence:
 
 
 # --- from results to readings -----------------------------------------------------------------------------------------
-def read_evidence(
+def read_inputs(
     question: str,
     domain: Domain,
     program: Program,
     results: Sequence[Result],
     today: dt.date | None = None,
-) -> GraphEvidence | None:
-    """The evidence, or None if a call failed or may have missed something."""
+) -> RuleInputs | None:
+    """The question and its readings, or None if a call failed or may have missed something."""
     # A program that stopped early, or calls about another day than the question.
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
@@ -151,7 +154,7 @@ def read_evidence(
             readings.append(_read_call(statement, result, tables))
 
     masked = mask_names(question, domain, program)
-    return GraphEvidence(masked, tuple(readings), today)
+    return RuleInputs(masked, tuple(readings), today)
 
 
 def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:

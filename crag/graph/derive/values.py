@@ -7,8 +7,8 @@ from crag.graph.derive.readings import (
     BIRTH_KEYS,
     END_OF_LIFE,
     Derived,
-    GraphEvidence,
     Reading,
+    RuleInputs,
     compare_amounts,
     derive_amount,
     read_amount,
@@ -58,12 +58,12 @@ _AT_OTHER_TIME = re.compile(r"\b(?:when|at the time|in [0-9]{4})\b")
 
 
 # --- titles and languages ---------------------------------------------------------------------------------------------
-def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def original_title(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """Whether A is the original title, or whether there was a different one."""
-    question = evidence.question
+    question = inputs.question
     if reading.key != "original_title" or len(reading.values) != 1:
         return None
-    if not evidence.is_yes_or_no or WHICH.search(question):
+    if not inputs.is_yes_or_no or WHICH.search(question):
         return None
     if not _ORIGINAL.search(question) or not _NAMED.search(question):
         return None
@@ -77,44 +77,44 @@ def original_title(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(answer, f"the original title is {original}, {likeness} {reading.name}")
 
 
-def original_language(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def original_language(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The original language, for questions whether there was one: every film has one."""
     if reading.key != "original_language" or len(reading.values) != 1:
         return None
-    if not evidence.is_yes_or_no or not _ANY_LANGUAGE.search(evidence.question):
+    if not inputs.is_yes_or_no or not _ANY_LANGUAGE.search(inputs.question):
         return None
     language = readable(reading.values[0], reading.column)
     return Derived(language, f"the original language is {language}")
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
-def count(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def count(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The number of rows, for questions of how often or whether any."""
     if not reading.counted or len(reading.values) != 1:
         return None
     number = reading.values[0]
     if number == len(reading.rows):  # the rows are known, so the question's words can filter them
-        number = len(meant_rows(evidence.masked, reading.rows, reading.decided))
+        number = len(meant_rows(inputs.masked, reading.rows, reading.decided))
 
     # An incomplete table is no proof that there is none.
     if number == 0 and not reading.table.complete:
         return None
     # "More than three" or "other than A": the number of all rows is not an answer
-    if _NOT_ALL.search(evidence.question):
+    if _NOT_ALL.search(inputs.question):
         return None
 
-    if evidence.is_yes_or_no and _ANY.search(evidence.question):
+    if inputs.is_yes_or_no and _ANY.search(inputs.question):
         answer = "yes" if number else "no"
         return Derived(answer, f"the graph knows {number} of them")
-    if not evidence.is_yes_or_no and HOW_MANY.search(evidence.question):
+    if not inputs.is_yes_or_no and HOW_MANY.search(inputs.question):
         return Derived(str(number), f"counted {number} rows")
     return None
 
 
-def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def awards_up_to(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The number of Grammys up to a year: those with known years, or all if the table ends before that year."""
-    limit = _UP_TO.search(evidence.question)
-    if limit is None or not HOW_MANY.search(evidence.question) or evidence.is_yes_or_no:
+    limit = _UP_TO.search(inputs.question)
+    if limit is None or not HOW_MANY.search(inputs.question) or inputs.is_yes_or_no:
         return None
     year = int(limit["year"])
     # "Up to 2010" includes that year, "before 2010" does not
@@ -135,10 +135,10 @@ def awards_up_to(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(str(reading.values[0]), f"the table of awards ends with {last_year}")
 
 
-def several_years(evidence: GraphEvidence) -> Derived | None:
+def several_years(inputs: RuleInputs) -> Derived | None:
     """The winners of one award over several years, in the order of the calls."""
-    readings = evidence.readings
-    if len(readings) < 2 or evidence.is_yes_or_no:
+    readings = inputs.readings
+    if len(readings) < 2 or inputs.is_yes_or_no:
         return None
     if any(reading.table.name != "get_grammy_year" for reading in readings):
         return None
@@ -147,7 +147,7 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
     if len(requests) != 1 or not readings[0].key:
         return None
     # "Who won in both years" does not want all of the winners
-    if not WHICH.search(evidence.question) or _SEVERAL.search(evidence.question):
+    if not WHICH.search(inputs.question) or _SEVERAL.search(inputs.question):
         return None
 
     # Each winner once, even if it won in several years.
@@ -160,11 +160,11 @@ def several_years(evidence: GraphEvidence) -> Derived | None:
     return Derived(", ".join(names), f"the values of {len(readings)} years together")
 
 
-def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def confirmed_name(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "who has 21 awards": a name that is not in the question and has that number."""
-    if not evidence.question.startswith("who is"):
+    if not inputs.question.startswith("who is"):
         return None
-    if evidence.masked.find_position(reading.name) is not None:
+    if inputs.masked.find_position(reading.name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER:
         return None
@@ -173,19 +173,19 @@ def confirmed_name(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
     number = str(reading.values[0])
     # As a whole word: 2 is not in "21"
-    if not re.search(rf"\b{re.escape(number)}\b", evidence.question):
+    if not re.search(rf"\b{re.escape(number)}\b", inputs.question):
         return None
     return Derived(reading.rows[0].entity, f"the number in the question, {number}, is theirs")
 
 
 # --- days and prices --------------------------------------------------------------------------------------------------
-def days_that_meet(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def days_that_meet(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The days on which one price exceeded another, by the calls' conditions."""
     if reading.column is None or reading.column.type is not Type.DATE or not reading.values:
         return None
     if not any(isinstance(condition.value, Key) for condition in reading.conditions):
         return None
-    if not _WHICH_DAYS.search(evidence.question) or evidence.is_yes_or_no:
+    if not _WHICH_DAYS.search(inputs.question) or inputs.is_yes_or_no:
         return None
     if len(reading.values) > MAX_DAYS:
         return None
@@ -194,17 +194,17 @@ def days_that_meet(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(days, f"{len(reading.values)} of the days meet the condition")
 
 
-def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def volume_of_days(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The shares traded in a span of days, in total unless the question asks for single days."""
-    question = evidence.question
+    question = inputs.question
     if reading.key != "volume" or len(reading.values) < 2:
         return None
-    if evidence.is_yes_or_no or not _VOLUME.search(question):
+    if inputs.is_yes_or_no or not _VOLUME.search(question):
         return None
     if AVERAGE.search(question) or _SINGLE_DAYS.search(question):
         return None
 
-    volume = read_amount(evidence.masked, reading)
+    volume = read_amount(inputs.masked, reading)
     if volume is None:
         return None
     unit = reading.column.unit if reading.column else ""
@@ -212,9 +212,9 @@ def volume_of_days(evidence: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 # --- lives ------------------------------------------------------------------------------------------------------------
-def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
+def life_span(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The start or the end of a band or a life."""
-    question = evidence.question
+    question = inputs.question
     if reading.key != "lifespan" or len(reading.values) != 2:
         return None
     if not _ASKS_FOR_TIME.match(question):
@@ -235,23 +235,23 @@ def life_span(evidence: GraphEvidence, reading: Reading) -> Derived | None:
     return Derived(day, f"the {'beginning' if asks_for_begin else 'end'} of the life span")
 
 
-def age(evidence: GraphEvidence) -> Derived | None:
+def age(inputs: RuleInputs) -> Derived | None:
     """Somebody's age today, or at the time of something else that was looked up.
 
     If one of the two dates is only a year, the difference of the years is the usual age.
     """
-    if not _AGE.search(evidence.question):
+    if not _AGE.search(inputs.question):
         return None
 
     # One birth, and at most one other event; each with one date.
-    births = [reading for reading in evidence.readings if reading.key in BIRTH_KEYS]
-    events = [reading for reading in evidence.readings if reading.key not in BIRTH_KEYS]
-    has_single_dates = all(len(reading.values) == 1 for reading in evidence.readings)
+    births = [reading for reading in inputs.readings if reading.key in BIRTH_KEYS]
+    events = [reading for reading in inputs.readings if reading.key not in BIRTH_KEYS]
+    has_single_dates = all(len(reading.values) == 1 for reading in inputs.readings)
     if len(births) != 1 or len(events) > 1 or not has_single_dates:
         return None
 
-    birth = read_amount(evidence.masked, births[0])
-    day = read_amount(evidence.masked, events[0]) if events else _today_if_meant(evidence)
+    birth = read_amount(inputs.masked, births[0])
+    day = read_amount(inputs.masked, events[0]) if events else _today_if_meant(inputs)
     if not isinstance(birth, CalendarDate) or not isinstance(day, CalendarDate):
         return None
     # Born after the event: one of the dates belongs to something else
@@ -264,11 +264,11 @@ def age(evidence: GraphEvidence) -> Derived | None:
     return derive_amount(years, f"the age on {day} of somebody born {birth}")
 
 
-def _today_if_meant(evidence: GraphEvidence) -> CalendarDate | None:
+def _today_if_meant(inputs: RuleInputs) -> CalendarDate | None:
     """The day of asking, for a question about somebody's present age."""
-    today = evidence.today
+    today = inputs.today
     if today is None:
         return None
-    if _AT_OTHER_TIME.search(evidence.question) or not _AGE_TODAY.search(evidence.question):
+    if _AT_OTHER_TIME.search(inputs.question) or not _AGE_TODAY.search(inputs.question):
         return None
     return CalendarDate(today.year, today.month, today.day)

@@ -54,7 +54,7 @@ def _games_on_date(context: LookupContext, query: TableQuery, league: League) ->
         if games:
             return games
 
-        # Only of a known team, and on days that were asked for, is an empty calendar evidence.
+        # An empty calendar proves something only of a known team, and on days that were asked for.
         if expression is not None:
             error_type = NoGameError if is_known else NotFoundError
             days = format_days(wanted.first, wanted.last)

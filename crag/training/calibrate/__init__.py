@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crag.answering import gated_answer, trim_to_tokens
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring
+from crag.answering import trim_to_tokens
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, GateScope
 from crag.core.files import DatasetError, Record
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
@@ -19,10 +19,10 @@ from crag.evaluation.store import PREDICTIONS, TRACES, SavedRun
 from crag.graph.schema import Domain, load_schema
 from crag.settings import ROUTE_CLASSES
 
-_BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
-"""Name prefixes of gates that close before an answer is asked for; other gates withhold a single answer."""
-_ONLY_WEB = re.compile(r"^top_passage| \(web\)$")
-"""Names of gates that close only after the graph was asked."""
+_OLDER_GATES = (*ROUTE_CLASSES, "top_passage")
+"""How names of gates begin; those of checks begin otherwise. Only older traces, without scopes, are read by them."""
+_OLDER_PAGE_GATES = re.compile(r"^top_passage| \(web\)$")
+"""Names of gates for pages alone, in such traces."""
 _JUDGED = {Verdict.CORRECT, Verdict.INCORRECT}
 _TABLE = re.compile(r"(?:ALL )?(\w{1,60})\(")
 """The table of a call."""
@@ -175,7 +175,7 @@ def _is_gated(source: str, gate: GateFiring | None) -> bool:
     if gate is None:
         return False
     # A gate for pages alone lets the graph's answer through
-    return source == WEB or not _ONLY_WEB.search(gate.name)
+    return source == WEB or gate.scope is GateScope.QUESTION
 
 
 def _without_features(features: Mapping[str, float], without: Set[str]) -> dict[str, float]:
@@ -213,13 +213,23 @@ def _tables_and_keys(calls: Sequence[str]) -> str:
 def _closed_gate(trace: Mapping[str, Any]) -> GateFiring | None:
     """The gate that decided the final answer, or would have without the audit."""
     reason = (trace.get("answer") or {}).get("reason")
-    for firing in trace.get("gates", ()):
+    for entry in trace.get("gates", ()):
+        firing = GateFiring(entry["name"], entry["reason"], entry["answer"], scope=_scope(entry))
         # Under an audit several gates may have closed; the final answer tells which of them decided
-        if firing["name"].startswith(_BEFORE_ANSWERS):
-            gate = GateFiring(firing["name"], firing["reason"], firing["answer"])
-            if gated_answer(gate, WEB).reason == reason:
-                return gate
+        if firing.scope is not GateScope.ANSWER and firing.reason == reason:
+            return firing
     return None
+
+
+def _scope(entry: Mapping[str, Any]) -> GateScope:
+    """What the gate or check of a trace withholds. Older traces tell this by the name alone."""
+    if "scope" in entry:
+        return GateScope(entry["scope"])
+
+    name = entry["name"]
+    if not name.startswith(_OLDER_GATES):
+        return GateScope.ANSWER
+    return GateScope.PAGES if _OLDER_PAGE_GATES.search(name) else GateScope.QUESTION
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:

@@ -67,7 +67,7 @@ def test_games_nearest_to_the_time_of_asking(run: Run, case: str) -> None:
 
 
 @pytest.mark.parametrize("date", ["latest", "next game", None])
-def test_no_game_is_no_evidence_unless_a_date_was_asked_for(run: Run, date: str | None) -> None:
+def test_no_game_proves_nothing_unless_a_date_was_asked_for(run: Run, date: str | None) -> None:
     argument = "None" if date is None else f'"{date}"'
     moment = datetime(1990, 1, 1) if date != "next game" else datetime(2024, 6, 1)
     (result,) = run("sports", f'get_nba_on_date("bulls",{argument})["result"]', moment).results

@@ -96,7 +96,7 @@ def test_concerts_are_asked_for_last(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("2 of 4 records could not be read" in remark for remark in results[1].explanation)
 
 
-def test_no_game_of_a_known_team_is_evidence_and_no_game_of_an_unknown_one_is_not(run: Run) -> None:
+def test_no_game_of_a_known_team_proves_something_and_no_game_of_an_unknown_one_does_not(run: Run) -> None:
     for team, date, empty in (
         ("everton", "2024-02-11", True),
         ("springfield", "2024-02-10", False),

@@ -8,7 +8,7 @@ import pytest
 
 from crag.answering import gated_answer
 from crag.core.contracts import I_DONT_KNOW as IDK
-from crag.core.contracts import GateFiring
+from crag.core.contracts import GateFiring, GateScope
 from crag.core.files import DatasetError
 from crag.evaluation.judge import RulesJudge
 from crag.settings import ClassGate, ScoreGate
@@ -53,35 +53,46 @@ def test_an_answer_that_no_model_weighs_is_settled(tmp_path: Path) -> None:
     assert settled.invalid
 
 
-def gated_trace(name: str, candidates: list[dict[str, Any]], gate: str, answer: str) -> dict[str, Any]:
-    firing = GateFiring(gate, "it says so", answer, "withheld")
-    reason = gated_answer(firing, "web").reason
-    return trace(name, candidates, gates=[asdict(firing)], answer={"text": answer, "reason": reason})
+def gated_trace(
+    name: str, candidates: list[dict[str, Any]], gate: str, answer: str, scope: GateScope | None
+) -> dict[str, Any]:
+    """The trace of a closed gate; one without a scope is of an older version."""
+    firing = asdict(GateFiring(gate, "it says so", answer, "withheld", scope or GateScope.ANSWER))
+    if scope is None:
+        del firing["scope"]
+    reason = gated_answer(GateFiring(gate, "it says so", answer), "web").reason
+    return trace(name, candidates, gates=[firing], answer={"text": answer, "reason": reason})
 
 
 @pytest.mark.parametrize(
-    ("gate", "behind"),
+    ("gate", "scope", "behind"),
     [
-        (FINANCE.name, [True, True]),
-        (FINANCE.model_copy(update={"above": 0.5}).name, [True, True]),
-        (FINANCE.model_copy(update={"source": "web"}).name, [False, True]),
-        (ScoreGate(gate="score", score="top_passage", minimum=0.8).name, [False, True]),
-        ("expected score", [False, False]),
-        ("self-assessment", [False, False]),
+        ("mine", GateScope.QUESTION, [True, True]),
+        ("mine", GateScope.PAGES, [False, True]),
+        ("domain of the answer", GateScope.ANSWER, [False, False]),
+        (FINANCE.name, None, [True, True]),
+        (FINANCE.model_copy(update={"above": 0.5}).name, None, [True, True]),
+        (FINANCE.model_copy(update={"source": "web"}).name, None, [False, True]),
+        (ScoreGate(gate="score", score="top_passage", minimum=0.8).name, None, [False, True]),
+        ("expected score", None, [False, False]),
+        ("self-assessment", None, [False, False]),
     ],
 )
-def test_answers_behind_a_closed_gate_are_marked(tmp_path: Path, gate: str, behind: list[bool]) -> None:
+def test_answers_behind_a_closed_gate_are_marked(
+    tmp_path: Path, gate: str, scope: GateScope | None, behind: list[bool]
+) -> None:
     """Gates of classes and passages close before answers are asked for: all, or those of the web."""
     answers = [candidate(WRONG, source="knowledge graph"), candidate(RIGHT)]
-    (asked,) = questions_of(tmp_path, (row("a", IDK, "missing"), gated_trace("a", answers, gate, IDK)))
+    (asked,) = questions_of(tmp_path, (row("a", IDK, "missing"), gated_trace("a", answers, gate, IDK, scope)))
     assert [one.gated for one in asked.candidates] == behind
     assert asked.gate == (IDK if any(behind) else None)
 
 
 def test_a_gate_decides_without_an_audit_too_unless_the_graph_was_asked_after_it(tmp_path: Path) -> None:
-    invalid = gated_trace("a", [], "question_type false_premise -> invalid question", "invalid question")
+    invalid = gated_trace("a", [], "false premise", "invalid question", GateScope.QUESTION)
     answered = {"answer": {"text": RIGHT, "reason": "the graph's"}}
-    reported = gated_trace("b", [candidate(RIGHT, source="knowledge graph")], "top_passage above 0.8", IDK) | answered
+    by_graph = [candidate(RIGHT, source="knowledge graph")]
+    reported = gated_trace("b", by_graph, "top passage", IDK, GateScope.PAGES) | answered
     asked, other = questions_of(
         tmp_path, (row("a", "invalid question", "incorrect"), invalid), (row("b", RIGHT, "correct"), reported)
     )
