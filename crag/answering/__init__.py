@@ -2,8 +2,6 @@
 
 from crag.answering.answerer import Answerer as Answerer
 from crag.answering.answerer import Draft as Draft
-from crag.answering.answerer import generate_all as generate_all
-from crag.answering.answerer import prompt_for_trace as prompt_for_trace
 from crag.answering.checks import CaseView as CaseView
 from crag.answering.checks import Check as Check
 from crag.answering.checks import ExpectedScore as ExpectedScore

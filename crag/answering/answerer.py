@@ -1,6 +1,6 @@
 """Builds requests to the answering model and reads its replies into drafts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -9,7 +9,6 @@ from crag.answering.prompts import Prompt, answer_prompt
 from crag.answering.reasoned import read_reasoned
 from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
-from crag.core.deadline import Deadline
 from crag.core.model_marks import final_text
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
 from crag.settings import AnsweringSettings, DomainName
@@ -147,19 +146,3 @@ def build_request(
         shared_prefix=prompt.shared_prefix(settings.word_limit),
         with_log_probability=with_log_probability,
     )
-
-
-def prompt_for_trace(request: GenerationRequest) -> object:
-    """The prompt as the trace stores it: chat turns, or a string."""
-    if not request.messages:
-        return request.prompt
-    return [{"role": message.role, "content": message.content} for message in request.messages]
-
-
-def generate_all(model: LanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-    """One generation per request, in order, even if the engine returns too few or too many."""
-    generations = list(model.generate(requests, deadline))[: len(requests)]
-
-    while len(generations) < len(requests):
-        generations.append(Generation.failed("the engine returned no generation for this request"))
-    return generations

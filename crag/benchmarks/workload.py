@@ -8,7 +8,6 @@ from unittest.mock import patch
 
 import numpy as np
 
-from crag.answering import prompt_for_trace
 from crag.benchmarks.random_model import RandomModel
 from crag.core.contracts import I_DONT_KNOW, Page, Query, Trace
 from crag.core.deadline import Deadline
@@ -17,6 +16,7 @@ from crag.core.queries import BATCH_KEYS
 from crag.engines.encoders import BatchedDenseEncoder, load_dense_encoder
 from crag.engines.encoders.base import SPECIAL_TOKENS, Vectors
 from crag.engines.llm import Generation, GenerationRequest
+from crag.engines.llm.base import prompt_for_trace
 from crag.engines.llm.local_engine import model_folder
 from crag.engines.llm.tokenizer import ChatTokenizer
 from crag.facts import ShippedPublicData

@@ -13,7 +13,7 @@ from crag.core.deadline import Deadline
 from crag.core.queries import pacific_now
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
-from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
+from crag.engines.llm.base import Generation, LanguageModel, prompt_for_trace
 from crag.graph.client import CallLimits, KgClient
 from crag.graph.derive import JUST_THE_VALUE, Derived, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
@@ -184,7 +184,7 @@ class KnowledgeGraphPath:
         lookup = Lookup(
             domain=str(written.domain),
             events=tuple(f"the writer's calls could not be read: {fault}" for fault in faults),
-            prompt=_prompt_for_trace(written.request),
+            prompt=prompt_for_trace(written.request),
             generation=written.generation,
             example_similarity=written.neighbourhood.similarity,
         )
@@ -291,11 +291,6 @@ def _names_days(query: Query) -> bool:
     """Whether the question asks about certain days. "The last game" does not: in the off-season it is months ago."""
     dates = find_dates(query.text, query.asked_at or pacific_now(), Calendar.CIVIL)
     return any(date.range is not None for date in dates)
-
-
-def _prompt_for_trace(request: GenerationRequest) -> Prompt | None:
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    return messages or request.prompt
 
 
 def build_facts(results: Sequence[Result]) -> tuple[Fact, ...]:

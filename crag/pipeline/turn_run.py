@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, NamedTuple, TypeVar
 
-from crag.answering import Answerer, Check, Draft, gated_answer, generate_all, prompt_for_trace
+from crag.answering import Answerer, Check, Draft, gated_answer
 from crag.core.contracts import I_DONT_KNOW, GateFiring, Stage, abstain
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
+from crag.engines.llm.base import generate_all, prompt_for_trace
 from crag.pipeline.case import Case
 from crag.pipeline.isolation import BatchFunction, FaultIsolation
 from crag.web import RetrievedPassages

@@ -138,6 +138,22 @@ class EngineUnavailableError(UserError, RuntimeError):
     """The engine's package is not installed or cannot run here; the message says what to install."""
 
 
+def generate_all(model: LanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+    """One generation per request, in order, even if the engine returns too few or too many."""
+    generations = list(model.generate(requests, deadline))[: len(requests)]
+
+    while len(generations) < len(requests):
+        generations.append(Generation.failed("the engine returned no generation for this request"))
+    return generations
+
+
+def prompt_for_trace(request: GenerationRequest) -> list[dict[str, str]] | str | None:
+    """The prompt as the trace stores it: chat turns, or a string."""
+    if not request.messages:
+        return request.prompt
+    return [{"role": message.role, "content": message.content} for message in request.messages]
+
+
 def refuse_unknown_adapter(request: GenerationRequest, adapters: Collection[str]) -> Generation | None:
     """A failed generation if the request names an adapter that the engine does not have, else None."""
     if request.adapter is None or request.adapter in adapters:

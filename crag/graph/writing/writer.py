@@ -8,7 +8,7 @@ from datetime import datetime
 from crag.core.deadline import Deadline
 from crag.core.queries import pacific_now
 from crag.engines.encoders.base import DenseEncoder
-from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel
+from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel, generate_all
 from crag.graph.language import Average, Call, Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain, Table, Type, load_schema
 from crag.graph.writing import question_form
@@ -151,25 +151,23 @@ class CallWriter:
         """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         # Sampling: the same request is meant to give different texts
         if any(request.temperature > 0 for request in requests):
-            return self._model.generate(requests, deadline)
+            return generate_all(self._model, requests, deadline)
 
         # Each new request once.
-        distinct_requests = dict.fromkeys(requests)
-        new_requests = [request for request in distinct_requests if request not in self._cache]
-        new_generations: Sequence[Generation] = []
+        generation_of = {request: self._cache[request] for request in requests if request in self._cache}
+        new_requests = [request for request in dict.fromkeys(requests) if request not in generation_of]
         if new_requests:
-            new_generations = self._model.generate(new_requests, deadline)
-        generation_of = dict(zip(new_requests, new_generations, strict=False))
+            new_generations = generate_all(self._model, new_requests, deadline)
+            generation_of.update(zip(new_requests, new_generations, strict=True))
 
-        # A generation that failed or ran out of time is worth another try.
         if len(self._cache) > _MAX_CACHED:
             self._cache.clear()
-        for request, generation in generation_of.items():
-            if generation.finish_reason in {"stop", "length"}:
-                self._cache[request] = generation
+        for request in new_requests:
+            # A generation that failed or ran out of time is worth another try.
+            if generation_of[request].finish_reason in {"stop", "length"}:
+                self._cache[request] = generation_of[request]
 
-        missing = Generation.failed("the engine returned no generation for this request")
-        return [self._cache.get(request) or generation_of.get(request, missing) for request in requests]
+        return [generation_of[request] for request in requests]
 
     def _repair(self, first_round: list[WrittenCalls], deadline: Deadline) -> list[WrittenCalls]:
         """Ask again for unreadable calls, if there is time. A text that the deadline cut off is not asked again."""

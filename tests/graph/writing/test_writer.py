@@ -51,6 +51,14 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     assert len(failing.calls) == 2, "what failed before is asked for again"
 
 
+def test_a_full_cache_loses_no_calls_of_the_batch_that_empties_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crag.graph.writing.writer._MAX_CACHED", 1)
+    own = writer(Recorder(GOOD))
+    own.write([JAWS, ACME], Deadline(10))
+    written = own.write([JAWS, CallRequest("who directed jaws?", domain=Domain.MOVIE)], Deadline(10))
+    assert written[0].program == parse('get_movie("jaws")["release_date"]', Domain.MOVIE)
+
+
 def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
     shown = CallRequest("on what date was fargo initially released?", domain=Domain.MOVIE)
     strange = CallRequest("does a tomato like its neighbours?", domain=Domain.MOVIE)
