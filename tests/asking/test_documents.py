@@ -148,16 +148,24 @@ def test_a_word_document_is_read_with_its_title(tmp_path: Path) -> None:
     assert document.text.splitlines() == ["House rules", "The alarm code is 8642.", *LABELLED]
 
 
+COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+
+
 def test_a_word_document_is_read_as_word_shows_it(tmp_path: Path) -> None:
     run = "<w:r>{}<w:t>{}</w:t></w:r>"
     hidden = run.format("<w:rPr><w:vanish/></w:rPr>", "draft")
     shown = run.format('<w:rPr><w:vanish w:val="0"/></w:rPr>', "Valid from ")
     field = f'<w:fldSimple w:instr="DATE">{run.format("", "5 March 2024")}</w:fldSimple>'
+    base = f"<w:rubyBase>{run.format('', ' for all')}</w:rubyBase>"
+    ruby = f"<w:r><w:ruby><w:rt>{run.format('', 'over')}</w:rt>{base}</w:ruby></w:r>"
+    box = f"<w:drawing><w:txbxContent>{word_paragraph('The code is 8642.')}</w:txbxContent></w:drawing>"
+    choice = f"<mc:Choice>{box}</mc:Choice>"
+    drawing = f'<w:r><mc:AlternateContent xmlns:mc="{COMPATIBILITY}">{choice}</mc:AlternateContent></w:r>'
     equation = f"<m:oMath><m:r>{run.format('', 'x')}</m:r></m:oMath>"
 
-    body = f"<w:p>{hidden}{shown}{field}</w:p><w:p>{equation}</w:p>"
+    body = f"<w:p>{hidden}{shown}{field}{ruby}{drawing}</w:p><w:p>{equation}</w:p>"
     [document], said = read(tmp_path / "rules.docx", build_docx(body, "document2"))
-    assert document.text == "Valid from 5 March 2024"
+    assert document.text.splitlines() == ["Valid from 5 March 2024 for all", "The code is 8642."]
     assert said == ["rules.docx: equations are not read: 1"]
 
 

@@ -72,15 +72,15 @@ def saved(file: Any) -> bytes:
     return content.getvalue()
 
 
-def build_word() -> bytes:
-    """A document with the line."""
+def build_word(raised: str, struck: str) -> bytes:
+    """A document with the line; a superscript and struck out text have these properties."""
     body = ""
     for text, changes in RUNS:
         properties = ""
         if changes is RAISED_6:
-            properties = '<w:vertAlign w:val="superscript"/>'
+            properties = raised
         elif changes is STRUCK_10:
-            properties = "<w:strike/>"
+            properties = struck
         body += f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
     return build_docx(f"<w:p>{body}</w:p>")
 
@@ -90,7 +90,8 @@ def build_word() -> bytes:
     [
         ("fleet.pptx", build_slide(), [LINE, "H2O", f"what: fleet | how much: {LINE}"]),
         ("fleet.xlsx", build_sheet(), [f"what: fleet | how much: {LINE}", "crew"]),
-        ("fleet.docx", build_word(), [LINE]),
+        ("fleet.docx", build_word('<w:vertAlign w:val="superscript"/>', "<w:strike/>"), [LINE]),
+        ("by_hand.docx", build_word('<w:position w:val="6"/>', "<w:dstrike/>"), [LINE]),
     ],
 )
 def test_raised_and_struck_out_text(tmp_path: Path, name: str, content: bytes, lines: list[str]) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TEXT_PART = re.compile(r"word/(?:document|footnotes|endnotes)\d{0,3}\.xml")
 _OFF = frozenset({"0", "false", "off"})
 
@@ -44,10 +45,7 @@ def read_word(content: bytes) -> WordText:
 
 
 def _prepare(content: bytes) -> tuple[bytes, int]:
-    """The document without hidden text, its simple fields as text, and the number of its equations.
-
-    mammoth 1.13.0 drops fields (``w:fldSimple``), in which dates and references stand, and keeps hidden text.
-    """
+    """The document in the forms that mammoth reads, without what is not shown, and the number of its equations."""
     from lxml import etree
 
     prepared = io.BytesIO()
@@ -59,17 +57,48 @@ def _prepare(content: bytes) -> tuple[bytes, int]:
             if _TEXT_PART.fullmatch(name):
                 root = etree.fromstring(part, parser)
                 equations += len(root.findall(f".//{_MATH}oMath"))
-                _remove_hidden(root)
-                etree.strip_tags(root, f"{_WORD}fldSimple")
+                _prepare_part(root)
                 part = etree.tostring(root)
             changed.writestr(name, part)
     return prepared.getvalue(), equations
 
 
-def _remove_hidden(root: "Element") -> None:
-    """Remove the runs that their author hid."""
+def _prepare_part(root: "Element") -> None:
+    """Change what mammoth 1.13.0 keeps though it is not shown, or drops though it is."""
+    from lxml import etree
+
     for run in root.findall(f".//{_WORD}r"):
-        mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
+        _mark_raised(run)
         parent = run.getparent()
-        if mark is not None and mark.get(f"{_WORD}val") not in _OFF and parent is not None:
+        is_shown = not (_is_on(run, "vanish") or _is_on(run, "dstrike"))
+        if not is_shown and parent is not None:
             parent.remove(run)
+
+    for alternatives in root.findall(f".//{_ALTERNATIVES}AlternateContent"):
+        _show_boxes(alternatives)
+    # Fields, in which dates and references stand, and words with their reading above.
+    etree.strip_elements(root, f"{_WORD}rt", with_tail=False)
+    etree.strip_tags(root, f"{_WORD}fldSimple", f"{_WORD}ruby", f"{_WORD}rubyBase")
+
+
+def _is_on(run: "Element", name: str) -> bool:
+    """Whether a run has a property that may be switched off by its value."""
+    mark = run.find(f"{_WORD}rPr/{_WORD}{name}")
+    return mark is not None and mark.get(f"{_WORD}val") not in _OFF
+
+
+def _mark_raised(run: "Element") -> None:
+    """Make a superscript of a run that was raised by hand."""
+    position = run.find(f"{_WORD}rPr/{_WORD}position")
+    if position is not None and (position.get(f"{_WORD}val") or "0").isdigit() and position.get(f"{_WORD}val") != "0":
+        position.tag = f"{_WORD}vertAlign"
+        position.set(f"{_WORD}val", "superscript")
+
+
+def _show_boxes(alternatives: "Element") -> None:
+    """Replace a drawing that has no form for older programs, the only one that mammoth reads, by its text boxes."""
+    boxes = alternatives.findall(f".//{_WORD}txbxContent")
+    if boxes and alternatives.find(f"{_ALTERNATIVES}Fallback") is None:
+        alternatives.clear(keep_tail=True)
+        alternatives.tag = f"{_WORD}pict"
+        alternatives.extend(boxes)
