@@ -90,6 +90,6 @@ class Executor:
             run = ProgramRun(task.domain, task.asked_at, session)
             results = run.run(program)
         except KgQueryError as error:
-            # Only a text is parsed here
+            # The program was given as text, and the text is wrong.
             results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
         return ProgramResult(results, session.calls)

@@ -27,7 +27,7 @@ def _require_day(time: str) -> str:
 Scalar = str | int | float | bool | None
 """What a cell can show or compare."""
 Text = str | None
-"""A name or a text that is compared or searched."""
+"""What is compared with words of the question, or searched for them."""
 Missing = Annotated[object, AfterValidator(_require_empty)]
 """How the server's tables may write a missing list or object."""
 DayTime = Annotated[str, AfterValidator(_require_day)]

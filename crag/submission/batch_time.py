@@ -37,9 +37,9 @@ GRAPH_STEPS = ("calls", "graph_answer")
 class StepWorkload:
     """What the language model reads and writes in one step, for some questions.
 
-    `tokens` are those of all prompts. `unshared` are those that a prefix cache does not know from an earlier prompt of
-    the same call. `longest` is the most tokens of a text. The rest is measured where a model ran: `written` tokens, and
-    the seconds of reading and of writing.
+    `tokens` counts the tokens of all prompts. `unshared` counts those that no earlier prompt of the same call begins
+    with, so that a prefix cache does not know them. `longest` is the number of tokens of the longest text. The other
+    fields are measured, if a model ran: the tokens that it wrote, and its seconds of reading and of writing.
     """
 
     prompts: int = 0

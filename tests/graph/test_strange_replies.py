@@ -1,4 +1,4 @@
-"""Replies in a form that nobody expects: whatever stands in them, they cost the call at most, and are no fault of ours.
+"""A reply of the graph in an unexpected form costs its call at most. It is never reported as a fault of our code.
 
 Each value of each reply of the small graph is replaced by another kind of JSON, and the call is run again.
 """
