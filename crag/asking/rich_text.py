@@ -106,13 +106,17 @@ class _Output:
 
     def write_text(self, token: str, form: _Format) -> None:
         """Write a token that shows text, with the marks that its format needs."""
-        if form.is_in_table and not self.is_in_row:
-            self.mark(_ROW_START)
-        self.is_in_row = form.is_in_table
+        self.begin_row(form)
         if form.is_raised != self.is_raised:
             self.mark(RAISED if form.is_raised else NOT_RAISED)
             self.is_raised = form.is_raised
         self.pieces.append(token)
+
+    def begin_row(self, form: _Format) -> None:
+        """Mark where the text or the first cell of a row begins."""
+        if form.is_in_table and not self.is_in_row:
+            self.mark(_ROW_START)
+        self.is_in_row = form.is_in_table
 
     def end_superscript(self) -> None:
         """A superscript ends with its line at the latest."""
@@ -195,6 +199,7 @@ class _Preparation:
         if word in _BREAKS:
             self._output.end_superscript()
         if word == "cell":
+            self._output.begin_row(self._format)
             self._output.mark(_CELL_END)
         elif word == "row":
             self._output.mark(_ROW_END)
@@ -238,7 +243,8 @@ def _to_page(text: str) -> str:
     *parts_with_row, rest = text.split(_ROW_END)
     for part in parts_with_row:
         before, row = _split_row(part)
-        if before.strip():
+        # Even a blank paragraph parts two tables.
+        if before.strip() or "\n" in before:
             blocks.extend(_table(rows))
             blocks.extend(_paragraphs(before))
             rows = []

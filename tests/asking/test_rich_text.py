@@ -56,6 +56,25 @@ def test_rows_of_a_program_that_does_not_say_where_tables_are(tmp_path: Path) ->
     assert lines_of(tmp_path, HEAD + rows) == ["Staff", "name: Ines | fee: 4200", "name: Rolf | fee: 99"]
 
 
+def test_a_blank_line_parts_tables_and_a_blank_cell_is_one(tmp_path: Path) -> None:
+    def row(*cells: str) -> str:
+        return r"\trowd\pard\intbl " + "".join(rf"{cell}\cell " for cell in cells) + r"\row\pard "
+
+    tables = (
+        row("name", "fee", "room")
+        + row("Ines", "", "B14")
+        + row("", "7", "A1")
+        + r"\par "
+        + row("town", "rain")
+        + row("Ostholm", "12")
+    )
+    assert lines_of(tmp_path, HEAD + tables + "}") == [
+        "name: Ines | room: B14",
+        "fee: 7 | room: A1",
+        "town: Ostholm | rain: 12",
+    ]
+
+
 def test_notes_and_boxes_stand_at_the_end(tmp_path: Path) -> None:
     markup = (
         r"A claim.{\super\chftn}{\footnote\pard\plain{\super\chftn} Its source.} "
