@@ -20,5 +20,7 @@ def raised(text: str) -> str:
 
 def to_html(text: str) -> str:
     """A text with marks as HTML; a mark without its partner goes."""
-    markup = _SUPERSCRIPT.sub(r"<sup>\1</sup>", html.escape(text))
+    # A superscript may come in several runs.
+    joined = text.replace(NOT_RAISED + RAISED, "")
+    markup = _SUPERSCRIPT.sub(r"<sup>\1</sup>", html.escape(joined))
     return _MARK.sub("", markup)

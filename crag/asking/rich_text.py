@@ -29,13 +29,13 @@ _ROW_START, _CELL_END, _ROW_END = "\ufdd2\ufdd3\ufdd4"
 _OTHER_MARK = re.compile("[\ufdd2-\ufdd4]")
 _MARK = re.compile("[\ufdd0-\ufdd4]")
 
-_NOT_SHOWN = frozenset({"pict", "objdata", "fldinst"})
-"""Groups of pictures, objects and the addresses of links."""
+_NOT_SHOWN = frozenset({"pict", "objdata", "fldinst", "stylesheet"})
+"""Groups of pictures, objects, the addresses of links and the names of styles."""
 _MOVED = frozenset({"footnote", "shptxt"})
 """Groups of notes and boxes."""
 _BREAKS = frozenset({"par", "line", "sect", "page", "column", "cell", "nestcell", "row", "nestrow"})
-_SYMBOLS_OF_TEXT = frozenset("~_-")
-"""Behind a backslash: a blank, a hyphen and a place for one."""
+_SYMBOLS_OF_TEXT = frozenset("~_-{}\\")
+"""Behind a backslash: a blank, a hyphen and a place for one, and the characters of RTF itself."""
 
 
 class RichText(NamedTuple):
@@ -48,7 +48,7 @@ class RichText(NamedTuple):
 def read_rich_text(text: str) -> RichText:
     r"""The text of an RTF.
 
-    Raises ValueError: striprtf is not installed.
+    Raises ValueError: striprtf is not installed, or it does not know a character set.
 
     >>> read_rich_text(r"{\rtf1 10{\super 6} of {\deleted 10}12 ships\par}")
     RichText(title='', html='<p>10<sup>6</sup> of 12 ships</p>')
@@ -59,7 +59,10 @@ def read_rich_text(text: str) -> RichText:
         raise ValueError("RTF needs striprtf: pip install striprtf") from None
 
     def to_text(rich_text: str) -> str:
-        plain: str = rtf_to_text(rich_text, errors="replace")
+        try:
+            plain: str = rtf_to_text(rich_text, errors="replace")
+        except LookupError as error:
+            raise ValueError(f"a character set of the RTF is not known: {error}") from error
         # A character beyond U+FFFF is written as its two halves.
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -156,6 +159,8 @@ class _Preparation:
                 is_text = match["word"] == "u" or (match["word"] in specialchars and match["word"] not in _BREAKS)
                 self._take_word(token, match["word"], match["number"], is_text=is_text)
             else:
+                if match["symbol"] == r"\*":  # a group for programs that know it, such as a bookmark
+                    self._format = replace(self._format, is_dropped=True)
                 is_text = bool(match["hexadecimal"]) or (match["text"] or "").strip("\r\n") != ""
                 self._write(token, is_text=is_text or token[1:] in _SYMBOLS_OF_TEXT)
 
@@ -188,7 +193,7 @@ class _Preparation:
         """Follow a control word, and write it unless a mark takes its place."""
         if word in _MOVED:
             self._output.pieces.append("}")
-            self._format = _Format()
+            self._format = _Format(is_hidden=self._format.is_hidden, is_deleted=self._format.is_deleted)
             self._output = _Output(["{"])  # closed by the brace that ends the group
             self._moved.append(self._output)
             return

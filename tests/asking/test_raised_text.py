@@ -22,6 +22,7 @@ LINE = "10^6 ships cost 12 euros"
 RAISED_6, STRUCK_10 = {"baseline": "30000"}, {"strike": "sngStrike"}
 RUNS: Sequence[tuple[str, dict[str, str]]] = (
     ("10", {}),
+    ("", {}),
     ("6", RAISED_6),
     (" ships cost ", {}),
     ("10", STRUCK_10),

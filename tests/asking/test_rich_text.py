@@ -41,6 +41,10 @@ def lines_of(tmp_path: Path, markup: str) -> list[str]:
         (r'See {\field{\*\fldinst{HYPERLINK "http://x.org/a"}}{\fldrslt{\ul the list}}}.', "See the list."),
         (r"0{\*\shppict{\pict\pngblip 89504e47}}1", "01"),
         (r"\uc \u8364?5", "€5"),
+        (r"10{\super 6}{\*\bkmkstart a} ships{\*\bkmkend a}", "10^6 ships"),
+        (r"{\stylesheet{\*\cs17 \super reference;}}10{\super 6}", "10^6"),
+        (r"10{\super 1}{\super\b 2}", "10^12"),
+        (r"open {\v no\{t\} }now{\deleted{\footnote gone}}", "open now"),
     ],
 )
 def test_text_is_what_a_word_processor_shows(tmp_path: Path, markup: str, line: str) -> None:

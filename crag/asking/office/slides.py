@@ -76,9 +76,7 @@ def _in_reading_order(shapes: Iterable["BaseShape"]) -> list["BaseShape"]:
 
 def _shape_markup(shape: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx finds out what a shape has at run time
     """The texts of a shape, and of those in it."""
-    from pptx.enum.shapes import MSO_SHAPE_TYPE
-
-    if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+    if hasattr(shape, "shapes"):  # a group
         for inner in _in_reading_order(shape.shapes):
             yield from _shape_markup(inner)
     elif shape.has_text_frame:
@@ -108,7 +106,7 @@ def _run_text(element: Any) -> str:  # noqa: ANN401 - elements of python-pptx ha
     """The text of a run, a field or a break (ECMA-376, part 1, 21.1.2.3)."""
     text = "".join(element.xpath("a:t/text()"))
     if not text:
-        return " "
+        return " " if element.tag.endswith("}br") else ""
     strike, baseline = ("".join(element.xpath(f"a:rPr/@{name}")) for name in ("strike", "baseline"))
     if strike not in {"", "noStrike"}:
         return ""
@@ -125,7 +123,11 @@ def _chart_markup(chart: "Chart") -> Iterator[str]:
     """The title of a chart and its values as tables, one for each plot."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield from _paragraphs(chart.chart_title.text_frame)
-    for plot in chart.plots:
+    try:
+        plots = list(chart.plots)
+    except ValueError:  # of a kind that python-pptx 1.0.2 does not know, such as 3D
+        plots = []
+    for plot in plots:
         yield from _table_markup(_plot_rows(plot))
 
 
