@@ -231,7 +231,7 @@ class ReadOtherSites(Check):
         return self.model.probability(answer_features(other_trace, other_draft))
 
     def _without_only_site(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
-        """If a single site holds the answer: the passages of all other sites.
+        """The passages of all other sites, if a single site holds the answer.
 
         None if no site or several hold it, or if too few other pages remain.
         """
