@@ -14,6 +14,7 @@ from crag.answering.confidence import PAGES_KIND as PAGES_KIND
 from crag.answering.confidence import ConfidenceModel as ConfidenceModel
 from crag.answering.confidence import Feature as Feature
 from crag.answering.confidence import LogisticModel as LogisticModel
+from crag.answering.confidence import calibration_file as calibration_file
 from crag.answering.confidence import load_confidence as load_confidence
 from crag.answering.evidence import find_evidence as find_evidence
 from crag.answering.features import added_words as added_words

@@ -5,6 +5,7 @@ agent answers if P(correct) is above 0.5.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
@@ -88,7 +89,7 @@ class ConfidenceModel(BaseModel):
 
         Raises SettingsError: the file is missing or has another format.
         """
-        path = needed_folder("answering.confidence.model", "calibration", name).path
+        path = calibration_file(name)
         try:
             return cls.model_validate_json(path.read_bytes())
         except OSError as error:
@@ -102,6 +103,11 @@ class ConfidenceModel(BaseModel):
             raise SettingsError(
                 f'key "answering.confidence.model": {path} is not a calibration file: {field}: {first["msg"]}'
             ) from None
+
+
+def calibration_file(name: str) -> Path:
+    """Where the file of this name or path lies. Raises SettingsError: there is none."""
+    return needed_folder("answering.confidence.model", "calibration", name).path
 
 
 def load_confidence(settings: ConfidenceSettings | None) -> ConfidenceModel | None:

@@ -11,16 +11,21 @@ have at least 10 of the kind; "covers" in the file lists the kinds. Other answer
 A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
 much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.
 
+With `--keep-graph` only answers from pages are weighed anew, such as those from your own documents; answers from the
+knowledge graph keep the P(correct) of a file.
+
 Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
 for new kinds of questions; without calls, all rows of a question.
 """
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from crag.answering import ConfidenceModel, calibration_file
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
@@ -30,6 +35,9 @@ from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
 from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions
 from crag.training.files import RunCard
 from crag.weights.needed import CALIBRATIONS
+
+if TYPE_CHECKING:
+    from crag.training.calibrate.fitting import Calibration
 
 FOLDS = 10
 SEED = 20240605
@@ -43,7 +51,7 @@ LICENCE = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
     options = _parse(arguments)
-    from crag.training.calibrate.fitting import NothingLearnedError, calibrate, figures  # scikit-learn
+    from crag.training.calibrate.fitting import figures  # scikit-learn
 
     path = Path(options.out)
     if not options.out.endswith(".json"):
@@ -51,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = REPOSITORY / CALIBRATIONS / f"{options.out}.json"
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)
+    kept = ConfidenceModel.load(options.keep_graph) if options.keep_graph else None
 
     # All runs are read before any is judged: a wrong folder is reported before a judge costs money.
     runs = [read_finished_questions(folder, options.split) for folder in options.runs]
@@ -58,18 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for run in runs:
         questions += asked_questions(run, judge, set(options.without))
 
-    try:
-        fitted = calibrate(questions, FOLDS, SEED)
-    except NothingLearnedError as error:
-        listed = ", ".join(str(folder / TRACES) for folder in options.runs)
-        remedy = "pass more runs of a preset that answers, over labelled questions"
-        raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
-
+    fitted = _fit(questions, kept, options.runs)
     metrics = figures(fitted.questions)
-    provenance = {
+    provenance: dict[str, object] = {
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
+    if kept:
+        provenance["graph_trained_on"] = _training_data_of(options.keep_graph)
     write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
@@ -77,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "seed": SEED,
         "judge": options.judge,
         "without": options.without,
+        "keep_graph": options.keep_graph,
         "inverse_strength": fitted.inverse_strength,
         **options.split.to_card(),
     }
@@ -89,6 +95,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
+
+
+def _fit(questions: Sequence[AskedQuestion], kept: ConfidenceModel | None, folders: Sequence[Path]) -> "Calibration":
+    """The model of all answers, or of answers from pages beside the graph's part of `kept`."""
+    from crag.training.calibrate.fitting import NothingLearnedError, calibrate, calibrate_pages  # scikit-learn
+
+    try:
+        if kept:
+            return calibrate_pages(questions, kept, FOLDS, SEED)
+        return calibrate(questions, FOLDS, SEED)
+    except NothingLearnedError as error:
+        listed = ", ".join(str(folder / TRACES) for folder in folders)
+        remedy = "pass more runs of a preset that answers, over labelled questions"
+        raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -113,6 +133,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         metavar="FEATURE",
         help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
+    )
+    parser.add_argument(
+        "--keep-graph",
+        metavar="NAME|FILE",
+        help="fit answers from pages alone; P(correct) of answers from the graph stays that of this file, such as cpu",
     )
     parser.add_argument(
         "--judge",
@@ -140,6 +165,11 @@ def _describe_training_data(
         "right_answers": sum(candidate.right for candidate in candidates),
         "licence": LICENCE,
     }
+
+
+def _training_data_of(name: str) -> object:
+    """What the named file says about its own training data."""
+    return json.loads(calibration_file(name).read_bytes()).get("trained_on")
 
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:

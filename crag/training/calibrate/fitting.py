@@ -197,18 +197,8 @@ class Calibration(NamedTuple):
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
     """Fit P(correct) to kinds of answers with enough examples."""
-    rows: list[Item] = []
-    for question in questions:
-        rows += [
-            Item(
-                answer.features,
-                answer.right,
-                question.group,
-            )
-            for answer in question.candidates
-        ]
-
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
+    rows = _items(questions)
     kinds = [answer_kind(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
@@ -222,7 +212,6 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     likely = dict(zip(learned, parts["correct"].held_out, strict=True))
 
     # Answers from pages get a model of their own, if it can be fitted, whose probabilities take precedence.
-
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
             parts["pages"] = fit([rows[index] for index in pages], folds, seed)
@@ -236,6 +225,38 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     )
 
 
+def calibrate_pages(questions: Sequence[AskedQuestion], graph: ConfidenceModel, folds: int, seed: int) -> Calibration:
+    """Fit P(correct) to answers from pages alone; answers from the graph keep the model `graph`.
+
+    `NothingLearnedError`: fewer than `LEAST_OF_KIND` answers are from pages.
+    """
+    rows = _items(questions)
+    pages = [index for index, row in enumerate(rows) if answer_kind(row.features) == PAGES_KIND]
+    if len(pages) < LEAST_OF_KIND:
+        raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers from pages are needed")
+
+    # Out of fold for pages. The given model is not fitted here, so its answers to all rows count.
+    part = fit([rows[index] for index in pages], folds, seed)
+    likely: dict[int, float] = {}
+    for index, row in enumerate(rows):
+        probability = graph.probability(row.features)
+        if probability is not None:
+            likely[index] = probability
+    likely |= zip(pages, part.held_out, strict=True)
+
+    covers = sorted({*graph.covers, PAGES_KIND})
+    model = graph.model_copy(update={"pages": part.model, "covers": tuple(covers)})
+    return Calibration(model, _weigh(questions, likely), {"pages": part.inverse_strength})
+
+
+def _items(questions: Iterable[AskedQuestion]) -> list[Item]:
+    """All candidates of all questions, in order."""
+    rows: list[Item] = []
+    for question in questions:
+        rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
+    return rows
+
+
 def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> list[AskedQuestion]:
     """The questions with P(correct) of their candidates, which are numbered through all questions."""
     weighed: list[AskedQuestion] = []
@@ -245,7 +266,7 @@ def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> l
         for answer in question.candidates:
             # None for an answer whose kind is too rare: it is given unweighed
             candidates.append(answer._replace(likely=likely.get(index)))
-            # In the order in which `calibrate` has made its rows
+            # In the order of `_items`
             index += 1
         weighed.append(replace(question, candidates=tuple(candidates)))
     return weighed

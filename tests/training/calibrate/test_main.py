@@ -34,6 +34,19 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
     assert (tmp_path / "again.json").read_bytes() == out.read_bytes()
 
 
+def test_fitted_to_pages_the_graph_keeps_its_part(tmp_path: Path) -> None:
+    run = answered_run(tmp_path / "run", 150, seed=1)
+    out = tmp_path / "mine.json"
+    assert main([str(run), "--keep-graph", "cpu", "--out", str(out)]) == 0
+
+    mine, kept = ConfidenceModel.load(str(out)), ConfidenceModel.load("cpu")
+    value = {"from_graph": 1.0, "from_values": 1.0, "calls_log_probability": -0.1}
+    assert mine.probability(value) == kept.probability(value)
+    for logit in (-2.0, 4.0, 9.0):
+        assert mine.probability({"top_passage_logit": logit}) == pytest.approx(true_probability(logit), abs=0.12)
+    assert json.loads(out.read_text(encoding="utf-8"))["graph_trained_on"]["asked"] > 1000
+
+
 def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     silent = write_run(tmp_path / "silent", [row("a", "i don't know", "missing")], [trace("a", [])])
     sure = [row(f"q{n}", RIGHT, "correct") for n in range(11)]
@@ -44,6 +57,8 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
         ([str(silent), *out], "at least 10 answers of one kind (web, graph) are needed"),
         ([str(always), *out], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
         ([str(always), *out, "--judge", "llm"], "llm judge"),
+        ([str(always), *out, "--keep-graph", "no_such"], "no_such"),
+        ([str(silent), *out, "--keep-graph", "cpu"], "at least 10 answers from pages are needed"),
     ]:
         assert main(arguments) == 2
         reported = capsys.readouterr().err
