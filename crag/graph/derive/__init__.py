@@ -37,7 +37,7 @@ RULES_OF_ONE_READING: Sequence[Callable[[RuleInputs, Reading], Derived | None]] 
     values.original_title,
     values.original_language,
     values.awards_up_to,
-    values.count,
+    values.count_of_rows,
     values.days_that_meet,
     values.volume_of_days,
     values.life_span,
