@@ -150,14 +150,15 @@ def several_years(inputs: RuleInputs) -> Derived | None:
     if not WHICH.search(inputs.question) or _SEVERAL.search(inputs.question):
         return None
 
-    # Each winner once, even if it won in several years.
-    names: dict[str, None] = {}
+    names: list[str] = []
     for reading in readings:
+        # The winners of one year are missing
         if not reading.values:
             return None
-        for value in reading.values:
-            names[str(value)] = None
-    return Derived(", ".join(names), f"the values of {len(readings)} years together")
+        names += map(str, reading.values)
+    # Each winner once, even if it won in several years.
+    distinct_names = dict.fromkeys(names)
+    return Derived(", ".join(distinct_names), f"the values of {len(readings)} years together")
 
 
 def confirmed_name(inputs: RuleInputs, reading: Reading) -> Derived | None:
@@ -232,7 +233,8 @@ def life_span(inputs: RuleInputs, reading: Reading) -> Derived | None:
         return None
     if _WHAT_YEAR.search(question):
         day = day[:4]
-    return Derived(day, f"the {'beginning' if asks_for_begin else 'end'} of the life span")
+    which_day = "beginning" if asks_for_begin else "end"
+    return Derived(day, f"the {which_day} of the life span")
 
 
 def age(inputs: RuleInputs) -> Derived | None:
