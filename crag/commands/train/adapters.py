@@ -147,6 +147,20 @@ def _read_card_settings(card: Path) -> Mapping[str, object]:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train adapters", __doc__)
+    _add_adapter(parser)
+    _add_data(parser)
+    _add_folders(parser)
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show the commands that are left to do",
+    )
+    # Variables may stand between options
+    return parser.parse_intermixed_args(arguments)
+
+
+def _add_adapter(parser: argparse.ArgumentParser) -> None:
+    """Which adapter, and how it is tuned."""
     parser.add_argument("name", choices=[*BASE_PRESETS, REFUSALS])
     parser.add_argument(
         "variables",
@@ -173,6 +187,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="change a key of the preset in all steps: device=cuda:0",
     )
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    """What it learns from."""
     parser.add_argument(
         "--questions",
         type=Path,
@@ -195,6 +213,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="web_answerer, web_refusals: questions with their pages; can be repeated, with five and with fifty pages",
     )
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    """Where steps and adapter are written."""
     parser.add_argument(
         "--work",
         type=Path,
@@ -205,13 +227,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="the adapter's folder (default: the one that the preset names, such as models/adapters/PRESET/NAME)",
     )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show the commands that are left to do",
-    )
-    # Variables may stand between options
-    return parser.parse_intermixed_args(arguments)
 
 
 def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[str, str]) -> None:
