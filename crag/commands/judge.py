@@ -48,7 +48,7 @@ from crag.evaluation.rejudge import (
     verdicts_of,
     withheld_changes,
 )
-from crag.evaluation.report.page import write_report
+from crag.evaluation.report.run_page import write_report
 from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
