@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stopped_in_order():
             _ask(options, questions, printed)
     except KeyboardInterrupt as interrupt:
-        asked = len(questions) if options.file else None
-        say(f"\n{describe_interruption(words, options.start, asked, len(printed))}")
+        question_count = len(questions) if options.file else None
+        say(f"\n{describe_interruption(words, options.start, question_count, len(printed))}")
         return interrupt_code(interrupt)
     return end_asking(words, options.start if options.file else None, printed)
 
@@ -223,12 +223,12 @@ def _take_question(places: list[str]) -> str | None:
     """
     if len(places) < 2:
         return None
-    last = places[-1].strip()
-    if not last:
+    final_word = places[-1].strip()
+    if not final_word:
         return places.pop()
-    is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
-    looks_like_path = bool(_SUFFIX.search(last)) or "/" in last
-    is_question = last.endswith("?") or (" " in last and not looks_like_path)
+    is_place = final_word.startswith(("http://", "https://")) or Path(final_word).expanduser().exists()
+    looks_like_path = bool(_SUFFIX.search(final_word)) or "/" in final_word
+    is_question = final_word.endswith("?") or (" " in final_word and not looks_like_path)
     return places.pop() if is_question and not is_place else None
 
 

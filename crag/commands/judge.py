@@ -164,14 +164,14 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
 
 def _describe_interruption(options: argparse.Namespace) -> str:
     """What is kept, and how to continue."""
-    kept = []
+    kept_parts = []
     if options.runs:
-        kept.append("runs that are named above are judged and stored")
+        kept_parts.append("runs that are named above are judged and stored")
     if options.judge == "llm" and options.judge_cache != "none":
-        kept.append("verdicts of the model so far are cached")
-    if not kept:
+        kept_parts.append("verdicts of the model so far are cached")
+    if not kept_parts:
         return "interrupted: nothing is written; the same command starts again"
-    return f"interrupted: {', '.join(kept)}; the same command continues"
+    return f"interrupted: {', '.join(kept_parts)}; the same command continues"
 
 
 # --- stored runs ------------------------------------------------------------------------------------------------------

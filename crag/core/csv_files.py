@@ -87,8 +87,8 @@ class CsvReader:
                 self._check_width(cells)
                 # Short rows are filled up; of long ones `zip` drops the surplus.
                 padded = cells + [""] * (len(self.columns) - len(cells))
-                named = zip(self.columns, padded, strict=False)
-                yield CsvRow(self._lines_read, {name: cell for name, cell in named if name})
+                named_cells = zip(self.columns, padded, strict=False)
+                yield CsvRow(self._lines_read, {name: cell for name, cell in named_cells if name})
 
     def _next(self) -> list[str] | None:
         """The cells of the next row; None at the end."""

@@ -186,28 +186,28 @@ class ReadOtherSites(Check[Case]):
 
     def requests(self, case: Case, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The same question without the site, where one site alone holds the answer and there are others."""
-        others = self._without_only_site(case, draft)
-        if others is None or not others.context:
+        other_passages = self._without_only_site(case, draft)
+        if other_passages is None or not other_passages.context:
             return {}
-        if find_closed_score_gate(self.gates, others.top_probability) is not None:
+        if find_closed_score_gate(self.gates, other_passages.top_probability) is not None:
             return {}
 
         domain = case.trace.route.label("domain")
-        return {OTHER_SITES_KEY: self.answerer.request(case.query, others.context, domain)}
+        return {OTHER_SITES_KEY: self.answerer.request(case.query, other_passages.context, domain)}
 
     def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
         """Withhold the answer if the other sites give another one."""
         reply = draft.replies.get(OTHER_SITES_KEY)
-        others = self._without_only_site(case, draft)
+        other_passages = self._without_only_site(case, draft)
         # A generation that the clock ended says nothing.
-        if others is None or reply is None or reply.finish_reason not in {"stop", "length"}:
+        if other_passages is None or reply is None or reply.finish_reason not in {"stop", "length"}:
             return None
 
-        other_draft = self.answerer.read(reply, others.context, WEB)
+        other_draft = self.answerer.read(reply, other_passages.context, WEB)
         if other_draft.abstains or same_answer(other_draft.answer.text, draft.answer.text):
             return None
 
-        p_correct = self._estimate(case, others, other_draft)
+        p_correct = self._estimate(case, other_passages, other_draft)
         if p_correct is not None:
             case.note(f"without one site the answer is {other_draft.answer.text!r}: P(correct) is {p_correct:.2f}")
         # An answer that P(correct) does not cover counts, as it would be given.
@@ -217,14 +217,14 @@ class ReadOtherSites(Check[Case]):
         reason = f"one site alone holds it, and the others say {other_draft.answer.text!r}"
         return GateFiring(self.name, reason, I_DONT_KNOW)
 
-    def _estimate(self, case: Case, others: RetrievedPassages, other_draft: Draft) -> float | None:
+    def _estimate(self, case: Case, other_passages: RetrievedPassages, other_draft: Draft) -> float | None:
         """P(correct) of what the other sites say."""
         if self.model is None:
             return None
         other_trace = replace(
             case.trace,
-            passages=list(others.passages),
-            passages_left_out=list(others.left_out),
+            passages=list(other_passages.passages),
+            passages_left_out=list(other_passages.left_out),
             facts=[],
         )
         return self.model.probability(answer_features(other_trace, other_draft))
@@ -243,10 +243,10 @@ class ReadOtherSites(Check[Case]):
         if len(sites) != 1:
             return None
 
-        others = self.web.without_site(case.retrieved or NOTHING_RETRIEVED, sites.pop())
+        other_passages = self.web.without_site(case.retrieved or NOTHING_RETRIEVED, sites.pop())
         # A single page is no more to be believed than the site itself: it may be the attacker's.
-        pages = {passage.url for passage in others.passages}
-        return others if len(pages) >= LEAST_OTHER_PAGES else None
+        pages = {passage.url for passage in other_passages.passages}
+        return other_passages if len(pages) >= LEAST_OTHER_PAGES else None
 
 
 def _holds(passage: Passage, answer_words: list[str]) -> bool:

@@ -116,13 +116,13 @@ def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
     the hours of work, not when the adapter is in the way after them.
     """
     # make takes what the command line lacks from the environment
-    given = os.environ | variables
+    variables_of_make = os.environ | variables
     card = Path(variables["OUT"]) / CARD_FILE
-    if given.get("OVERWRITE") or not card.is_file():
+    if variables_of_make.get("OVERWRITE") or not card.is_file():
         return False
 
     made_with = _read_card_settings(card)
-    differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != given.get(key.upper(), "")]
+    differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != variables_of_make.get(key.upper(), "")]
     # The tuning itself is always among the steps
     if len(steps) == 1 and not differing:
         return True

@@ -407,6 +407,6 @@ def _counts(entries: Sequence[Row]) -> dict[str, int]:
     outcomes: Counter[str] = Counter()
     for entry in entries:
         outcomes.update(entry["outcomes"])
-    kept = sum(entry["kept"] is not None for entry in entries)
-    counts = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
+    kept_count = sum(entry["kept"] is not None for entry in entries)
+    counts = {"questions": len(entries), "questions kept": kept_count, "attempts": outcomes.total()}
     return counts | {name: outcomes[name] for name in OUTCOMES}

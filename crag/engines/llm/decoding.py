@@ -131,11 +131,11 @@ class BatchDecoder:
 
     def _continue(self, rows: Sequence[Slot], cache: Cache, deadline: Deadline) -> None:
         """Read what follows the prefix, then generate."""
-        known = len(rows[0].prefix)
-        unread = [row.prompt[known:] for row in rows]
+        prefix_length = len(rows[0].prefix)
+        unread = [row.prompt[prefix_length:] for row in rows]
         # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
         tokens, mask = _pad_left(unread, max(map(len, unread)))
-        mask = np.hstack([np.ones((len(rows), known), np.int64), mask])
+        mask = np.hstack([np.ones((len(rows), prefix_length), np.int64), mask])
 
         logits, cache = self._read_prompts(tokens, mask, cache, deadline)
         if logits is not None:

@@ -70,7 +70,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         super().check_weights()
         require_plain(self._settings.engine, self._settings.adapters)
 
-        most = self._settings.max_adapter_rank
+        limit = self._settings.max_adapter_rank
         for name, location in self._settings.adapters.items():
             folder = adapter_folder(location)
             adapter = Adapter(folder)
@@ -78,9 +78,9 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
                 raise WeightsMissingError(
                     f"{folder / ADAPTER_CONFIG}: {', '.join(adapter.missing_keys)} is missing, which vLLM needs"
                 )
-            if adapter.config.r > most:
+            if adapter.config.r > limit:
                 raise WeightsMissingError(
-                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {most}: "
+                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {limit}: "
                     f"raise that, or tune the adapter {name} with a lower rank"
                 )
 

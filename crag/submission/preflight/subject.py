@@ -68,8 +68,8 @@ def first_few(names: list[str]) -> str:
     >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    shown, others = names[:3], names[3:]
-    return ", ".join(shown) + (f" and {len(others)} more" if others else "")
+    first_names, other_names = names[:3], names[3:]
+    return ", ".join(first_names) + (f" and {len(other_names)} more" if other_names else "")
 
 
 @dataclass(frozen=True)
