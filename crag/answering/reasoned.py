@@ -104,7 +104,7 @@ def read_reasoned(text: str, source: str, word_limit: int) -> Answer:
     # An answer behind the end mark may be second thoughts.
     later_answers = [_read_answer(field, source, word_limit) for field in _find_fields(rest) if field.is_answer]
     answer = answers[0]
-    if any(not same_answer(other.text, answer.text) for other in [*answers, *later_answers]):
+    if any(not same_answer(rival.text, answer.text) for rival in [*answers, *later_answers]):
         return abstain("the model's reasoning ends in several answers", source)
     return _compare_with_premise(answer, fields)
 

@@ -192,7 +192,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
     changes = overrides_of(options)
     settings = _settings(options)
-    split = {} if options.split.wanted is None else {"split": str(options.split)}
+    split = {} if options.split.number is None else {"split": str(options.split)}
     return {
         **preset_signature(settings),
         # A URL among the changes may hold a password

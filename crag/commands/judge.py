@@ -354,7 +354,8 @@ def _read_claims(judged_file: JudgedFile) -> list[Claim]:
     except DatasetError as error:
         # Messages have our names of the columns
         if judged_file.names:
-            error.add_note(", ".join(f'"{ours}" is "{theirs}" here' for ours, theirs in judged_file.names.items()))
+            names = [f'"{our_name}" is "{their_name}" here' for our_name, their_name in judged_file.names.items()]
+            error.add_note(", ".join(names))
         else:
             error.add_note(COLUMNS_HINT)
         raise

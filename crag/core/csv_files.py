@@ -187,8 +187,8 @@ def misspelt_names(names: Iterable[str], missing: Collection[str]) -> Mapping[st
     for name in names:
         folded = fold_name(name)
         for meant in missing:
-            most = 1 if len(meant) <= _SHORT_NAME else 2
-            is_near = OSA.distance(folded, meant, score_cutoff=most) <= most
+            max_distance = 1 if len(meant) <= _SHORT_NAME else 2
+            is_near = OSA.distance(folded, meant, score_cutoff=max_distance) <= max_distance
             if folded != meant and is_near and abs(len(folded) - len(meant)) < 2:
                 misspelt.setdefault(name, meant)
     return misspelt

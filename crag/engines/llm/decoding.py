@@ -171,8 +171,8 @@ class BatchDecoder:
         The mask has columns for the cache too. No logits if time ran out.
         """
         row_count, width = tokens.shape
-        known = mask.shape[1] - width
-        positions = _positions(mask)[:, known:]
+        cached_count = mask.shape[1] - width
+        positions = _positions(mask)[:, cached_count:]
         logits: Logits | None = None
 
         start = 0
@@ -185,7 +185,7 @@ class BatchDecoder:
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
-            logits, cache = self._model.step(part, mask[:, : known + end], positions[:, start:end], cache)
+            logits, cache = self._model.step(part, mask[:, : cached_count + end], positions[:, start:end], cache)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 

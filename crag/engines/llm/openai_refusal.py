@@ -156,7 +156,7 @@ def read_message(body: str) -> str:
     if message is None and _is_page(body):
         title = _TITLE.search(body[:10_000])
         message = f"a web page{': ' + title['text'] if title else ''}"
-    return " ".join(clean(message or body, most=_MOST_CHARACTERS).split())
+    return " ".join(clean(message or body, max_characters=_MOST_CHARACTERS).split())
 
 
 def read_error(body: str, headers: Mapping[str, str] | None = None) -> RefusedError | None:

@@ -144,8 +144,8 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             if request.grammar is not None:
                 generation = self._end_with_grammar(request.grammar, generation, text["tokens"])
                 if request.with_log_probability and generation.finish_reason in {"stop", "length"}:
-                    chosen = text["tokens"][: generation.completion_tokens]
-                    texts_to_score.append(TextToScore(tokenized_by_index[index], chosen))
+                    tokens = text["tokens"][: generation.completion_tokens]
+                    texts_to_score.append(TextToScore(tokenized_by_index[index], tokens))
             generations[index] = generation
 
         if texts_to_score and not deadline.expired:

@@ -187,9 +187,9 @@ def _prices_of_latest_session(context: LookupContext, company: str, query: Table
     latest = last_opened_session(now) if reads_opening_only else last_finished_session(now)
 
     rows = _daily_prices(context, company)
-    known = [row for row in rows if _day(row) <= latest]
+    past_rows = [row for row in rows if _day(row) <= latest]
     # All days may be later than the question; then the first one is the nearest
-    row = known[-1:] or rows[:1]
+    row = past_rows[-1:] or rows[:1]
     if row:
         context.remark(f"the latest session with prices is that of {row[0].cells['time']}")
     return row
